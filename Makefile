@@ -1,0 +1,49 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+TESTED := $(VENV)/.installed-test
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test bench lint docs browser clean
+
+demo: $(INSTALLED) ## Assess three bundled examples and write the report.
+	$(BIN)/unveil demo
+
+test: $(TESTED) lint browser ## Run the whole suite.
+	$(BIN)/python -m pytest -n 2
+
+lint: $(TESTED) ## Check format, rules and types.
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+
+bench: $(TESTED) ## Print every figure as a ratio against its baseline.
+	$(BIN)/python benchmarks/run.py
+
+docs: $(TESTED) ## Write the pages that are generated.
+	$(BIN)/python docs/generate.py
+
+browser: ## Install Debian's chromium, which the report's tests drive, where that is possible.
+	@if command -v chromium >/dev/null; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "installing the Debian package chromium for the report's browser tests"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu-core >/dev/null; \
+	else echo "chromium is not here and cannot be installed: the browser tests will say that they are skipped"; fi
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing unveil into $(VENV)"
+	$(PIP) --editable .
+	@touch $@
+
+$(TESTED): $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing unveil and its test tools into $(VENV)"
+	$(PIP) --editable ".[test]"
+	@touch $@ $(INSTALLED)
+
+clean: ## Remove what the other targets made.
+	rm -rf $(VENV) unveil-demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

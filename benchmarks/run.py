@@ -1,0 +1,12 @@
+"""Every figure, as a ratio against a named baseline measured in the same run."""
+
+from __future__ import annotations
+
+import reading
+import startup
+
+import classes
+
+if __name__ == "__main__":
+    for benchmark in (startup, reading, classes):
+        benchmark.main()

@@ -1,0 +1,42 @@
+"""unveil: just how safe is your anonymised data?
+
+Read a release, assess it, read the verdict::
+
+    import unveil
+
+    release = unveil.read("patients.csv")
+    policy = unveil.Policy(quasi=(("age", "zip", "sex"),), sensitive=("diagnosis",))
+    print(unveil.assess(release, policy))
+
+The names in ``__all__`` are the stable interface.
+"""
+
+from unveil.assess import assess
+from unveil.assessment import Assessment
+from unveil.case import Case
+from unveil.engine import Engine
+from unveil.errors import UnveilError
+from unveil.finding import Finding
+from unveil.policy import Policy
+from unveil.release import Graph, Table, Transactions
+from unveil.release.read import read
+from unveil.release.write import write
+from unveil.run import Run
+from unveil.verdict import Verdict
+
+__all__ = [
+    "Assessment",
+    "Case",
+    "Engine",
+    "Finding",
+    "Graph",
+    "Policy",
+    "Run",
+    "Table",
+    "Transactions",
+    "UnveilError",
+    "Verdict",
+    "assess",
+    "read",
+    "write",
+]

@@ -1,0 +1,147 @@
+"""Who asks: every question that applies, then the verdict.
+
+This file (with ``protect.py``) is the only one that knows every room. A new room adds its question to ``QUESTIONS``
+and its tolerances to the presets of ``policy.py``; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from unveil.assessment import Assessment, Column, Provenance, Summary
+from unveil.case import Case
+from unveil.classes.ask import QUESTION as CLASSES
+from unveil.errors import UnveilError
+from unveil.finding import Finding
+from unveil.items.ask import QUESTION as ITEMS
+from unveil.network.ask import QUESTION as NETWORK
+from unveil.policy import Policy
+from unveil.question import Question
+from unveil.release import Release
+from unveil.release.ask import QUESTION as RELEASE
+from unveil.release.roles import command_line, complete
+from unveil.release.table import Table
+from unveil.run import Progress, Run
+from unveil.verdict import decide
+from unveil.wording import listed, shown
+
+__all__ = ["QUESTIONS", "assess"]
+
+QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, ITEMS, NETWORK)
+
+_ERROR_RATE = 0.05
+_LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
+
+
+def assess(
+    release: Release | Case,
+    policy: Policy | None = None,
+    *,
+    reveal: bool = False,
+    exposed: int = 10,
+    progress: Progress | None = None,
+) -> Assessment:
+    """Attack a release with every question that applies to it, and decide.
+
+    Parameters
+    ----------
+    release
+        What would be published, or a :class:`Case` that adds what else is known.
+    policy
+        Column roles, the attacker's knowledge, tolerances, seed. Without one, roles are guessed and the verdict is
+        never ``release``.
+    reveal
+        Let the findings name subjects and values. Off by default: the result can then be passed on.
+    exposed
+        How many of the most exposed subjects each finding lists.
+    progress
+        Called with what is being done and the fraction done.
+    """
+    case = release if isinstance(release, Case) else Case(release)
+    policy = policy or Policy()
+    started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
+    asked_for = policy
+    applicable = [q for q in QUESTIONS if case.release.kind in q.kinds]
+    run = Run(policy.seed, exposed, reveal, _confidence(applicable, policy))
+    if progress is not None:
+        run = replace(run, progress=progress)
+    unasked = _unasked(policy, applicable)
+    columns: tuple[Column, ...] = ()
+    if isinstance(case.release, Table):
+        policy, columns = complete(policy, case.release, run)
+    findings = tuple(f for q in applicable for f in _answers(q, case, policy, run))
+    return Assessment(
+        release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
+        verdict=decide(findings, policy, unasked),
+        findings=findings,
+        columns=columns,
+        suggestion=command_line(policy) if policy.guessed else None,
+        provenance=Provenance(
+            sha256=case.release.digest,
+            versions=_versions(),
+            policy=asked_for.to_dict(),
+            seed=policy.seed,
+            started=started.isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - clock, 3),
+        ),
+    )
+
+
+def _versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
+    return {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES}
+
+
+def _unasked(policy: Policy, applicable: list[Question]) -> list[str]:
+    """Required questions that do not apply to this kind of release."""
+    known = {q.name for q in QUESTIONS}
+    for name in policy.require:
+        if name not in known:
+            raise UnveilError(f"policy: no question is called {shown(name)!r}; choose from {listed(sorted(known))}")
+    return [name for name in policy.require if name not in {q.name for q in applicable}]
+
+
+def _confidence(questions: list[Question], policy: Policy) -> float:
+    """1 − .05/m for m sampled deciding findings, so that all of them hold together with 95 %."""
+    sampled = sum(policy.tolerated(f) is not None for q in questions for f in q.sampled)
+    return 1 - _ERROR_RATE / max(sampled, 1)
+
+
+def _answers(question: Question, case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    """The question's findings, each with the seconds it took; a question that breaks is itself a finding."""
+    run.progress(question.title, None)
+    clock = time.perf_counter()
+    answers = iter(question.ask(case, policy, run))
+    while True:
+        try:
+            finding = next(answers)
+        except StopIteration:
+            return
+        except (UnveilError, MemoryError) as error:
+            yield _failed(question, str(error) or "not enough memory", case, policy)
+            return
+        now = time.perf_counter()
+        yield replace(finding, seconds=round(now - clock, 3))
+        clock = now
+
+
+def _failed(question: Question, why: str, case: Case, policy: Policy) -> Finding:
+    base = question.findings[0]
+    return Finding(
+        id=f"{question.name}.failed",
+        question=question.name,
+        title=question.title,
+        value=None,
+        unit="",
+        method=None,
+        subjects=0,
+        direction="lower",
+        decides=any(policy.tolerated(f) is not None for f in question.findings),
+        attacker="",
+        sentence=f"{base} and what follows it could not be measured: {why}.",
+    )

@@ -1,0 +1,1 @@
+"""How many look alike? Equivalence classes of the rows of a table."""

@@ -1,0 +1,181 @@
+"""The question ``classes``: how many look alike?
+
+For every set of quasi-identifiers in the policy: the smallest class (k), the share of people who are alone in theirs,
+the share in classes smaller than the policy's k, and the average probability of being re-identified. Where the set was
+only guessed, the same is measured for an attacker who knows all other columns too: no attacker with less can do better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from unveil.case import Case
+from unveil.classes.sizes import class_sizes, smallest_classes, values_of
+from unveil.crowds import Crowds
+from unveil.finding import Exposed, Finding
+from unveil.policy import Policy
+from unveil.question import Question
+from unveil.release.table import Table
+from unveil.run import Run
+from unveil.wording import counted, listed, number, percent, shown
+
+__all__ = ["QUESTION"]
+
+_SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
+_EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
+_MISSING = "a missing value is a value of its own, which never understates the risk"
+
+
+@dataclass(frozen=True)
+class _Knowledge:
+    """One attacker's knowledge: the columns, what it adds to ids and titles, and whether it only bounds others'."""
+
+    columns: tuple[str, ...]
+    ending: str
+    heading: str
+    bound: bool = False
+
+
+def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    """The findings of this question, set by set."""
+    table = case.release
+    assert isinstance(table, Table)
+    for knowledge in _attackers(table, policy):
+        crowds = class_sizes(table, knowledge.columns, policy.subject, run)
+        yield from _findings(table, knowledge, crowds, policy, run)
+
+
+def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
+    several = len(policy.quasi) > 1
+    sets = [
+        _Knowledge(group, f".{i}" if i > 1 else "", f" by {listed(group, 3)}" if several else "")
+        for i, group in enumerate(policy.quasi, 1)
+    ]
+    guessed = set(policy.guessed)
+    if not policy.quasi or any(guessed & set(group) for group in policy.quasi):
+        others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
+        if others and others not in policy.quasi:
+            sets.append(_Knowledge(others, ".all", " with all other columns known", bound=True))
+    return sets
+
+
+def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, run: Run) -> Iterator[Finding]:
+    k = policy.wanted("classes.k")
+    people = crowds.total
+    who = "people" if policy.subject else "rows"
+    one = "person" if policy.subject else "row"
+    alone, at_risk, found = crowds.below(2) / people, crowds.below(k) / people, crowds.found / people
+    same = "the same in every known column" if knows.bound else f"the same {listed(knows.columns)}"
+
+    def finding(
+        name: str, title: str, value: float, unit: str, harmed: float, sentence: str, **more: object
+    ) -> Finding:
+        higher = name == "classes.k"
+        tolerance = policy.tolerated(name)
+        bound = (value, float(people)) if higher else (0.0, value)
+        return Finding(
+            id=name + knows.ending,
+            question="classes",
+            title=title + knows.heading,
+            value=value,
+            unit=unit,
+            method="bound" if knows.bound else "exact",
+            interval=bound if knows.bound else None,
+            subjects=people,
+            share=(0.0, harmed) if knows.bound else (harmed, harmed),
+            tolerance=tolerance,
+            direction="higher" if higher else "lower",
+            decides=tolerance is not None and not knows.bound,
+            attacker=_attacker(knows, policy),
+            missing=_MISSING,
+            sentence=sentence,
+            **more,  # type: ignore[arg-type]
+        )
+
+    yield finding(
+        "classes.k",
+        "Smallest class (k)",
+        crowds.smallest,
+        who,
+        at_risk,
+        f"Every {one} shares {same} with at least {counted(crowds.smallest - 1, 'other')}."
+        if crowds.smallest >= k
+        else f"{counted(crowds.below(k), one, who)} of {people:,} ({percent(at_risk)}) share {same} with fewer than "
+        f"{number(k - 1)} others; the smallest class has {counted(crowds.smallest, one, who)}.",
+        curves=(crowds.sizes_curve(who, f"{who.capitalize()} by class size", k),),
+        exposed=_exposed(table, knows.columns, k, policy, run),
+        source=_SWEENEY,
+    )
+    yield finding(
+        "classes.uniques",
+        f"Unique {who}",
+        alone,
+        "share",
+        alone,
+        f"{counted(crowds.below(2), one, who)} of {people:,} ({percent(alone)}) can be singled out: "
+        f"nobody else has {same}.",
+        source=_EL_EMAM,
+    )
+    yield finding(
+        "classes.at_risk",
+        f"{who.capitalize()} in classes smaller than {number(k)}",
+        at_risk,
+        "share",
+        at_risk,
+        f"{counted(crowds.below(k), one, who)} of {people:,} ({percent(at_risk)}) hide in a crowd of fewer than "
+        f"{number(k)}.",
+        curves=(crowds.below_curve(who, f"{who.capitalize()} in classes smaller than k", k),),
+        source=_EL_EMAM,
+    )
+    yield finding(
+        "classes.reidentification",
+        "Average re-identification risk",
+        found,
+        "share",
+        found,
+        f"Picking at random among the {who} that match is right with probability {percent(found)} on average.",
+        baseline=1 / people,
+        source=_EL_EMAM,
+    )
+
+
+def _attacker(knows: _Knowledge, policy: Policy) -> str:
+    if knows.bound:
+        return (
+            "Knows every column of the person's row but the direct identifiers. No attacker who knows less does better."
+        )
+    guess = " (a guess: nobody said what an attacker knows)" if set(knows.columns) & set(policy.guessed) else ""
+    return f"Knows that the person is in the data, and their {listed(knows.columns)}{guess}."
+
+
+def _exposed(table: Table, quasi: Sequence[str], k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+    if not run.exposed:
+        return ()
+    small = smallest_classes(table, quasi, k, run.exposed, policy.subject, run)
+    if not small:
+        return ()
+    shown_columns = [c for c in table.columns if c in policy.roles and c not in policy.insensitive]
+    rows = (
+        values_of(table, [s.row for s in small], shown_columns, run).to_pylist() if run.reveal else [None] * len(small)
+    )
+    one, who = ("person", "people") if policy.subject else ("row", "rows")
+    return tuple(
+        Exposed(
+            subject=f"row {s.row:,}",
+            risk=1 / s.size,
+            because=f"the only {one} with these values" if s.size == 1 else f"one of {s.size} {who} with these values",
+            learns=policy.sensitive,
+            values={shown(c): shown(v) for c, v in values.items()} if values is not None else None,
+        )
+        for s, values in zip(small, rows, strict=True)
+    )
+
+
+QUESTION = Question(
+    name="classes",
+    title="How many look alike?",
+    kinds=("table",),
+    findings=("classes.k", "classes.uniques", "classes.at_risk", "classes.reidentification"),
+    ask=ask,
+)

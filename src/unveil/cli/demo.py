@@ -1,0 +1,52 @@
+"""``unveil demo``: three examples, assessed end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unveil.cli.telling import note, progress
+from unveil.errors import UnveilError
+from unveil.wording import shown
+
+__all__ = ["command"]
+
+_EPILOG = """\b
+Examples:
+  unveil demo
+  unveil demo examples --seed 7
+"""
+
+
+@click.command("demo", epilog=_EPILOG)
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default="unveil-demo")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the examples.")
+@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+def command(directory: Path, seed: int, quiet: bool) -> None:
+    """Write a hospital's patients, a grocer's baskets and a network of friends to DIRECTORY, each with its policy,
+    assess all three and write the report."""
+    from unveil.assess import assess
+    from unveil.demo.examples import EXAMPLES
+    from unveil.policy import Policy
+    from unveil.release.read import read
+    from unveil.release.target import atomic
+    from unveil.report.html import page
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise UnveilError(f"{shown(directory, 200)}: cannot be made; name another directory") from None
+    assessments = []
+    with progress("making examples", quiet) as told:
+        for example in EXAMPLES:
+            file, policy = example.write(directory, seed)
+            assessments.append(assess(read(file), Policy.from_toml(policy), progress=told))
+        told("writing the report", None)
+        report = directory / "report.html"
+        with atomic(report) as written:
+            written.write(page(assessments).encode())
+    tell = note(quiet)
+    for assessment in assessments:
+        tell(f"{assessment.release.name}: {assessment.verdict.decision}. {assessment.verdict.sentence}")
+    click.echo(report)

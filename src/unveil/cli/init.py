@@ -1,0 +1,119 @@
+"""``unveil init``: a policy to start from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unveil.cli.options import reading_options, release_from
+from unveil.cli.telling import note, progress
+from unveil.errors import UnveilError
+from unveil.policy import PRESETS, Policy
+from unveil.release import Table
+from unveil.wording import shown
+
+__all__ = ["command", "policy_text"]
+
+_EPILOG = """\b
+Examples:
+  unveil init patients.csv
+  unveil init patients.csv -o patients.toml
+"""
+
+
+@click.command("init", epilog=_EPILOG)
+@click.argument("file", type=click.Path())
+@reading_options
+@click.option("-o", "--output", default="unveil.toml", show_default=True, metavar="FILE", help="Where to write it.")
+@click.option("--force", is_flag=True, help="Overwrite an existing policy.")
+@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> None:
+    """Write a commented policy for FILE, with a suggested role for every column.
+
+    The suggestions are guesses and stay marked as guesses until you confirm them by editing the policy.
+    """
+    from unveil.release.roles import complete
+    from unveil.release.target import atomic
+
+    if Path(output).exists() and not force:
+        raise UnveilError(f"{shown(output, 200)} exists; pass --force to overwrite it or -o to write elsewhere")
+    with progress(f"reading {shown(file)}", quiet):
+        release = release_from(file, given)
+        policy, columns = complete(Policy(), release) if isinstance(release, Table) else (Policy(), ())
+    reasons = {c.name: c.why for c in columns}
+    with atomic(output) as written:
+        written.write(policy_text(policy, release.name, release.kind, reasons).encode())
+    note(quiet)(f"policy written to {shown(output, 200)}; check the roles, then run: unveil assess {shown(file, 200)}")
+
+
+def policy_text(policy: Policy, name: str, kind: str, reasons: dict[str, str]) -> str:
+    """A policy as commented TOML."""
+    others = ", ".join(p for p in PRESETS if p != "default")
+    parts = [_HEAD.format(name=shown(name), presets=others, missing=_list(policy.missing))]
+    if kind == "table":
+        parts.append(_columns(policy, reasons))
+    parts.append(_tolerances(policy, kind))
+    return "\n".join(parts)
+
+
+_HEAD = """\
+# What unveil asks of {name}. Every line can be changed; lines that begin with # are comments.
+
+# Tolerances with a public source; others: {presets}
+preset = "default"
+
+# Seed of everything that is sampled: same data, policy and seed give the same numbers.
+seed = 0
+
+# Text that stands for a missing or suppressed value.
+missing = {missing}
+"""
+
+
+def _columns(policy: Policy, reasons: dict[str, str]) -> str:
+    lines = ["[columns]"]
+    if policy.guessed:
+        lines += [
+            "# These roles are guesses. Take a column out of this list once you have checked its role below;",
+            '# as long as any is listed, the verdict is never "release".',
+            f"guessed = {_list(policy.guessed)}",
+        ]
+    lines += ["", "# Columns that name people and must not be in the release:"]
+    lines += _role("identifier", policy.identifier, reasons)
+    lines += ["", "# What an attacker may know about a person. Several sets: quasi = [[...], [...]]"]
+    if len(policy.quasi) > 1:
+        lines += ["quasi = [", *(f"    {_list(group)}," for group in policy.quasi), "]"]
+    else:
+        lines += _role("quasi", policy.quasi[0] if policy.quasi else (), reasons)
+    lines += ["", "# What nobody should learn about a person:", *_role("sensitive", policy.sensitive, reasons)]
+    lines += ["", "# Columns that help no attacker:", *_role("insensitive", policy.insensitive, reasons)]
+    subject = f"subject = {_text(policy.subject)}" if policy.subject else '# subject = "person"'
+    lines += ["", "# The column that says which rows are the same person, if several can be:", subject, ""]
+    return "\n".join(lines)
+
+
+def _role(role: str, names: Iterable[str], reasons: dict[str, str]) -> list[str]:
+    rows = [f"    {_text(n)},{f'  # {shown(reasons[n])}' if reasons.get(n) else ''}" for n in names]
+    return [f"{role} = [", *rows, "]"] if rows else [f"{role} = []"]
+
+
+def _tolerances(policy: Policy, kind: str) -> str:
+    from unveil.assess import QUESTIONS
+
+    names = [finding for question in QUESTIONS if kind in question.kinds for finding in question.findings]
+    lines = ["[tolerance]", "# What is tolerated; these override the preset, and false turns one off."]
+    tolerated = {name: policy.tolerated(name) for name in names}
+    lines += [f"# {name} = {'false' if value is None else f'{value:g}'}" for name, value in tolerated.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _list(names: Iterable[str]) -> str:
+    return "[" + ", ".join(map(_text, names)) + "]"
+
+
+def _text(name: str | None) -> str:
+    return json.dumps(name, ensure_ascii=True)

@@ -1,0 +1,104 @@
+"""The ``unveil`` command: what it offers, and how it ends.
+
+Exit codes: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted. Whatever goes wrong is
+said in one line on standard error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+import click
+
+from unveil.errors import UnveilError
+
+__all__ = ["cli", "main"]
+
+_COMMANDS = ("assess", "describe", "init", "demo", "schema", "completion")
+
+
+class _Lazy(click.Group):
+    """A group that loads a command's file when the command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"unveil.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_SUMMARY.items()))
+
+
+_SUMMARY = {
+    "assess": "Attack a release and say whether it may be published.",
+    "describe": "Say what was read: kind, size, columns, missing values.",
+    "init": "Write a policy with suggested roles, to be edited.",
+    "demo": "Make three examples, assess them and write the report.",
+    "schema": "Print the JSON Schema of an assessment.",
+    "completion": "Print the script for completion in a shell.",
+}
+
+_EPILOG = """\b
+Examples:
+  unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
+  unveil demo
+"""
+
+
+@click.group(cls=_Lazy, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="unveil", message="unveil %(version)s")
+def cli() -> None:
+    """Just how safe is your anonymised data?
+
+    unveil attacks a release before an attacker does: it says who can be found and what can be learned, compares that
+    with what you tolerate, and tells you whether to release.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(_run())
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _run() -> int:
+    try:
+        code: Any = cli.main(prog_name="unveil", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except UnveilError as error:
+        return _complain(str(error))
+    except click.ClickException as error:
+        usage = error.ctx.get_usage() + "\n" if isinstance(error, click.UsageError) and error.ctx else ""
+        return _complain(error.format_message(), usage)
+    except (KeyboardInterrupt, click.Abort):
+        _complain("interrupted; nothing was left behind")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter's last flush is quiet
+        return 2
+    except MemoryError:
+        return _complain("not enough memory; lower --memory-limit so that the engine spills to disk")
+    except Exception as error:
+        if os.environ.get("UNVEIL_DEBUG"):
+            raise
+        return _complain(f"this is a defect of unveil ({type(error).__name__}); UNVEIL_DEBUG=1 shows where")
+
+
+def _complain(line: str, usage: str = "") -> int:
+    print(f"{usage}unveil: {line}", file=sys.stderr)
+    return 2

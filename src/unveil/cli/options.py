@@ -1,0 +1,161 @@
+"""Options that several commands share: how to read a file, and what the policy is."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import click
+
+from unveil.errors import UnveilError
+from unveil.policy import PRESETS, Policy
+from unveil.release import Release
+from unveil.wording import shown
+
+__all__ = ["policy_from", "policy_options", "reading_options", "release_from"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_READING: tuple[Callable[[_Command], _Command], ...] = (
+    click.option(
+        "--kind", type=click.Choice(["table", "transactions", "graph"]), help="What the file holds, if it is unclear."
+    ),
+    click.option("--delimiter", metavar="CHAR", help="What separates the values; found out by default."),
+    click.option("--encoding", help="The text's encoding; UTF-8 by default."),
+    click.option("--quote", metavar="CHAR", help='What surrounds quoted values; " by default.'),
+    click.option("--no-header", is_flag=True, help="The first line is data, not column names."),
+    click.option("--strip", is_flag=True, help="Drop spaces around values."),
+    click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
+    click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
+    click.option(
+        "--spill",
+        type=click.Path(exists=True, file_okay=False, writable=True),
+        help="Directory for what does not fit in memory.",
+    ),
+)
+
+_POLICY: tuple[Callable[[_Command], _Command], ...] = (
+    click.option(
+        "--policy",
+        "policy_file",
+        type=click.Path(dir_okay=False),
+        help="Policy to use; unveil.toml in the current directory by default.",
+    ),
+    click.option("--no-policy", is_flag=True, help="Do not look for unveil.toml."),
+    click.option(
+        "--quasi",
+        multiple=True,
+        metavar="COLUMNS",
+        help="What an attacker knows, comma-separated; repeat it for further sets.",
+    ),
+    click.option("--identifier", multiple=True, metavar="COLUMNS", help="Columns that name people."),
+    click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns nobody should learn."),
+    click.option("--insensitive", multiple=True, metavar="COLUMNS", help="Columns that tell nobody anything."),
+    click.option("--subject", metavar="COLUMN", help="Column that says which rows are the same person."),
+    click.option("--missing", multiple=True, metavar="TEXT", help='Text that stands for "missing"; repeatable.'),
+    click.option("--preset", type=click.Choice(list(PRESETS)), help="Tolerances with a public source."),
+    click.option(
+        "--tolerance",
+        multiple=True,
+        metavar="FINDING=VALUE",
+        help="What is tolerated, such as classes.k=11; =off turns it off.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
+)
+
+
+def _all(options: tuple[Callable[[Any], Any], ...], command: Any) -> Any:
+    return functools.reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def reading_options(command: _Command) -> _Command:
+    """Add the options that say how to read a file."""
+    made: _Command = _all(_READING, command)
+    return made
+
+
+def policy_options(command: _Command) -> _Command:
+    """Add the options that make up a policy."""
+    made: _Command = _all(_POLICY, command)
+    return made
+
+
+def release_from(file: str, given: Mapping[str, Any]) -> Release:
+    """Read the release that the command line names."""
+    from unveil.engine import Engine
+    from unveil.release.read import read
+
+    options = {name: given[name] for name in ("delimiter", "encoding", "quote") if given[name] is not None}
+    options |= {name: True for name in ("strip", "directed") if given[name]}
+    if options.get("delimiter") == "\\t":
+        options["delimiter"] = "\t"
+    if given["no_header"]:
+        options["header"] = False
+    if given["memory_limit"] or given["spill"]:
+        options["engine"] = Engine(given["memory_limit"], given["spill"])
+    return read(file, given["kind"], **options)
+
+
+def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
+    """The policy file's policy, overridden by what the command line says."""
+    policy = _policy_file(given, tell)
+    said: dict[str, Any] = {}
+    for name in ("identifier", "sensitive", "insensitive"):
+        if given[name]:
+            said[name] = tuple(column for text in given[name] for column in _names(text))
+    if given["quasi"]:
+        said["quasi"] = tuple(_names(text) for text in given["quasi"])
+    for name in ("subject", "preset", "seed"):
+        if given[name] is not None:
+            said[name] = given[name]
+    if given["missing"]:
+        said["missing"] = tuple(given["missing"])
+    if given["tolerance"]:
+        said["tolerance"] = MappingProxyType({**policy.tolerance, **dict(map(_tolerance, given["tolerance"]))})
+    return _overridden(policy, said)
+
+
+def _overridden(policy: Policy, said: dict[str, Any]) -> Policy:
+    """Columns named on the command line lose the role that the file gave them, and are no guess any more."""
+    named = {c for role in ("identifier", "sensitive", "insensitive") for c in said.get(role, ())}
+    named |= {c for group in said.get("quasi", ()) for c in group}
+    for role in ("identifier", "sensitive", "insensitive"):
+        said.setdefault(role, tuple(c for c in getattr(policy, role) if c not in named))
+    kept = (tuple(c for c in group if c not in named) for group in policy.quasi)
+    said.setdefault("quasi", tuple(group for group in kept if group))
+    guessed = tuple(c for c in policy.guessed if c not in named)
+    return replace(policy, **said, guessed=guessed)
+
+
+def _policy_file(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
+    if given["policy_file"]:
+        return Policy.from_toml(given["policy_file"])
+    here = Path("unveil.toml")
+    if given["no_policy"] or not here.exists():
+        return Policy()
+    tell("using the policy in unveil.toml")
+    return Policy.from_toml(here)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Comma-separated names; one that holds a comma stands in double quotes."""
+    names = tuple(n.strip() for n in next(csv.reader([text], skipinitialspace=True), []))
+    if not names or not all(names):
+        raise UnveilError(f"{shown(text)!r} is not a list of columns; write a,b,c")
+    return names
+
+
+def _tolerance(text: str) -> tuple[str, float | None]:
+    name, found, value = text.partition("=")
+    if value == "off":
+        return name, None
+    try:
+        return name, float(value)
+    except ValueError:
+        example = "write classes.k=11, or classes.k=off" if not found else "the value must be a number or off"
+        raise UnveilError(f"--tolerance {shown(text)}: {example}") from None

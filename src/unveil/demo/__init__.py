@@ -1,0 +1,1 @@
+"""Three believable examples, made from a seed."""

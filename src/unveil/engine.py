@@ -1,0 +1,155 @@
+"""Where the counting is done: SQL, written once.
+
+DuckDB runs it in this process, spilling to disk when memory is short; the same text translates to Spark's dialect for
+data that one machine cannot hold. Rooms write plain SQL over relations whose columns are called ``c0``, ``c1`` …, so
+that no column name, however hostile, and no rule about upper and lower case can change what a query means.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import shutil
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unveil.errors import UnveilError
+from unveil.run import Run
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Engine", "default_engine", "literal", "spark"]
+
+_POLL = 0.1
+
+
+def literal(text: str) -> str:
+    """``text`` as an SQL string.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def spark(sql: str) -> str:
+    """The same query in Spark's dialect."""
+    import sqlglot
+
+    return sqlglot.transpile(sql, read="duckdb", write="spark")[0]
+
+
+class Engine:
+    """DuckDB in this process.
+
+    Parameters
+    ----------
+    memory_limit
+        Such as ``"4GB"``; DuckDB's own default is 80 % of the machine's memory.
+    spill
+        Where to put what does not fit; a private temporary directory by default, removed at the end.
+
+    ``log`` holds every query that was asked of a table, for tests and for the curious.
+    """
+
+    def __init__(self, memory_limit: str | None = None, spill: str | Path | None = None) -> None:
+        import duckdb
+
+        self.log: list[str] = []
+        self._names = (f"t{i}" for i in itertools.count(1))
+        self._lock = threading.Lock()
+        self._spill = Path(tempfile.mkdtemp(prefix="unveil-", dir=spill))
+        weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": str(self._spill),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        if memory_limit:
+            settings["memory_limit"] = memory_limit
+        try:
+            self._connection: duckdb.DuckDBPyConnection = duckdb.connect(config=settings)
+        except duckdb.Error:
+            raise UnveilError(f"memory limit {memory_limit!r} is not a size; write it as 4GB or 500MB") from None
+        self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+
+    def scratch(self) -> Path:
+        """A private directory that is removed with the engine."""
+        return self._spill
+
+    def name(self) -> str:
+        """A name that no relation has yet."""
+        return next(self._names)
+
+    def view(self, select: str) -> str:
+        """Name the result of a query without running it; returns the name."""
+        name = self.name()
+        self._connection.execute(f"CREATE VIEW {name} AS {select}")
+        return name
+
+    def register(self, table: pa.Table) -> str:
+        """Name a table in memory; returns the name."""
+        name = self.name()
+        self._connection.register(name, table)
+        return name
+
+    def arrow(self, sql: str, run: Run | None = None, doing: str = "counting") -> pa.Table:
+        """Run a query and return its result.
+
+        The query runs in a thread of its own, so that progress can be told and Ctrl-C stops it at once.
+        """
+        run = run or Run()
+        result: dict[str, pa.Table | BaseException] = {}
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                result["table"] = self._connection.sql(sql).to_arrow_table()
+            except BaseException as error:  # handed over to the caller's thread
+                result["error"] = error
+            finally:
+                done.set()
+
+        with self._lock:
+            worker = threading.Thread(target=work, daemon=True)
+            worker.start()
+            try:
+                while not done.wait(_POLL):
+                    fraction = self._connection.query_progress()
+                    run.progress(doing, fraction / 100 if fraction >= 0 else None)
+                    run.check()
+            except BaseException:
+                self._connection.interrupt()
+                worker.join()
+                raise
+        error = result.get("error")
+        if isinstance(error, BaseException):
+            raise _translated(error) from None
+        table: pa.Table = result["table"]
+        return table
+
+
+def _translated(error: BaseException) -> BaseException:
+    """What DuckDB reports, as what it means; its own words may quote data and go no further."""
+    import duckdb
+
+    if isinstance(error, duckdb.InterruptException) or (
+        isinstance(error, RuntimeError) and not isinstance(error, duckdb.Error) and "interrupted" in str(error)
+    ):
+        return KeyboardInterrupt()
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
+    if isinstance(error, (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException)):
+        return UnveilError("the data could not be read to the end; did the file change while it was read?")
+    return error
+
+
+@functools.cache
+def default_engine() -> Engine:
+    """The engine that is used when none is given."""
+    return Engine()

@@ -1,0 +1,193 @@
+"""A finding: one measured risk, with how it was measured and what is tolerated.
+
+A number alone decides nothing. A finding says who would attack and with what knowledge, how the number was obtained
+(exactly, as a bound, by simulation, or as an estimate), how far it can be off, what guessing alone would achieve, how
+many people are harmed, and where it stands against the tolerance:
+
+- *over*   – every value the interval allows violates the tolerance,
+- *within* – none does,
+- *open*   – the interval straddles the tolerance, or there is no valid interval (estimates),
+- *failed* – the question could not be answered,
+- none     – nobody set a tolerance: the finding informs.
+
+Estimates inform, they never decide.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from unveil.wording import number, percent
+
+__all__ = ["Curve", "Direction", "Exposed", "Finding", "Method", "Status"]
+
+Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
+Status = Literal["over", "within", "open", "failed"]
+Direction = Literal["lower", "higher"]
+
+_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Aggregates for one chart, and the sentence that says how to read it.
+
+    ``low`` and ``high`` are a band around ``y``; ``mark`` is a place on the x axis worth a line (a tolerance).
+    Only aggregates belong here: a curve is embedded in every report.
+    """
+
+    title: str
+    kind: Literal["bars", "line"]
+    x_label: str
+    y_label: str
+    x: tuple[float | str, ...]
+    y: tuple[float, ...]
+    reading: str
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+    x_scale: Literal["linear", "log", "category"] = "linear"
+    mark: float | None = None
+    mark_label: str = ""
+
+    def __post_init__(self) -> None:
+        lengths = {len(v) for v in (self.x, self.y, self.low, self.high) if v is not None}
+        if len(lengths) != 1:
+            raise ValueError(f"the columns of the curve {self.title!r} differ in length")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposed:
+    """One of the most exposed subjects: a row, item or node number, never its name or values.
+
+    ``learns`` names what an attacker would learn (column names); ``values`` is filled only when the owner asked to
+    reveal.
+    """
+
+    subject: str
+    risk: float
+    because: str
+    learns: tuple[str, ...] = ()
+    values: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One measured risk. The field names are the stable keys of the JSON form."""
+
+    id: str
+    question: str
+    title: str
+    value: float | None
+    unit: str
+    method: Method | None
+    interval: tuple[float, float] | None = None
+    confidence: float | None = None
+    subjects: int
+    share: tuple[float, float] | None = None
+    tolerance: float | None = None
+    direction: Direction
+    decides: bool
+    status: Status | None = field(init=False)
+    attacker: str
+    missing: str = ""
+    baseline: float | None = None
+    sentence: str
+    curves: tuple[Curve, ...] = ()
+    exposed: tuple[Exposed, ...] = ()
+    source: str = ""
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self)
+        object.__setattr__(self, "status", _status(self))
+
+    @property
+    def harmed(self) -> float:
+        """The share of subjects that are harmed for certain: the lower end of ``share``."""
+        return self.share[0] if self.share else 0.0
+
+    def in_unit(self, x: float) -> str:
+        """``x`` as text in this finding's unit."""
+        return percent(x) if self.unit == "share" else number(x)
+
+    @property
+    def value_text(self) -> str:
+        """The value with its interval, for people."""
+        if self.value is None:
+            return "not measured"
+        text = self.in_unit(self.value)
+        if self.interval is None:
+            return text
+        return f"{text} ({self.in_unit(self.interval[0])} to {self.in_unit(self.interval[1])})"
+
+    @property
+    def tolerance_text(self) -> str:
+        """The tolerance with its direction, for people."""
+        if self.tolerance is None:
+            return "no tolerance set"
+        return f"{'at most' if self.direction == 'lower' else 'at least'} {self.in_unit(self.tolerance)}"
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.title}: {self.value_text} [{self.method or 'failed'}]"
+            f", {self.tolerance_text}{f': {self.status}' if self.status else ''}\n  {self.sentence}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain JSON values, keys in the published order."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Finding:
+        """The inverse of :meth:`to_dict`; the status is derived anew."""
+        values = {k: v for k, v in data.items() if k != "status"}
+        for name in ("interval", "share"):
+            values[name] = None if values.get(name) is None else tuple(values[name])
+        values["curves"] = tuple(Curve(**_tuples(c)) for c in values.get("curves", ()))
+        values["exposed"] = tuple(Exposed(**_tuples(e)) for e in values.get("exposed", ()))
+        return cls(**values)
+
+
+def _check(finding: Finding) -> None:
+    """A finding that contradicts itself is a programming error: stop it here."""
+    if not _ID.fullmatch(finding.id):
+        raise ValueError(f"{finding.id!r} is not a finding id")
+    numbers = [finding.value, finding.tolerance, *(finding.interval or ()), *(finding.share or ())]
+    if any(x is not None and not math.isfinite(x) for x in numbers):
+        raise ValueError(f"{finding.id}: a number is not finite")
+    if finding.share is not None and not 0 <= finding.share[0] <= finding.share[1] <= 1:
+        raise ValueError(f"{finding.id}: {finding.share} is not an interval of shares")
+    if finding.interval is not None and finding.interval[0] > finding.interval[1]:
+        raise ValueError(f"{finding.id}: {finding.interval} is not an interval")
+    if finding.method in ("simulation", "bound") and finding.interval is None:
+        raise ValueError(f"{finding.id}: a {finding.method} needs its interval")
+    if finding.method == "estimate" and finding.decides:
+        raise ValueError(f"{finding.id}: an estimate informs, it does not decide")
+
+
+def _status(finding: Finding) -> Status | None:
+    if finding.value is None:
+        return "failed"
+    if finding.tolerance is None:
+        return None
+    if finding.interval is None and finding.method not in ("exact",):
+        return "open"
+    low, high = finding.interval or (finding.value, finding.value)
+    harmful = [x > finding.tolerance if finding.direction == "lower" else x < finding.tolerance for x in (low, high)]
+    return "over" if all(harmful) else "open" if any(harmful) else "within"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Curve, Exposed)):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}

@@ -1,0 +1,1 @@
+"""What if the attacker knows how popular each item is?"""

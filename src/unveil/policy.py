@@ -1,0 +1,254 @@
+"""The policy: what each column is, what the attacker knows, what is tolerated.
+
+A policy is plain data: written in ``unveil.toml``, given on the command line, or made in Python. Whatever is wrong in
+it is said when it is made, not when it is used.
+
+Tolerances are named after findings (``classes.k``). They come from a preset and can be overridden one by one; ``false``
+turns one off, and the finding then only informs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from unveil.errors import UnveilError
+from unveil.wording import listed, shown
+
+__all__ = ["PRESETS", "Policy", "Preset", "Role"]
+
+Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A set of tolerances with its public source; None: the finding informs unless the policy sets a tolerance."""
+
+    tolerance: Mapping[str, float | None]
+    source: str
+
+
+_DEFAULT: dict[str, float | None] = {
+    "release.identifiers": 0,
+    "classes.k": 5,
+    "classes.uniques": None,
+    "classes.at_risk": None,
+    "classes.reidentification": None,
+    "items.point_knowledge": 0.1,
+    "network.degree_k": 5,
+    "network.degree_unique": None,
+}
+
+
+def _preset(source: str, **classes: float) -> Preset:
+    return Preset(MappingProxyType({**_DEFAULT, **{f"classes.{k}": v for k, v in classes.items()}}), source)
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "default": _preset(
+            "Classes of at least 5, as is widespread for health data (El Emam, Guide to the De-Identification of "
+            "Personal Health Information, 2013); a tenth of the items, the example of Lakshmanan, Ng and Ramesh, "
+            "On disclosure risk analysis of anonymized itemsets, ACM TKDD 2(3), 2008."
+        ),
+        "ema-0070": _preset(
+            "European Medicines Agency, external guidance on the implementation of Policy 0070: a risk of at most .09; "
+            "for a single person, classes of 11 (1/11 = .0909, rounded).",
+            k=11,
+            reidentification=0.09,
+        ),
+        "health-canada": _preset(
+            "Health Canada, guidance on the Public Release of Clinical Information: a risk of at most .09; for a "
+            "single person, classes of 11 (1/11 = .0909, rounded).",
+            k=11,
+            reidentification=0.09,
+        ),
+        "cms-11": _preset(
+            "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell of 1 to 10 people is "
+            "shown.",
+            k=11,
+        ),
+        "frequency-3": _preset(
+            "Minimum frequency rule of official statistics with threshold 3 (ESSnet Handbook on Statistical "
+            "Disclosure Control).",
+            k=3,
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What is asked of a release.
+
+    ``quasi`` holds sets of quasi-identifiers: each set is one attacker's knowledge, and all must hold. ``subject`` is
+    the column that says which rows are the same person. ``guessed`` names the columns whose role nobody gave.
+    ``require`` names questions without whose answer there is no ``release``.
+    """
+
+    identifier: tuple[str, ...] = ()
+    quasi: tuple[tuple[str, ...], ...] = ()
+    sensitive: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    subject: str | None = None
+    missing: tuple[str, ...] = ("", "?", "NA", "*")
+    preset: str = "default"
+    tolerance: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
+    require: tuple[str, ...] = ()
+    seed: int = 0
+    guessed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The role of every column that has one."""
+        named: dict[str, Role] = dict.fromkeys(self.identifier, "identifier")
+        named |= dict.fromkeys((c for group in self.quasi for c in group), "quasi")
+        named |= dict.fromkeys(self.sensitive, "sensitive")
+        named |= dict.fromkeys(self.insensitive, "insensitive")
+        return named
+
+    @property
+    def given(self) -> bool:
+        """Whether someone said what the attacker knows."""
+        return bool(self.quasi) and not self.guessed
+
+    def tolerated(self, finding_id: str) -> float | None:
+        """The tolerance of a finding; None where there is none, or where it was turned off."""
+        if finding_id in self.tolerance:
+            return self.tolerance[finding_id]
+        return PRESETS[self.preset].tolerance.get(finding_id)
+
+    def wanted(self, finding_id: str) -> float:
+        """The tolerance that defines a small crowd: the policy's, or the preset's where it was turned off."""
+        return self.tolerated(finding_id) or PRESETS[self.preset].tolerance[finding_id] or 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as plain JSON values; an overridden tolerance that is off is ``false``."""
+        plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        plain["tolerance"] = {k: False if v is None else v for k, v in self.tolerance.items()}
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], where: str = "policy") -> Policy:
+        """A policy from plain values, such as :meth:`to_dict` or a TOML file gives."""
+        try:
+            return cls(**_values(data))
+        except UnveilError as error:
+            raise UnveilError(f"{where}: {error}") from None
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Policy:
+        """Read ``unveil.toml``."""
+        from unveil.release.source import load
+
+        name = shown(Path(path).name)
+        try:
+            data = tomllib.loads(load(Path(path)).decode())
+        except UnicodeDecodeError:
+            raise UnveilError(f"{name}: not UTF-8 text; save the policy as UTF-8") from None
+        except tomllib.TOMLDecodeError as error:
+            at = str(error).rpartition("(at ")[2].rstrip(")")
+            raise UnveilError(f"{name}: not valid TOML near {at}; quote names that hold spaces or dots") from None
+        columns = data.pop("columns", {})
+        if not isinstance(columns, dict):
+            raise UnveilError(f"{name}: [columns] must be a table such as [columns] with quasi = [...] below it")
+        twice = sorted(set(columns) & set(data))
+        if twice:
+            raise UnveilError(f"{name}: {listed(twice)} stands both at the top and under [columns]; keep one")
+        return cls.from_dict({**data, **columns}, where=name)
+
+
+def _values(data: Mapping[str, Any]) -> dict[str, Any]:
+    known = [f.name for f in fields(Policy)]
+    for key in data:
+        if key not in known:
+            raise UnveilError(f"unknown setting {shown(key)!r}{_near(str(key), known)}")
+    values = dict(data)
+    for name in ("identifier", "sensitive", "insensitive", "missing", "require", "guessed"):
+        if name in values:
+            values[name] = _strings(name, values[name])
+    if "quasi" in values:
+        values["quasi"] = _sets(values["quasi"])
+    if "tolerance" in values:
+        values["tolerance"] = MappingProxyType(dict(_tolerances(values["tolerance"])))
+    return values
+
+
+def _strings(name: str, value: object) -> tuple[str, ...]:
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(v, str) for v in items):
+        raise UnveilError(f"{name} must be a list of names")
+    return tuple(items)
+
+
+def _sets(value: object) -> tuple[tuple[str, ...], ...]:
+    """One set (a list of names) or several (a list of lists)."""
+    if isinstance(value, (list, tuple)) and any(isinstance(v, (list, tuple)) for v in value):
+        return tuple(_strings("each set of quasi", v) for v in value)
+    columns = _strings("quasi", value)
+    return (columns,) if columns else ()
+
+
+def _tolerances(value: object, prefix: str = "") -> Iterable[tuple[str, float | None]]:
+    """Flatten ``classes.k = 5`` (which TOML reads as nested tables) and check each number."""
+    if not isinstance(value, Mapping):
+        raise UnveilError("[tolerance] must be a table such as [tolerance] with classes.k = 5 below it")
+    for key, v in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(v, Mapping):
+            yield from _tolerances(v, f"{name}.")
+        elif v is False or v is None:
+            yield name, None
+        elif isinstance(v, bool) or not isinstance(v, (int, float)):
+            raise UnveilError(f"the tolerance of {shown(name)} must be a number, or false to turn it off")
+        else:
+            yield name, v
+
+
+def _check(policy: Policy) -> None:
+    if policy.preset not in PRESETS:
+        raise UnveilError(f"unknown preset {shown(policy.preset)!r}; choose one of {listed(PRESETS)}")
+    if isinstance(policy.seed, bool) or not isinstance(policy.seed, int) or policy.seed < 0:
+        raise UnveilError("seed must be a whole number, 0 or more")
+    if policy.subject is not None and not isinstance(policy.subject, str):
+        raise UnveilError("subject must be the name of one column")
+    known = PRESETS["default"].tolerance
+    for name, value in policy.tolerance.items():
+        if name not in known:
+            raise UnveilError(f"no finding is called {shown(name)!r}{_near(name, list(known))}")
+        if value is not None and (not math.isfinite(value) or value < 0):
+            raise UnveilError(f"the tolerance of {name} must be 0 or more")
+    _check_roles(policy)
+
+
+def _check_roles(policy: Policy) -> None:
+    seen: dict[str, str] = {}
+    claims = [(c, role) for role in ("identifier", "sensitive", "insensitive") for c in getattr(policy, role)]
+    claims += [(c, "quasi") for c in dict.fromkeys(c for group in policy.quasi for c in group)]
+    for column, role in claims:
+        if column in seen:
+            both = f"both {seen[column]} and {role}" if seen[column] != role else f"{role} twice"
+            raise UnveilError(f"column {shown(column)!r} is named as {both}; keep one role")
+        seen[column] = role
+    if any(not group for group in policy.quasi):
+        raise UnveilError("a set of quasi-identifiers is empty; name its columns or remove it")
+    if any(len(set(group)) < len(group) for group in policy.quasi):
+        raise UnveilError("a set of quasi-identifiers names a column twice; keep one")
+
+
+def _near(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {listed(known, 12)}"
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(v) for v in value] if isinstance(value, tuple) else value

@@ -1,0 +1,69 @@
+"""Columns as integers.
+
+Compiled code takes no strings. A column becomes one int32 per row, the position of its value in a sorted dictionary,
+and −1 where the value is missing. Which values count as missing is the policy's to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+
+__all__ = ["Codes", "encode", "without"]
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """``values[codes[i]]`` is the value of row i; −1 is missing. ``values`` is sorted and free of repetitions."""
+
+    codes: npt.NDArray[np.int32]
+    values: pa.Array
+
+
+def encode(column: pa.ChunkedArray) -> Codes:
+    """Encode a column; nulls and NaN are missing.
+
+    >>> import pyarrow as pa
+    >>> encode(pa.chunked_array([["b", None, "a", "b"]])).codes.tolist()
+    [1, -1, 0, 1]
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_null(column.type):
+        return Codes(np.full(len(column), -1, np.int32), pa.array([], column.type))
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, 0.0))  # −0.0 is 0.0
+    encoded = column.dictionary_encode().unify_dictionaries()
+    found = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], column.type)
+    order = pc.sort_indices(found).to_numpy()
+    rank = np.empty(len(order) + 1, np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[-1] = -1
+    raw = [pc.fill_null(chunk.indices, -1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    positions = np.concatenate(raw) if raw else np.empty(0, np.int32)
+    return Codes(rank[positions], found.take(pa.array(order)))
+
+
+def without(column: Codes, missing: tuple[str, ...]) -> Codes:
+    """The same column with the values that stand for missing, spaces around them aside, taken out."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+        return column
+    bare = pc.utf8_trim_whitespace(column.values)
+    gone = pc.is_in(bare, value_set=pa.array(missing, column.values.type)).to_numpy(zero_copy_only=False)
+    if not gone.any():
+        return column
+    rank = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1).astype(np.int32)
+    return Codes(rank[column.codes], column.values.filter(pa.array(~gone)))

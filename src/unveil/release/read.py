@@ -1,0 +1,185 @@
+"""Read a release: a file of any known format, or a frame in memory.
+
+The kind is told by the file's name where that is clear and by its content where it is not; ``kind=`` overrides. Only
+the format is guessed here, never what the values mean.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import functools
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from unveil.errors import UnveilError
+from unveil.release import Graph, Release, edges, gml, graphml, matrix_market, table, transactions
+from unveil.release.source import peek, stem
+from unveil.wording import listed, shown
+
+__all__ = ["Kind", "read"]
+
+Kind = Literal["table", "transactions", "graph"]
+_Reader = Callable[..., Release]
+_CALLED: Mapping[Kind, str] = {"table": "a table", "transactions": "transactions", "graph": "a graph"}
+
+_PAIRS = {
+    "transactions": [
+        ({"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}, {"item", "product"})
+    ],
+    "graph": [
+        ({"source"}, {"target"}),
+        ({"from"}, {"to"}),
+        ({"sender"}, {"receiver"}),
+        ({"u"}, {"v"}),
+        ({"node1"}, {"node2"}),
+    ],
+}
+
+
+def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
+    """Read what would be published.
+
+    Parameters
+    ----------
+    source
+        A file name, or a pandas, polars or pyarrow frame, or a networkx graph.
+    kind
+        ``"table"``, ``"transactions"`` or ``"graph"``; told by name and content if not given.
+    options
+        For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for tables: ``engine``; for
+        edge lists: ``directed``.
+
+    Returns
+    -------
+    Table, Transactions or Graph
+    """
+    if kind is not None and kind not in ("table", "transactions", "graph"):
+        raise UnveilError(f"unknown kind {shown(kind)!r}; choose table, transactions or graph")
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(os.fspath(source))
+        name, reader = path.name, functools.partial(_reader(path, kind), path)
+    else:
+        name, reader = "data in memory", functools.partial(_from_memory(source, kind), source)
+    known = inspect.signature(reader).parameters
+    unknown = [f"--{option}" for option in options if option not in known]
+    if unknown:
+        raise UnveilError(f"{shown(name)}: {listed(unknown)} does not apply to this kind of source")
+    return reader(**options)
+
+
+def _from_memory(source: Any, kind: Kind | None) -> _Reader:
+    found: tuple[Kind, _Reader]
+    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
+        found = "graph", Graph.from_networkx
+    elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__") or hasattr(source, "to_batches"):
+        found = "table", table.table_of
+    else:
+        raise UnveilError(f"cannot read a {type(source).__name__}: give a file name, a data frame or a networkx graph")
+    if kind is not None and kind != found[0]:
+        raise UnveilError(f"a {type(source).__name__} holds {_CALLED[found[0]]}, not {_CALLED[kind]}; leave out kind")
+    return found[1]
+
+
+_BY_NAME: Mapping[str, tuple[Kind, _Reader]] = {
+    ".parquet": ("table", table.read_parquet),
+    ".pq": ("table", table.read_parquet),
+    ".arrow": ("table", table.read_arrow),
+    ".feather": ("table", table.read_arrow),
+    ".ipc": ("table", table.read_arrow),
+    ".dat": ("transactions", transactions.read_fimi),
+    ".fimi": ("transactions", transactions.read_fimi),
+    ".basket": ("transactions", transactions.read_fimi),
+    ".jsonl": ("transactions", transactions.read_jsonl),
+    ".ndjson": ("transactions", transactions.read_jsonl),
+    ".gml": ("graph", gml.read_gml),
+    ".graphml": ("graph", graphml.read_graphml),
+    ".mtx": ("graph", matrix_market.read_matrix_market),
+    ".edges": ("graph", edges.read_edges),
+    ".edgelist": ("graph", edges.read_edges),
+}
+
+_DEFAULT: Mapping[Kind, _Reader] = {
+    "table": table.read_csv,
+    "transactions": transactions.read_fimi,
+    "graph": edges.read_edges,
+}
+
+_TEXT = (*_DEFAULT.values(), transactions.read_long)
+
+
+def _reader(path: Path, kind: Kind | None) -> _Reader:
+    """The reader for this file: by content where the content is unmistakable, then by name, then by content again."""
+    head = peek(path, 1 << 16)
+    if not head:
+        raise UnveilError(f"{shown(path.name)}: the file is empty")
+    found = _unmistakable(head) or _BY_NAME.get(stem(path)) or _by_content(head, stem(path))
+    if kind is None or kind == found[0]:
+        return found[1]
+    if kind == "transactions" and found[1] is table.read_csv:
+        return transactions.read_long
+    if found[1] not in _TEXT:
+        raise UnveilError(
+            f"{shown(path.name)}: this format holds {_CALLED[found[0]]}, not {_CALLED[kind]}; leave out --kind"
+        )
+    return _DEFAULT[kind]
+
+
+def _unmistakable(head: bytes) -> tuple[Kind, _Reader] | None:
+    if head.startswith(b"PAR1\x15"):
+        return "table", table.read_parquet
+    if head.startswith(b"ARROW1\0\0"):
+        return "table", table.read_arrow
+    if head.startswith(b"%%MatrixMarket"):
+        return "graph", matrix_market.read_matrix_market
+    return None
+
+
+def _by_content(head: bytes, ending: str) -> tuple[Kind, _Reader]:
+    """Delimited text with a header is a table unless its two columns say otherwise; bare words are an edge list when
+    every line has two or three of them, else baskets."""
+    wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = head.decode("utf-16" if wide else "utf-8", errors="replace").removeprefix("\ufeff")
+    lines = [line for line in text.splitlines()[:200] if line.strip() and line.lstrip()[0] not in "#%"]
+    if not lines:
+        return "table", table.read_csv
+    if ending not in (".csv", ".tsv") and (found := _marked_up(text, lines[0])):
+        return found
+    if ending in (".csv", ".tsv") or any(d in lines[0] for d in ",;|"):
+        return _by_header(lines[0])
+    complete = lines[:-1] if len(lines) > 1 and len(head) >= 1 << 16 else lines
+    widths = {len(line.split()) for line in complete}
+    if widths in ({2}, {3}):
+        return "graph", edges.read_edges
+    if "\t" in lines[0]:
+        return "table", table.read_csv
+    return "transactions", transactions.read_fimi
+
+
+def _marked_up(text: str, line: str) -> tuple[Kind, _Reader] | None:
+    """Formats that say what they are in their first words."""
+    if line.lstrip().startswith(("<?xml", "<graphml")):
+        return "graph", graphml.read_graphml
+    if re.match(r"(?i)(\s*(#|comment\b|creator\b|version\b).*\n)*\s*graph\s*\[", text):
+        return "graph", gml.read_gml
+    with contextlib.suppress(ValueError, RecursionError):
+        if isinstance(json.loads(line), (list, dict)):
+            return "transactions", transactions.read_jsonl
+    return None
+
+
+def _by_header(line: str) -> tuple[Kind, _Reader]:
+    delimiter = max(",;\t|", key=line.count)
+    names = [n.strip().strip('"').lower() for n in line.split(delimiter)]
+    for first, second in _PAIRS["transactions"]:
+        if len(names) == 2 and names[0] in first and names[1] in second:
+            return "transactions", transactions.read_long
+    for first, second in _PAIRS["graph"]:
+        if len(names) in (2, 3) and names[0] in first and names[1] in second:
+            return "graph", edges.read_edges
+    return "table", table.read_csv

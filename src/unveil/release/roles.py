@@ -1,0 +1,152 @@
+"""What each column is: identifier, quasi-identifier, sensitive or insensitive.
+
+The policy says so. Where it does not, a role is suggested from the column's name, type and number of different values,
+and a suggestion stays visible as a guess: with guessed roles there is no verdict ``release``.
+
+- Nothing said about quasi-identifiers: every column that the policy does not name is guessed.
+- Quasi-identifiers given: columns that the policy does not name are assumed to tell an attacker nothing, unless one
+  looks like a direct identifier; that one is reported, as a guess, until the policy gives it a role.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from dataclasses import replace
+from typing import Literal
+
+from unveil.assessment import Column
+from unveil.errors import UnveilError
+from unveil.policy import Policy, Role
+from unveil.release.profile import Profile, profile
+from unveil.release.table import Table
+from unveil.run import Run
+from unveil.wording import counted, listed, shown
+
+__all__ = ["command_line", "complete", "suggest"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORDS: dict[Role, frozenset[str]] = {
+    "identifier": _words(
+        "name firstname lastname surname forename givenname familyname fullname maiden email mail phone telephone "
+        "mobile fax ssn sin nino nhs passport licence license iban account address street url ip mac imei vin plate "
+        "id uid uuid guid mrn patient subject person customer client member user username login record rec"
+    ),
+    "sensitive": _words(
+        "diagnosis diagnoses disease illness condition icd icd10 symptom treatment drug medication salary income wage "
+        "wages pay earnings cost charge debt loan credit balance capital religion faith belief party vote orientation "
+        "hiv disability offence offense crime conviction outcome result grade score"
+    ),
+    "quasi": _words(
+        "age birth birthdate birthday dob born sex gender zip zipcode postcode postal plz city town municipality "
+        "county state region district country nationality citizenship native race ethnicity ethnic language marital "
+        "married relationship children household education degree school occupation job profession employer work "
+        "workclass industry department ward date day month year time admitted admission discharge discharged death "
+        "died weight height latitude longitude lat lon lng location place hours"
+    ),
+}
+_MANY = 0.5
+
+
+def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Policy, tuple[Column, ...]]:
+    """The policy with a role for every column, and the roles with their origin."""
+    _check_names(policy, table)
+    _check_subject(policy, table, run)
+    given = policy.roles
+    unnamed = [c for c in table.columns if c not in given and c != policy.subject]
+    guesses = suggest(table, policy.missing, run) if unnamed else {}
+    guessed = [c for c in unnamed if guesses[c][0] == "identifier"] if policy.quasi else unnamed
+    columns = []
+    for name in table.columns:
+        if name in given:
+            origin: Literal["given", "guessed"] = "guessed" if name in policy.guessed else "given"
+            columns.append(
+                Column(name, given[name], origin, "suggested, not yet confirmed" if origin == "guessed" else "")
+            )
+        elif name == policy.subject:
+            columns.append(Column(name, "insensitive", "given", "says which rows are the same person"))
+        elif name in guessed:
+            columns.append(Column(name, guesses[name][0], "guessed", guesses[name][1]))
+        else:
+            columns.append(Column(name, "insensitive", "assumed", "not named in the policy"))
+    return _with_guesses(policy, [c for c in columns if c.name in guessed]), tuple(columns)
+
+
+def _with_guesses(policy: Policy, guesses: list[Column]) -> Policy:
+    def named(role: Role) -> tuple[str, ...]:
+        return tuple(c.name for c in guesses if c.role == role)
+
+    quasi = named("quasi")
+    return replace(
+        policy,
+        identifier=policy.identifier + named("identifier"),
+        quasi=policy.quasi + ((quasi,) if quasi else ()),
+        sensitive=policy.sensitive + named("sensitive"),
+        insensitive=policy.insensitive + named("insensitive"),
+        guessed=policy.guessed + tuple(c.name for c in guesses),
+    )
+
+
+def suggest(table: Table, missing: tuple[str, ...], run: Run | None = None) -> dict[str, tuple[Role, str]]:
+    """A role for every column, with the reason."""
+    return {name: _suggest(p) for name, p in profile(table, missing, run).items()}
+
+
+def _suggest(column: Profile) -> tuple[Role, str]:
+    if column.distinct <= 1:
+        return "insensitive", "the same in every row"
+    words = set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.name).lower()))
+    hit = {role: sorted(words & known) for role, known in _WORDS.items()}
+    if hit["identifier"] and not (hit["quasi"] or hit["sensitive"]) and column.distinct > 2:
+        return "identifier", f"called {hit['identifier'][0]!r}"
+    if hit["sensitive"]:
+        return "sensitive", f"called {hit['sensitive'][0]!r}"
+    if hit["quasi"]:
+        return "quasi", f"called {hit['quasi'][0]!r}"
+    if column.nearly_unique and column.type in ("text", "whole number"):
+        return "identifier", f"{counted(column.distinct, 'different value')} in {counted(column.rows, 'row')}"
+    if column.type == "number" or column.distinct > _MANY * column.rows:
+        return "insensitive", f"a measurement with {counted(column.distinct, 'different value')}"
+    return "quasi", f"{counted(column.distinct, 'different value')} that others may know"
+
+
+def command_line(policy: Policy) -> str:
+    """The options that would say what was guessed here."""
+    sets = [",".join(_quoted(group)) for group in policy.quasi]
+    said = [f"--quasi {shlex.quote(s)}" for s in sets]
+    for role in ("identifier", "sensitive"):
+        names = getattr(policy, role)
+        if names:
+            said.append(f"--{role} {shlex.quote(','.join(_quoted(names)))}")
+    return shown(" ".join(said), 2000)
+
+
+def _quoted(names: tuple[str, ...]) -> list[str]:
+    """Names for a comma-separated list; one that holds a comma or a quote stands in double quotes."""
+    return ['"' + n.replace('"', '""') + '"' if set(n) & set(',"') else n for n in names]
+
+
+def _check_names(policy: Policy, table: Table) -> None:
+    named = [*policy.roles, *policy.guessed, *([policy.subject] if policy.subject else [])]
+    for name in named:
+        if name not in table.columns:
+            close = difflib.get_close_matches(name, table.columns, n=1)
+            hint = f"did you mean {shown(close[0])!r}?" if close else f"there are {listed(table.columns)}"
+            raise UnveilError(f"{shown(table.name)}: no column is called {shown(name)!r}; {hint}")
+
+
+def _check_subject(policy: Policy, table: Table, run: Run | None) -> None:
+    """Every row must belong to someone: people cannot be counted otherwise."""
+    if policy.subject is None:
+        return
+    gone = int((table.codes([policy.subject], policy.missing, run)[policy.subject].codes < 0).sum())
+    if gone:
+        raise UnveilError(
+            f"{shown(table.name)}: {counted(gone, 'row')} without a value in {shown(policy.subject)!r}, which says "
+            "whose row it is; fill it in, or leave out subject"
+        )

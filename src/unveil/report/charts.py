@@ -1,0 +1,217 @@
+"""A curve becomes a static picture: one SVG element to be set into a page.
+
+Altair writes the specification, ``vl-convert`` draws it, ``_picture.py`` lets only shapes and text through. Text and
+axes are drawn in ``currentColor`` and without a typeface: they look like the page they stand in, light or dark.
+
+Conventions
+- An axis whose label speaks of a share, probability, chance, fraction or risk, with all values in [0, 1], is written
+  in percent.
+- Bars never overlap (``_plot.bars``). Names too long to stand under their bars lay the chart on its side; it then
+  shows the first of them, and says so.
+- A mark on a category axis stands before the first category that begins with a number as large as the mark.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from unveil.finding import Curve
+from unveil.report._picture import blank, clean
+from unveil.report._plot import Plot, bars, domain, label, mark_before, prepare, ticks
+from unveil.report.words import is_share
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = ["svg"]
+
+_WIDTH = 400  # on a phone a card is some 326 px wide: 12 px text then still measures 9.8 px
+_HEIGHT = 215
+_ROW = 20  # a bar of a chart on its side
+_FONT = 13.5  # measured a little larger than drawn: the page's typeface may be wider than the one measured here
+_LINE = 15
+_INK = "currentColor"
+_BLUE, _RED = "#3a80bf", "#c4533a"  # at least 3:1 against the light and the dark page
+
+
+def svg(curve: Curve) -> str:
+    """The curve as an SVG element with an accessible name, ready to be set into a page."""
+    title, description = label(curve.title, 200), label(curve.reading, 400)
+    plot = prepare(curve)
+    if not plot.x:
+        return blank(title, description, _WIDTH)
+    import altair
+    import vl_convert
+
+    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    drawing = vl_convert.vegalite_to_svg(_specification(plot), vl_version=version, allowed_base_urls=[])
+    return clean(drawing, title, description)
+
+
+def _specification(plot: Plot) -> dict[str, Any]:
+    """The Vega-Lite specification: the marks, and above them the label of the upright axis."""
+    import altair as alt
+
+    mark = mark_before(plot)
+    lines = textwrap.wrap(label(plot.curve.mark_label, 80), 26)[:2] if mark is not None else []
+    layers = _bar_layers(plot, mark) if plot.curve.kind == "bars" else _line_layers(plot, mark)
+    if mark is not None:
+        layers += _mark_layers(plot, mark, lines)
+    upright = _where(plot) if plot.sideways else plot.curve.y_label
+    title = alt.TitleParams(_wrapped(upright), anchor="start", frame="bounds", offset=6)
+    height = 60 + _ROW * len(plot.x) if plot.sideways else _HEIGHT + _LINE * len(lines)
+    fit = alt.AutoSizeParams(type="fit", contains="padding")
+    chart = alt.LayerChart(layer=layers, title=title, width=_WIDTH, height=height, autosize=fit, config=_config())
+    return dict(chart.to_dict())
+
+
+def _chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
+
+
+def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
+    import altair as alt
+
+    if plot.scale == "category":
+        rows = [{"x": x, "y": y} for x, y in zip(plot.x, plot.y, strict=True)]
+        place = {"y": _names(plot)} if plot.sideways else {"x": _names(plot)}
+        value = {"x" if plot.sideways else "y": _values(plot, plot.y)}
+        return [_chart(rows).mark_bar(color=_BLUE).encode(**place, **value)]
+    cells = bars(plot)
+    ends = [cell[end] for cell in cells for end in ("x", "x2")]
+    encoding = {"x": _numbers(plot, ends, mark), "x2": "x2:Q", "y": _values(plot, plot.y), "y2": alt.datum(0)}
+    return [_chart(cells).mark_rect(color=_BLUE).encode(**encoding)]
+
+
+def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
+    import altair as alt
+
+    keys = ("x", "y", "low", "high")
+    rows = [dict(zip(keys, p, strict=True)) for p in zip(plot.x, plot.y, plot.low, plot.high, strict=True)]
+    x = _names(plot) if plot.scale == "category" else _numbers(plot, plot.x, mark)
+    values = (*plot.low, *plot.y, *plot.high)
+    base = _chart(rows).encode(x=x)
+    line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(color=_BLUE, size=30) if len(rows) <= 30 else False)
+    layers = [line.encode(y=_values(plot, values))]
+    if plot.curve.low is not None or plot.curve.high is not None:
+        band = base.mark_area(color=_BLUE, opacity=0.25)
+        layers.insert(0, band.encode(y=_values(plot, values, "low"), y2="high:Q"))
+    return layers
+
+
+def _mark_layers(plot: Plot, mark: float | str, lines: Sequence[str]) -> list[alt.Chart]:
+    """A dashed rule with its label above the plot, running to the side where there is more room."""
+    import altair as alt
+
+    base = _chart([{"x": mark, "label": "\n".join(lines)}])
+    rule = base.mark_rule(color=_RED, strokeDash=[5, 3], strokeWidth=1.5)
+    where: Any = "x:Q"
+    if plot.scale == "category":
+        edge: dict[str, Any] = {"bandPosition": 0, "scale": alt.Scale(domain=list(plot.x))}
+        where = (alt.Y if plot.sideways else alt.X)("x:N", **edge)
+    if plot.sideways:
+        text = base.mark_text(align="right", baseline="bottom", dy=-2, lineBreak="\n", fontSize=_FONT, color=_INK)
+        return [rule.encode(y=where), text.encode(y=where, x=alt.value("width"), text="label:N")]
+    align: Literal["left", "right"] = "left" if _in_left_half(plot, mark) else "right"
+    text = base.mark_text(align=align, baseline="top", lineBreak="\n", lineHeight=_LINE, fontSize=_FONT, color=_INK)
+    return [rule.encode(x=where), text.encode(x=where, y=alt.value(-4 - _LINE * len(lines)), text="label:N")]
+
+
+def _in_left_half(plot: Plot, mark: float | str) -> bool:
+    if isinstance(mark, str):
+        return 2 * plot.x.index(mark) <= len(plot.x)
+    low, high = min(*plot.x, mark), max(*plot.x, mark)
+    middle = (low * high) ** 0.5 if low > 0 and plot.scale == "log" else (low + high) / 2
+    return bool(mark <= middle)
+
+
+def _names(plot: Plot) -> Any:
+    """The axis of a category."""
+    import altair as alt
+
+    order: dict[str, Any] = {"sort": None, "scale": alt.Scale(domain=list(plot.x))}
+    if plot.sideways:
+        return alt.Y("x:N", **order, axis=alt.Axis(title=None, ticks=False, domain=False))
+    axis = alt.Axis(title=_wrapped(plot.curve.x_label), labelAngle=0, labelOverlap=True, labelSeparation=5, grid=False)
+    return alt.X("x:N", **order, axis=axis)
+
+
+def _numbers(plot: Plot, ends: Sequence[float], mark: float | str | None) -> Any:
+    """The axis of a number, wide enough for the mark."""
+    import altair as alt
+
+    low, high = domain(plot, ends, mark)
+    places = ticks(plot, low, high)
+    kind: Any = plot.scale
+    axis = alt.Axis(
+        title=_wrapped(plot.curve.x_label),
+        values=places or alt.Undefined,
+        tickCount=alt.Undefined if places else 6,
+        labelExpr=_written(plot.curve.x_label, plot.x),
+        labelOverlap="greedy" if places else "parity",
+        labelSeparation=6,
+        labelFlush=False,
+        grid=False,
+    )
+    return alt.X("x:Q", axis=axis, scale=alt.Scale(type=kind, domain=[low, high], nice=False))
+
+
+def _values(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
+    """The axis of what was measured; it starts at 0."""
+    import altair as alt
+
+    low, high = min(0.0, *values), max(0.0, *values)
+    whole = all(v == int(v) for v in values)
+    axis = alt.Axis(
+        title=_wrapped(plot.curve.y_label) if plot.sideways else None,
+        labelExpr=_written(plot.curve.y_label, values),
+        tickCount=4,
+        tickMinStep=1 if whole and high > 1 else alt.Undefined,
+        domain=False,
+        ticks=False,
+        labelPadding=6,
+        labelOverlap=True,
+        labelFlush=False,
+    )
+    scale = alt.Scale(domain=[low, high if high > low else low + 1], nice=4, zero=True)
+    return (alt.X if plot.sideways else alt.Y)(f"{field}:Q", axis=axis, scale=scale)
+
+
+def _written(axis_label: str, values: Sequence[Any]) -> str:
+    """How the numbers of an axis are written: percent, thousands as k, millions as M; a billion is B."""
+    if is_share(axis_label, values):
+        return "format(datum.value, '~%')"
+    largest = max(abs(v) for v in values)
+    if largest >= 1e15:
+        return "format(datum.value, '~e')"
+    return "replace(format(datum.value, '~s'), 'G', 'B')" if largest >= 1e4 else "format(datum.value, ',~r')"
+
+
+def _where(plot: Plot) -> str:
+    shown_rows = f" (the first {len(plot.x)} of {len(plot.x) + plot.left_out:,})" if plot.left_out else ""
+    return f"{plot.curve.x_label}{shown_rows}"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(label(text, 110), 58) or [""]
+
+
+def _config() -> alt.Config:
+    import altair as alt
+
+    colours: dict[str, Any] = dict.fromkeys(("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"), _INK)
+    opacity: dict[str, Any] = {"gridOpacity": 0.15, "domainOpacity": 0.5, "tickOpacity": 0.5}
+    # No limit on labels: they are short already, and vl-convert fails where it cuts a character in two.
+    text: dict[str, Any] = {"labelFontSize": _FONT, "labelLimit": 0, "titleFontSize": _FONT, "titlePadding": 8}
+    return alt.Config(
+        axis=alt.AxisConfig(titleFontWeight="normal", **colours, **opacity, **text),
+        background="transparent",
+        font="sans-serif",
+        padding=4,
+        title=alt.TitleConfig(color=_INK, fontSize=_FONT, fontWeight="normal"),
+        view=alt.ViewConfig(stroke=None),
+    )

@@ -1,0 +1,222 @@
+"""The words of the report: verdicts, statuses, methods, roles and questions as a non-expert reads them.
+
+The text and the page take them from here, so that a person who has read one understands the other.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from unveil.assessment import Assessment
+from unveil.finding import Curve, Finding
+from unveil.policy import Role
+from unveil.verdict import Decision
+from unveil.wording import counted, number, percent
+
+__all__ = [
+    "DECIDED",
+    "HEADLINES",
+    "MEANINGS",
+    "METHODS",
+    "ORIGINS",
+    "QUESTIONS",
+    "ROLES",
+    "ROLE_NAMES",
+    "TERMS",
+    "attackers",
+    "grouped",
+    "harm_text",
+    "has_unit",
+    "hundredth",
+    "is_share",
+    "lead",
+    "other_reasons",
+    "reveals",
+    "risk_text",
+    "status_text",
+    "table",
+    "tolerance_text",
+    "unit_text",
+]
+
+HEADLINES: Mapping[Decision, str] = MappingProxyType(
+    {
+        "release": "Within tolerance against these attackers",
+        "protect first": "Protect first",
+        "your call": "Your call",
+    }
+)
+
+MEANINGS: Mapping[Decision, str] = MappingProxyType(
+    {
+        "release": "Attackers who know more than is described here were not tried.",
+        "protect first": "Do not release this version: protect it, then assess it again.",
+        "your call": "Nothing that decides is over its tolerance, but these points are for a person to settle.",
+    }
+)
+
+DECIDED: Mapping[Decision, str] = MappingProxyType(
+    {"release": "The largest harm measured:", "protect first": "Decided by", "your call": "It turns on"}
+)
+
+METHODS: Mapping[str, str] = MappingProxyType(
+    {
+        "exact": "Counted or computed in full. The number is the number.",
+        "bound": "The true value lies between the two ends given; nothing finer was proved.",
+        "simulation": "The attack was played many times at random. The interval says how far chance may have moved "
+        "the number, at the stated confidence.",
+        "estimate": "A good guess without a guaranteed interval. It informs and never decides.",
+        "truncated": "The work allowed for this question ran out before the answer was complete.",
+        "failed": "The question could not be answered; the reason is given.",
+    }
+)
+
+TERMS: Mapping[str, str] = MappingProxyType(
+    {
+        "tolerance": "What the owner of the data accepts. At most, where lower is better; at least, where higher is.",
+        "over, below": "Every value the measurement allows is beyond the tolerance.",
+        "within": "No value the measurement allows is beyond the tolerance.",
+        "open": "Some of the values the measurement allows are beyond the tolerance and some are not.",
+        "informs": "Nobody set a tolerance; the number is there to be known.",
+        "guessing alone": "What someone would achieve without the release, by guessing.",
+        "subject": "Who or what is to stay hidden: a person, an item, a node of a network.",
+    }
+)
+
+ROLES: Mapping[Role, str] = MappingProxyType(
+    {
+        "identifier": "A column that names a person by itself.",
+        "quasi": "A column that an attacker may know; together with others it can point to one person.",
+        "sensitive": "A column that holds what must not be learned about a person.",
+        "insensitive": "A column that is taken to tell an attacker nothing.",
+    }
+)
+
+ROLE_NAMES: Mapping[Role, str] = MappingProxyType(
+    {
+        "identifier": "identifier",
+        "quasi": "quasi-identifier",
+        "sensitive": "sensitive",
+        "insensitive": "insensitive",
+    }
+)
+
+ORIGINS: Mapping[str, str] = MappingProxyType(
+    {"given": "given by you", "assumed": "assumed", "guessed": "guessed: please check"}
+)
+
+QUESTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "release": "Does the release name people outright?",
+        "classes": "How many look alike?",
+        "items": "What if the attacker roughly knows how popular each item is?",
+        "matching": "Which pseudonym is which?",
+        "linkage": "Which record is the person I know a few things about?",
+        "inference": "What else does it tell about people?",
+        "network": "Which node is this person?",
+        "dp": "Can questions be answered instead of releasing?",
+    }
+)
+
+_ONE = {"people": "person", "classes": "class"}
+_SHARE = re.compile(r"\b(share|probability|chance|fraction|risk)\b", re.IGNORECASE)
+
+
+def status_text(finding: Finding) -> str:
+    """Where the finding stands, in words: a k that is too low is *below* what is tolerated, not over it."""
+    if finding.status == "over":
+        return "over tolerance" if finding.direction == "lower" else "below tolerance"
+    return {"within": "within tolerance", "open": "open", "failed": "not measured", None: "informs"}[finding.status]
+
+
+def tolerance_text(finding: Finding) -> str:
+    """The tolerance and which way is better.
+
+    ``at least 5 (higher is better)``
+    """
+    return f"{finding.tolerance_text} ({finding.direction} is better)"
+
+
+def has_unit(finding: Finding) -> bool:
+    """Whether the number needs its unit beside it; a share is written in percent."""
+    return finding.value is not None and finding.unit not in ("", "share")
+
+
+def unit_text(finding: Finding) -> str:
+    """The unit of the value: ``1 person``, ``3 people``."""
+    one = finding.value == 1 and finding.interval is None and " " not in finding.unit
+    return _ONE.get(finding.unit, finding.unit.removesuffix("s")) if one else finding.unit
+
+
+def hundredth(share: float, most: float = 100) -> str:
+    """A share as a place on a line of length 100."""
+    return f"{min(100 * share, most):.2f}"
+
+
+def harm_text(finding: Finding) -> str:
+    """How many subjects are harmed; empty where the finding does not say."""
+    if finding.share is None:
+        return ""
+    low, high = (percent(x) for x in finding.share)
+    share = low if low == high else f"{low} to {high}"
+    return f"{share} of {counted(finding.subjects, 'subject')}"
+
+
+def risk_text(risk: float) -> str:
+    """The risk of one exposed subject."""
+    return percent(risk) if 0 <= risk <= 1 else number(risk)
+
+
+def lead(assessment: Assessment) -> str:
+    """The sentence under the verdict. A sentence that only repeats the reasons gives way to what the verdict means."""
+    verdict = assessment.verdict
+    return MEANINGS[verdict.decision] if verdict.sentence == " ".join(verdict.reasons) else verdict.sentence
+
+
+def other_reasons(assessment: Assessment) -> tuple[str, ...]:
+    """The reasons that the deciding finding does not already give: ``protect first`` names it first."""
+    reasons = assessment.verdict.reasons
+    return reasons[1:] if assessment.verdict.decision == "protect first" else reasons
+
+
+def reveals(assessment: Assessment) -> bool:
+    """Whether the assessment shows values from the data, and has to be treated like the data."""
+    return any(e.values for f in assessment.findings for e in f.exposed)
+
+
+def grouped(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """The findings by question, in the order they came."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.question, []).append(finding)
+    return groups
+
+
+def attackers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Each attacker, in words, with the findings that measured them."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.attacker:
+            groups.setdefault(finding.attacker, []).append(finding)
+    return groups
+
+
+def is_share(label: str, values: Iterable[float]) -> bool:
+    """Whether an axis shows shares: its label says so and every value lies between 0 and 1."""
+    return bool(_SHARE.search(label)) and all(0 <= v <= 1 for v in values)
+
+
+def table(curve: Curve) -> tuple[list[str], list[list[str]]]:
+    """A chart's data for the table beside it: the headings and the rows, written as the axes write them."""
+    named = [(curve.x_label, curve.x), (curve.y_label, curve.y), ("from", curve.low), ("to", curve.high)]
+    present = [(label, values) for label, values in named if values is not None]
+    return [label for label, _ in present], [list(row) for row in zip(*(_texts(*p) for p in present), strict=True)]
+
+
+def _texts(label: str, values: Sequence[float | str]) -> list[str]:
+    numbers = [v for v in values if not isinstance(v, str)]
+    write = percent if is_share(label, numbers) else number
+    return [v if isinstance(v, str) else "–" if math.isnan(v) else write(v) for v in values]

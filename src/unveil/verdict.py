@@ -1,0 +1,75 @@
+"""The verdict: may the data be released?
+
+- any deciding finding over its tolerance → ``protect first``;
+- else anything open, failed or truncated, a required question that could not be asked, or a column role that was only
+  guessed → ``your call``;
+- else ``release``: within tolerance against these attackers, which is not the same as safe.
+
+The finding that decided is the one with the largest lower bound of subjects harmed. Scales are never averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from unveil.finding import Finding
+from unveil.policy import Policy
+from unveil.wording import counted, listed
+
+__all__ = ["Decision", "Verdict", "decide"]
+
+Decision = Literal["release", "protect first", "your call"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The decision, the id of the finding that decided it (if one did), and the reasons in words."""
+
+    decision: Decision
+    because: str | None
+    sentence: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 release, 1 protect first, 3 your call."""
+        return {"release": 0, "protect first": 1, "your call": 3}[self.decision]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain JSON values."""
+        return {**asdict(self), "reasons": list(self.reasons)}
+
+    def __repr__(self) -> str:
+        return f"{self.decision}: {self.sentence}"
+
+
+def decide(findings: Sequence[Finding], policy: Policy, unasked: Sequence[str] = ()) -> Verdict:
+    """The verdict on these findings; ``unasked`` are required questions that could not be asked."""
+    deciding = [f for f in findings if f.decides]
+    over = sorted((f for f in deciding if f.status == "over"), key=lambda f: -f.harmed)
+    if over:
+        worst = over[0]
+        reasons = tuple(f"{f.title}: {f.value_text}, tolerated {f.tolerance_text}" for f in over)
+        return Verdict("protect first", worst.id, worst.sentence, reasons)
+    doubtful = [f for f in deciding if f.status in ("open", "failed") or f.method == "truncated"]
+    reasons = tuple(_doubts(doubtful, policy, unasked))
+    if not deciding:
+        reasons += ("Nothing was measured against a tolerance.",)
+    if reasons:
+        worst_id = max(doubtful, key=lambda f: f.harmed).id if doubtful else None
+        return Verdict("your call", worst_id, " ".join(reasons), reasons)
+    worst = max(deciding, key=lambda f: f.harmed)
+    said = f"All {counted(len(deciding), 'deciding finding')} are" if len(deciding) > 1 else "The deciding finding is"
+    return Verdict("release", worst.id, f"{said} within tolerance against these attackers.")
+
+
+def _doubts(doubtful: Sequence[Finding], policy: Policy, unasked: Sequence[str]) -> list[str]:
+    how = {"open": "is open", "failed": "could not be measured"}
+    said = [f"{f.title} {how.get(f.status or '', 'stopped at its budget')}." for f in doubtful]
+    if unasked:
+        said.append(f"Required but not applicable to this release: {listed(unasked)}.")
+    if policy.guessed:
+        said.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
+    return said

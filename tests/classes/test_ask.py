@@ -1,0 +1,100 @@
+"""The question ``classes`` as an owner meets it: given roles, guessed roles, several sets, people with several rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import unveil
+from unveil import Policy
+
+GIVEN = Policy(identifier=("name",), quasi=(("age", "zip", "sex"),), sensitive=("diagnosis",))
+
+
+def test_the_four_numbers(patients: Path) -> None:
+    found = unveil.assess(unveil.read(patients), GIVEN)
+    assert [found[f].value for f in ("classes.k", "classes.uniques", "classes.at_risk")] == [1, 2 / 6, 1.0]
+    assert found["classes.reidentification"].value == pytest.approx(4 / 6)
+    assert found["classes.reidentification"].baseline == pytest.approx(1 / 6)
+    assert {f.method for f in found.findings} == {"exact"}
+
+
+def test_at_risk_counts_classes_smaller_than_the_policys_k(patients: Path) -> None:
+    lenient = dataclasses.replace(GIVEN, tolerance={"classes.k": 2})
+    assert unveil.assess(unveil.read(patients), lenient)["classes.at_risk"].value == 2 / 6
+
+
+def test_a_tolerance_that_is_off_informs(patients: Path) -> None:
+    off = dataclasses.replace(GIVEN, tolerance={"classes.k": None})
+    found = unveil.assess(unveil.read(patients), off)["classes.k"]
+    assert (found.decides, found.status, found.tolerance) == (False, None, None)
+
+
+def test_exposed_rows_are_numbers_unless_revealed(patients: Path) -> None:
+    hidden = unveil.assess(unveil.read(patients), GIVEN)["classes.k"].exposed
+    assert [(e.subject, e.risk) for e in hidden] == [("row 2", 1), ("row 6", 1), ("row 1", 0.5), ("row 4", 0.5)]
+    assert {e.values for e in hidden} == {None}
+    assert {e.learns for e in hidden} == {("diagnosis",)}
+    revealed = unveil.assess(unveil.read(patients), GIVEN, reveal=True)["classes.k"].exposed
+    assert revealed[0].values == {"name": "Ben", "age": "34", "zip": "01234", "sex": "m", "diagnosis": "CANARY-SENSITIVE"}
+
+
+def test_several_sets_are_all_measured(patients: Path) -> None:
+    both = dataclasses.replace(GIVEN, quasi=(("age", "zip", "sex"), ("age",)))
+    found = unveil.assess(unveil.read(patients), both)
+    assert (found["classes.k"].value, found["classes.k.2"].value) == (1, 3)
+    assert found["classes.k"].value == unveil.assess(unveil.read(patients), GIVEN)["classes.k"].value
+
+
+def test_people_not_rows_where_a_column_says_so(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("who,age\np,30\np,30\nq,30\nr,40\nr,40\n")
+    policy = Policy(quasi=(("age",),), subject="who")
+    found = unveil.assess(unveil.read(tmp_path / "visits.csv"), policy)
+    assert found["classes.uniques"].value == pytest.approx(1 / 3)
+    assert found["classes.k"].subjects == 3
+
+
+def test_guessed_roles_are_bounded_and_never_release(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 2},{i % 3},x{i},{i / 8}\n" for i in range(600))
+    (tmp_path / "t.csv").write_text("sex,region,email,blood\n" + rows)
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"))
+    assert found.verdict.decision == "your call"
+    assert found["classes.k"].value == 100
+    assert found["classes.k.all"].method == "bound"
+    assert not found["classes.k.all"].decides
+    assert found["release.identifiers.suspected"].method == "estimate"
+    assert found["classes.k.all"].value == 1  # by the measurement; the suspected identifier stays out
+    assert found.suggestion == "--quasi sex,region --identifier email"
+    assert {c.name: (c.role, c.origin) for c in found.columns}["email"] == ("identifier", "guessed")
+
+
+def test_the_bound_for_all_columns_covers_the_guess(patients: Path) -> None:
+    found = unveil.assess(unveil.read(patients))
+    assert found["classes.k.all"].value <= found["classes.k"].value
+    assert found["classes.uniques.all"].value >= found["classes.uniques"].value
+    low, high = found["classes.uniques.all"].interval
+    assert low <= found["classes.uniques"].value <= high
+
+
+def test_an_unnamed_column_that_looks_like_an_identifier_is_reported(patients: Path) -> None:
+    found = unveil.assess(unveil.read(patients), Policy(quasi=(("sex",),), tolerance={"classes.k": 1}))
+    assert found["release.identifiers.suspected"].value == 1
+    origins = {c.name: c.origin for c in found.columns}
+    assert origins == {"name": "guessed", "age": "assumed", "zip": "assumed", "sex": "given", "diagnosis": "assumed"}
+    assert "classes.k.all" not in [f.id for f in found.findings]
+
+
+def test_declared_identifiers_decide(patients: Path) -> None:
+    found = unveil.assess(unveil.read(patients), GIVEN)
+    assert found["release.identifiers"].status == "over"
+    assert found.verdict.because == "release.identifiers"
+
+
+def test_within_tolerance_is_release(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex,score\n" + "f,1\nm,2\n" * 10)
+    policy = Policy(quasi=(("sex",),), sensitive=("score",))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)
+    assert found.verdict.decision == "release"
+    assert found["classes.k"].value == 10

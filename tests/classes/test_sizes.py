@@ -1,0 +1,91 @@
+"""Class sizes against the slow reference, and the properties they must have."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference.naive_classes import sizes_of_people
+from unveil import Engine, Table
+from unveil.classes.sizes import class_sizes, smallest_classes, values_of
+from unveil.release.table import table_of
+
+ENGINE = Engine()
+VALUE = st.sampled_from(["a", "A", "b", "", "?", None, "é", "1.50"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[tuple[object, ...]], int]:
+    width = draw(st.integers(1, 4))
+    rows = draw(st.lists(st.tuples(*[VALUE] * width, st.sampled_from("pqrs")), min_size=1, max_size=25))
+    return rows, width
+
+
+def made(rows: list[tuple[object, ...]]) -> Table:
+    columns = list(zip(*rows, strict=True))
+    names = [f"column {i}" for i in range(len(columns))]
+    return table_of(pa.table([pa.array(c, pa.string()) for c in columns], names), engine=ENGINE)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.booleans())
+def test_agrees_with_comparing_every_pair(drawn: tuple[list[tuple[object, ...]], int], persons: bool) -> None:
+    rows, width = drawn
+    table = made(rows)
+    quasi = table.columns[:width]
+    crowds = class_sizes(table, quasi, table.columns[width] if persons else None)
+    expected = sizes_of_people(rows, range(width), width if persons else None)
+    histogram = Counter(expected.values())
+    assert dict(zip(crowds.size.tolist(), crowds.subjects.tolist(), strict=True)) == dict(histogram)
+    assert crowds.total == len(expected)
+    assert crowds.found == pytest.approx(sum(1 / s for s in expected.values()))
+    assert crowds.smallest == min(expected.values())
+    assert [crowds.below(k) for k in (1, 2, 3, 100)] == [sum(s < k for s in expected.values()) for k in (1, 2, 3, 100)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.booleans(), st.integers(1, 5))
+def test_the_smallest_classes_are_found_with_their_first_row(
+    drawn: tuple[list[tuple[object, ...]], int], persons: bool, limit: int
+) -> None:
+    rows, width = drawn
+    table = made(rows)
+    found = smallest_classes(table, table.columns[:width], 4, limit, table.columns[width] if persons else None)
+    classes: dict[tuple[object, ...], list[int]] = {}
+    for i, row in enumerate(rows, 1):
+        classes.setdefault(row[:width], []).append(i)
+    people = {
+        key: len({rows[i - 1][width] for i in members}) if persons else len(members) for key, members in classes.items()
+    }
+    expected = sorted((people[key], members[0]) for key, members in classes.items() if people[key] < 4)
+    assert [(c.size, c.row) for c in found] == expected[:limit]
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(drawn: tuple[list[tuple[object, ...]], int], random: object) -> None:
+    rows, width = drawn
+    shuffled = rows[:]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    first, second = (class_sizes(made(r), made(r).columns[:width]) for r in (rows, shuffled))
+    assert first.size.tolist() == second.size.tolist()
+    assert first.subjects.tolist() == second.subjects.tolist()
+
+
+def test_values_come_in_the_order_of_the_rows_asked_for() -> None:
+    table = made([("a", "p"), ("b", "q"), (None, "r")])
+    assert values_of(table, [3, 1], table.columns).to_pylist() == [
+        {"column 0": None, "column 1": "r"},
+        {"column 0": "a", "column 1": "p"},
+    ]
+
+
+def test_a_person_with_several_rows_counts_once() -> None:
+    """p and q share a class; p alone is in another. Worst case for p: alone."""
+    crowds = class_sizes(made([("a", "p"), ("a", "p"), ("a", "q"), ("b", "p")]), ["column 0"], "column 1")
+    assert crowds.size.tolist() == [1, 2]
+    assert crowds.subjects.tolist() == [1, 1]

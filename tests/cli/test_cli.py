@@ -1,0 +1,291 @@
+"""The command line as a user meets it: results, streams, exit codes, one-line complaints, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Unveil = Callable[..., subprocess.CompletedProcess[str]]
+
+ROLES = ("--quasi", "age,zip,sex", "--sensitive", "diagnosis", "--identifier", "name")
+
+
+@pytest.fixture
+def harmless(tmp_path: Path) -> Path:
+    path = tmp_path / "harmless.csv"
+    path.write_text("sex,score\n" + "f,1\nm,2\n" * 10)
+    return path
+
+
+def test_the_exit_code_is_the_verdict(unveil: Unveil, patients: Path, harmless: Path) -> None:
+    assert unveil("assess", harmless, "--quasi", "sex").returncode == 0
+    assert unveil("assess", patients, *ROLES).returncode == 1
+    assert unveil("assess", harmless).returncode == 3
+    assert unveil("assess", patients, *ROLES, "--exit-zero").returncode == 0
+
+
+def test_text_comes_with_the_verdict_first(unveil: Unveil, patients: Path) -> None:
+    done = unveil("assess", patients, *ROLES)
+    assert "protect first" in done.stdout.splitlines()[0].lower() + done.stdout.splitlines()[1].lower()
+    assert "Smallest class (k)" in done.stdout
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+def test_json_is_the_assessment(unveil: Unveil, patients: Path) -> None:
+    from unveil import Assessment
+
+    done = unveil("assess", patients, *ROLES, "--format", "json")
+    assert Assessment.from_json(done.stdout)["classes.uniques"].value == pytest.approx(1 / 3)
+
+
+def test_the_same_input_policy_and_seed_give_the_same_bytes(unveil: Unveil, patients: Path) -> None:
+    def stable(text: str) -> str:
+        data = json.loads(text)
+        data["provenance"].pop("started"), data["provenance"].pop("seconds")
+        for finding in data["findings"]:
+            finding.pop("seconds")
+        return json.dumps(data)
+
+    first, second = (unveil("assess", patients, *ROLES, "--format", "json", "--seed", 3).stdout for _ in range(2))
+    assert stable(first) == stable(second)
+
+
+def test_output_and_report_are_written(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    done = unveil("assess", patients, *ROLES, "--format", "json", "-o", "out.json", "--report", "report.html")
+    assert done.stdout == ""
+    assert "report written to report.html" in done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["verdict"]["decision"] == "protect first"
+    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+    assert unveil("assess", patients, *ROLES, "--report", "r.html", "--quiet").stderr == ""
+
+
+def test_a_policy_file_is_found_and_overridden(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    (tmp_path / "unveil.toml").write_text('[columns]\nquasi = ["age"]\nidentifier = ["name"]\n')
+    found = unveil("assess", patients, "--format", "json")
+    assert "using the policy in unveil.toml" in found.stderr
+    k = {f["id"]: f["value"] for f in json.loads(found.stdout)["findings"]}["classes.k"]
+    assert k == 3
+    overridden = unveil("assess", patients, "--quasi", "zip,sex", "--tolerance", "classes.k=1", "--format", "json")
+    findings = {f["id"]: f for f in json.loads(overridden.stdout)["findings"]}
+    assert (findings["classes.k"]["value"], findings["classes.k"]["status"]) == (1, "within")
+    assert findings["release.identifiers"]["value"] == 1  # the file's other roles stay
+    assert "classes.k.all" in [
+        f["id"] for f in json.loads(unveil("assess", patients, "--no-policy", "--format", "json").stdout)["findings"]
+    ]
+
+
+def test_a_column_with_a_comma_can_be_named(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"a,b",c\n1,2\n1,2\n')
+    done = unveil("assess", "t.csv", "--quasi", '"a,b",c', "--tolerance", "classes.k=2")
+    assert done.returncode == 0, done.stderr
+
+
+def test_init_then_assess(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    done = unveil("init", patients)
+    assert done.returncode == 0
+    text = (tmp_path / "unveil.toml").read_text()
+    assert "guesses" in text
+    assert "CANARY" not in text
+    guessed = json.loads(unveil("assess", patients, "--format", "json", "--tolerance", "release.identifiers=9").stdout)
+    assert {c["origin"] for c in guessed["columns"]} == {"guessed"}
+    again = unveil("init", patients)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+    assert unveil("init", patients, "--force").returncode == 0
+
+
+def test_a_confirmed_policy_is_no_guess(unveil: Unveil, harmless: Path, tmp_path: Path) -> None:
+    unveil("init", harmless)
+    policy = tmp_path / "unveil.toml"
+    assert unveil("assess", harmless).returncode == 3
+    policy.write_text("".join(line for line in policy.read_text().splitlines(True) if not line.startswith("guessed")))
+    assert unveil("assess", harmless).returncode == 0
+
+
+@pytest.mark.parametrize(("file", "kind"), [("b.dat", "transactions"), ("g.edges", "graph")])
+def test_init_for_other_kinds(unveil: Unveil, tmp_path: Path, file: str, kind: str) -> None:
+    (tmp_path / file).write_text("1 2\n2 3\n")
+    assert unveil("init", file).returncode == 0
+    text = (tmp_path / "unveil.toml").read_text()
+    assert "[columns]" not in text
+    assert {"transactions": "items.point_knowledge", "graph": "network.degree_k"}[kind] in text
+    assert unveil("assess", file).returncode in (0, 1)
+
+
+def test_describe(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    said = json.loads(unveil("describe", patients, "--format", "json").stdout)
+    assert (said["kind"], said["rows"]) == ("table", 6)
+    columns = {c["name"]: c for c in said["columns"]}
+    assert columns["diagnosis"]["missing"] == 1
+    assert columns["diagnosis"]["suggested_role"] == "sensitive"
+    assert columns["zip"]["type"] == "whole number"
+    text = unveil("describe", patients).stdout
+    assert "(guess)" in text
+    assert "CANARY" not in text
+    (tmp_path / "g.edges").write_text("a b\nb a\na a\nb c\n")
+    graph = unveil("describe", "g.edges").stdout
+    assert "nodes: 3" in graph
+    assert "1 loop" in graph
+
+
+def test_completion_and_schema(unveil: Unveil) -> None:
+    for shell in ("zsh", "fish", "bash"):
+        assert "_UNVEIL_COMPLETE" in unveil("completion", shell).stdout
+    words = {"COMP_WORDS": "unveil assess --qu", "COMP_CWORD": "2", "_UNVEIL_COMPLETE": "bash_complete"}
+    assert "--quasi" in unveil(env=words).stdout
+    assert json.loads(unveil("schema").stdout)["$schema"]
+
+
+def test_version_and_help(unveil: Unveil) -> None:
+    assert unveil("--version").stdout.startswith("unveil ")
+    for command in ("assess", "describe", "init", "demo", "schema", "completion"):
+        text = unveil(command, "--help").stdout
+        examples = text.partition("Examples:")[2].strip().splitlines()
+        assert len(examples) == 2, command
+        assert all(e.strip().startswith("unveil ") for e in examples)
+
+
+def test_demo(unveil: Unveil, tmp_path: Path) -> None:
+    done = unveil("demo", "made")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(Path("made") / "report.html")
+    made = {p.name for p in (tmp_path / "made").iterdir()}
+    assert made == {
+        *("patients.csv", "patients.toml", "baskets.dat", "baskets.toml", "friends.edges", "friends.toml"),
+        "report.html",
+    }
+    for name in ("patients.csv", "baskets.dat", "friends.edges"):
+        policy = Path("made") / Path(name).with_suffix(".toml")
+        assert unveil("assess", Path("made") / name, "--policy", policy).returncode in (0, 1, 3)
+
+
+def test_no_canary_in_any_output_without_reveal(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    (tmp_path / "b.dat").write_text("CANARY-ITEM 2 3\n2 3\n3\n")
+    (tmp_path / "g.edges").write_text("CANARY-NODE b\nCANARY-NODE c\n")
+    (tmp_path / "broken.csv").write_text("a,b\n1,2\nCANARY-LINE\n")
+    (tmp_path / "bad.toml").write_text('[columns]\nquasi = ["age"]\nCANARY-POLICY = = 3\n')
+    printed = []
+    for file in (patients, "b.dat", "g.edges", "broken.csv"):
+        for form in ("text", "json", "html"):
+            done = unveil("assess", file, "--format", form, "--report", f"{form}.html")
+            printed += [done.stdout, done.stderr]
+        done = unveil("describe", file)
+        printed += [done.stdout, done.stderr]
+    printed += [unveil("assess", patients, "--policy", "bad.toml").stderr]
+    unveil("init", patients, "-o", "made.toml")
+    written = [p.read_text() for p in tmp_path.iterdir() if p.suffix == ".html" or p.name == "made.toml"]
+    assert len(written) == 4
+    assert not [text for text in printed + written if "CANARY" in text]
+    assert "CANARY-SENSITIVE" in unveil("assess", patients, *ROLES, "--reveal").stdout
+    assert "CANARY-ITEM" in unveil("assess", "b.dat", "--reveal").stdout
+    assert "CANARY-NODE" in unveil("assess", "g.edges", "--reveal", "--tolerance", "network.degree_k=9").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("assess",), "Missing argument"),
+        (("nonsense",), "No such command"),
+        (("assess", "nowhere.csv"), "no such file"),
+        (("assess", "."), "directory"),
+        (("assess", "patients.csv", "--quasi", "agee"), "did you mean 'age'"),
+        (("assess", "patients.csv", "--quasi", "age,,zip"), "write a,b,c"),
+        (("assess", "patients.csv", "--quasi", "age", "--sensitive", "age"), "keep one role"),
+        (("assess", "patients.csv", "--subject", "nobody"), "no column is called 'nobody'"),
+        (("assess", "patients.csv", "--quasi", "age", "--subject", "diagnosis"), "1 row without a value"),
+        (("assess", "patients.csv", "--tolerance", "classes.k"), "classes.k=11"),
+        (("assess", "patients.csv", "--tolerance", "classes.k=lots"), "number or off"),
+        (("assess", "patients.csv", "--tolerance", "classes.q=3"), "no finding is called"),
+        (("assess", "patients.csv", "--policy", "none.toml"), "no such file"),
+        (("assess", "patients.csv", "--kind", "graph", "--strip"), "does not apply"),
+        (("assess", "patients.csv", "--encoding", "klingon"), "unknown encoding"),
+        (("assess", "patients.csv", "--memory-limit", "much"), "4GB"),
+        (("assess", "patients.csv", "--preset", "none"), "is not one of"),
+        (("assess", "patients.csv", "-o", "no/such/dir.txt"), "directory does not exist"),
+        (("assess", "patients.csv", "--report", "/dev/full/x"), "nothing was written"),
+        (("init", "patients.csv", "-o", "."), "exists"),
+        (("demo", "patients.csv"), "is a file"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    unveil: Unveil, patients: Path, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    before = set(tmp_path.iterdir())
+    done = unveil(*arguments)
+    assert done.returncode == 2
+    complaint = done.stderr.strip().splitlines()[-1]
+    assert complaint.startswith("unveil: ")
+    assert said in complaint
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_hostile_column_names_reach_no_terminal(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("\x1b[31mred,<script>alert(1)</script>,=cmd()|' /C calc'!A0,[bold]b[/]\n1,2,3,4\n")
+    for arguments in (("assess",), ("describe",), ("assess", "--reveal"), ("assess", "--format", "json")):
+        done = unveil(arguments[0], "t.csv", *arguments[1:])
+        assert "Traceback" not in done.stderr
+        assert "\x1b" not in done.stdout + done.stderr
+    assert "<script>" not in unveil("assess", "t.csv", "--format", "html").stdout
+    assert "[bold]b[/]" in unveil("describe", "t.csv").stdout
+
+
+def test_a_closed_pipe_is_no_defect(patients: Path) -> None:
+    command = f"{sys.executable} -m unveil assess {patients} --format json | head -c 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout == "{"
+    assert done.stderr == ""
+
+
+def test_no_colour_when_asked(unveil: Unveil, patients: Path) -> None:
+    assert "\x1b" not in unveil("assess", patients, *ROLES, env={"NO_COLOR": "1", "FORCE_COLOR": ""}).stdout
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table whose assessment takes several seconds."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    rng = np.random.default_rng(5)
+    columns = {f"column {i}": pa.array(rng.integers(0, 10**9, 400_000)) for i in range(40)}
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    csv.write_csv(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, number: signal.Signals) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unveil", "assess", large, "--report", "report.html", "-o", "out.txt"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )
+    deadline = time.monotonic() + 30
+    while not list(scratch.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)  # until the engine has started
+    time.sleep(1)
+    assert process.poll() is None, "the work was over before it could be interrupted"
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in said
+    if number == signal.SIGINT:
+        assert said.strip() == "unveil: interrupted; nothing was left behind"
+    assert [p.name for p in tmp_path.iterdir()] == ["scratch"]
+    assert list(scratch.iterdir()) == []

@@ -1,0 +1,52 @@
+"""What the tests share: an example table, the command line in a process of its own, and the real data's place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PATIENTS = """\
+name,age,zip,sex,diagnosis
+Ada,34,01234,f,flu
+Ben,34,01234,m,CANARY-SENSITIVE
+Cleo,34,01234,f,asthma
+Dan,51,01235,m,flu
+CANARY-IDENTIFIER,51,01235,m,?
+Eve,51,01235,f,flu
+"""
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> Path:
+    """Six patients; by age, zip and sex: classes {Ada, Cleo}, {Ben}, {Dan, C.}, {Eve}."""
+    path = tmp_path / "patients.csv"
+    path.write_text(PATIENTS)
+    return path
+
+
+@pytest.fixture
+def unveil(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command line as a user would, in a directory of its own."""
+
+    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "unveil", *map(str, arguments)]
+        settings = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120, "encoding": "utf-8"}
+        environment = {**os.environ, "PYTHONUTF8": "1", **options.pop("env", {})}
+        return subprocess.run(command, **{**settings, **options}, env=environment, check=False)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of public research data, which is not part of the project."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("UNVEIL_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"replication needs public data sets: set UNVEIL_DATA to their folder (looked in {folder.name})")
+    return folder

@@ -1,0 +1,254 @@
+"""Pictures: what they show, what they let through, and that they can be read."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+from importlib.resources import files
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from report.samples import ANSI, NASTY, OVERRIDE
+from unveil.finding import Curve
+from unveil.report._picture import clean
+from unveil.report._plot import PLOT, bars, mark_before, prepare, ticks
+from unveil.report.charts import svg
+
+SHAPES = {"svg", "title", "desc", "g", "path", "line", "rect", "text", "tspan"}
+CARD = 326  # the width of a card's inside on a page of 390 px
+
+
+def curve(**given: object) -> Curve:
+    base = {"title": "t", "kind": "bars", "x_label": "size", "y_label": "people", "reading": "r", "x": (), "y": ()}
+    return Curve(**{**base, **given})  # type: ignore[arg-type]
+
+
+CURVES = {
+    "categories": curve(x=("1", "2", "3–4", "5–9"), y=(9.0, 5.0, 2.0, 1.0), x_scale="category", mark=5.0),
+    "sideways": curve(x=tuple(f"a longer name {i}" for i in range(9)), y=tuple(range(9)), x_scale="category"),
+    "log bars": curve(x=tuple(range(1, 400)), y=tuple(range(399)), x_scale="log", mark=50.0, mark_label="limit"),
+    "log bars from 0": curve(x=(0, 1, 10, 100), y=(4, 3, 2, 1), x_scale="log"),
+    "linear bars": curve(x=tuple(range(5000)), y=tuple(range(5000))),
+    "band": curve(kind="line", x=(1, 2, 3), y=(0.1, 0.5, 0.9), low=(0, 0.4, 0.8), high=(0.2, 0.6, 1.0), mark=2.5),
+    "log line": curve(kind="line", x=(0.001, 0.1, 1), y=(3, 2, 1), x_scale="log"),
+    "line of names": curve(kind="line", x=("Mon", "Tue"), y=(1, -2)),
+    "one bar": curve(x=(3,), y=(7,), mark=5.0, mark_label="limit"),
+    "one log bar": curve(x=(3,), y=(7,), x_scale="log"),
+    "one point": curve(kind="line", x=(3,), y=(7,)),
+    "one name": curve(x=("only",), y=(7,), x_scale="category"),
+    "nothing": curve(),
+    "no name": curve(x_scale="category"),
+    "all zero": curve(x=(1, 2), y=(0, 0)),
+    "huge": curve(x=(1e10, 1e99), y=(1e99, 1e98), x_scale="log"),
+    "emoji": curve(x=("a name that goes on and on 😀😀😀", "😀", "名" * 60), y=(1, 2, 3), x_scale="category"),
+    "not finite": curve(x=(1, 2, 3), y=(1.0, math.nan, math.inf)),
+}
+
+
+def parts(picture: str) -> list[ET.Element]:
+    return list(ET.fromstring(picture).iter())
+
+
+def texts(picture: str) -> list[str]:
+    return [e.text or "" for e in parts(picture) if e.tag in ("text", "tspan")]
+
+
+def check_plain(picture: str) -> None:
+    """Shapes and text, no style, no reference to anything."""
+    for e in parts(picture):
+        assert e.tag in SHAPES
+        for name, value in e.attrib.items():
+            assert name not in ("style", "class", "id", "href")
+            assert not name.startswith(("on", "xlink", "{"))
+            assert "url(" not in value
+            assert ":" not in value
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_every_curve_is_a_plain_named_picture(name: str) -> None:
+    picture = svg(CURVES[name])
+    root = ET.fromstring(picture)
+    assert root.tag == "svg"
+    assert root.get("role") == "img"
+    assert root.find("title") is not None
+    assert root.findtext("title") == "t"
+    check_plain(picture)
+    numbers = re.findall(r"NaN|Infinity|undefined", picture)
+    assert numbers == []
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_text_can_be_read_on_a_phone(name: str) -> None:
+    root = ET.fromstring(svg(CURVES[name]))
+    width = float((root.get("viewBox") or "").split()[2])
+    sizes = {float((e.get("font-size") or "").removesuffix("px")) for e in root.iter("text")}
+    assert sizes
+    assert min(sizes) * min(1, CARD / width) >= 9
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_text_and_axes_take_the_colour_of_the_page(name: str) -> None:
+    picture = svg(CURVES[name])
+    assert {e.get("fill") for e in parts(picture) if e.tag == "text"} == {"currentColor"}
+    colours = {v for e in parts(picture) for k, v in e.attrib.items() if k in ("fill", "stroke")}
+    assert colours <= {"none", "currentColor", "#3a80bf", "#c4533a"}
+
+
+def luminance(colour: str) -> float:
+    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+@pytest.mark.parametrize("mark", ["#3a80bf", "#c4533a"])
+def test_marks_stand_out_on_every_background(mark: str) -> None:
+    style = files("unveil.report").joinpath("style.css").read_text(encoding="utf-8")
+    backgrounds = re.findall(r"--(?:paper|card): (#[0-9a-f]{6});", style)
+    assert len(backgrounds) == 4, "light and dark, paper and card"
+    for background in backgrounds:
+        low, high = sorted((luminance(mark), luminance(background)))
+        assert (high + 0.05) / (low + 0.05) >= 3
+
+
+@pytest.mark.parametrize("nasty", [NASTY, "]]>", "\"'><svg onload=x>", OVERRIDE, ANSI, "&lt;", "\ufffe\uffff", "\x00"])
+def test_names_stay_names(nasty: str) -> None:
+    bars_of_names = curve(
+        title=nasty, x_label=nasty, y_label=nasty, reading=nasty, mark=1.0, mark_label=nasty, x_scale="category",
+        x=(nasty, "1 or more", "another long name to lay it on its side"), y=(3, 2, 1),
+    )  # fmt: skip
+    for kind in ("bars", "line"):
+        picture = svg(Curve(**{**vars(bars_of_names), "kind": kind}))
+        check_plain(picture)
+        visible = "".join(texts(picture))
+        assert not re.search("[\x00-\x1f\u202a-\u202e\ufffe\uffff]", visible)
+        assert ("<script>" in visible) == (nasty == NASTY)
+
+
+def test_only_shapes_and_text_pass() -> None:
+    drawing = f"""<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9">
+        <style>text {{ fill: red }}</style><script>alert(1)</script><image href="x"/><foreignObject><p/></foreignObject>
+        <a xlink:href="x"><text>linked</text></a><g clip-path="url(#c)" onclick="x()" style="fill:red" class="c">
+        <path d="M0.123,4.567" fill="url(#p)" stroke="#123456"/><text font-family="f">{"&lt;b&gt;"}</text></g></svg>"""
+    picture = clean(drawing, "<t>", "]]>")
+    check_plain(picture)
+    assert [e.tag for e in parts(picture)] == ["svg", "title", "desc", "path", "text"]
+    assert parts(picture)[3].attrib == {"d": "M0.1,4.6", "stroke": "#123456"}
+    assert texts(picture) == ["<b>"]
+
+
+words = st.text(max_size=40)
+finite = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["bars", "line"]),
+    scale=st.sampled_from(["linear", "log", "category"]),
+    points=st.lists(st.tuples(st.one_of(finite, words), finite), max_size=12),
+    label=words,
+    mark=st.one_of(st.none(), finite),
+)
+def test_anything_can_be_drawn(
+    kind: str, scale: str, points: list[tuple[float | str, float]], label: str, mark: float | None
+) -> None:
+    x, y = tuple(p[0] for p in points), tuple(p[1] for p in points)
+    picture = svg(curve(kind=kind, x=x, y=y, x_scale=scale, x_label=label, y_label=label, mark=mark, mark_label=label))
+    check_plain(picture)
+
+
+@settings(max_examples=200)
+@given(
+    x=st.lists(st.floats(1e-6, 1e9), min_size=1, max_size=600, unique=True),
+    scale=st.sampled_from(["linear", "log"]),
+)
+def test_bars_never_overlap_and_miss_no_height(x: list[float], scale: str) -> None:
+    y = tuple(float(i % 17) for i in range(len(x)))
+    drawn = bars(prepare(curve(x=tuple(x), y=y, x_scale=scale)))
+    assert len(drawn) <= PLOT + 1
+    assert all(b["x"] <= b["x2"] for b in drawn)
+    assert all(a["x2"] <= b["x"] * (1 + 1e-9) for a, b in pairwise(drawn))
+    assert max(b["y"] for b in drawn) == max(y)
+
+
+def test_the_mark_is_a_dashed_rule_with_its_label() -> None:
+    picture = svg(curve(x=(1, 2, 3), y=(3, 2, 1), mark=2.0, mark_label="tolerated from 2"))
+    dashed = [e for e in parts(picture) if e.get("stroke-dasharray")]
+    assert len(dashed) == 1
+    assert "tolerated from 2" in texts(picture)
+    assert not [e for e in parts(svg(curve(x=(1, 2), y=(3, 2)))) if e.get("stroke-dasharray")]
+
+
+@pytest.mark.parametrize(
+    ("names", "mark", "stands_before"),
+    [
+        (("1", "2", "3–4", "5–9", "10+"), 5, "5–9"),
+        (("1", "2", "3–4", "5–9", "10+"), 6, "10+"),
+        (("≥ 1,000", "≥ 2,000"), 1500, "≥ 2,000"),
+        (("1", "2"), 9, None),
+        (("age", "sex"), 1, None),
+    ],
+)
+def test_a_mark_on_names_stands_before_the_first_as_large(
+    names: tuple[str, ...], mark: float, stands_before: str | None
+) -> None:
+    plot = prepare(curve(x=names, y=tuple(range(len(names))), x_scale="category", mark=mark))
+    assert mark_before(plot) == stands_before
+
+
+def test_a_mark_that_a_logarithm_cannot_show_is_left_out() -> None:
+    assert mark_before(prepare(curve(x=(1, 10), y=(1, 2), x_scale="log", mark=0.0))) is None
+
+
+def test_shares_are_written_in_percent_and_counts_are_not() -> None:
+    shares = texts(svg(curve(x=(1, 2), y=(0.5, 1.0), y_label="share of people")))
+    counts = texts(svg(curve(x=(1, 2), y=(0.5, 1.0), y_label="people")))
+    assert "100%" in shares
+    assert not any("%" in t for t in counts)
+    assert any(t.endswith("M") for t in texts(svg(curve(x=(1, 2), y=(4e6, 2e6)))))
+    assert any(t.endswith("B") for t in texts(svg(curve(x=(1, 2), y=(4e9, 2e9)))))
+
+
+def test_names_keep_their_order_and_equal_looks_stay_apart() -> None:
+    names = ("z" * 40 + "1", "z" * 40 + "2", "a")
+    plot = prepare(curve(x=names, y=(1, 2, 3), x_scale="category"))
+    assert len(set(plot.x)) == 3
+    shown = texts(svg(curve(x=("9", "10", "1"), y=(70, 80, 90), x_scale="category")))
+    assert [t for t in shown if t in ("9", "10", "1")] == ["9", "10", "1"]
+
+
+def test_a_chart_on_its_side_says_what_it_leaves_out() -> None:
+    many = curve(x=tuple(f"column number {i}" for i in range(200)), y=tuple(range(200)), x_scale="category")
+    shown = texts(svg(many))
+    assert "size (the first 30 of 200)" in shown
+    assert "column number 29" in shown
+    assert "column number 30" not in shown
+
+
+def test_wide_characters_take_the_room_of_two() -> None:
+    plot = prepare(curve(x=("名" * 60, "x" * 60, "名" * 14, "x" * 28), y=(1, 2, 3, 4), x_scale="category"))
+    assert [len(name) for name in plot.x] == [15, 28, 14, 28]
+    assert [name.endswith("…") for name in plot.x] == [True, True, False, False]
+
+
+def test_points_beyond_all_measure_are_left_out() -> None:
+    assert prepare(CURVES["not finite"]).x == (1,)
+    assert prepare(curve(x=(0, 1e-300, 5, 1e300), y=(1, 2, 3, 4))).x == (0, 5)
+
+
+def test_few_places_get_a_tick_each_and_many_get_round_ones() -> None:
+    few = prepare(curve(x=(1, 3, 7), y=(1, 1, 1)))
+    assert ticks(few, 1, 7) == [1, 3, 7]
+    many = prepare(curve(x=tuple(range(1, 300)), y=(1,) * 299, x_scale="log"))
+    assert ticks(many, 1, 299) == [1, 2, 5, 10, 20, 50, 100, 200]
+
+
+def test_the_same_curve_gives_the_same_bytes() -> None:
+    assert svg(CURVES["band"]) == svg(CURVES["band"])
+
+
+def test_many_bars_stay_small() -> None:
+    assert len(svg(CURVES["linear bars"])) < 40_000

@@ -1,0 +1,104 @@
+"""The engine: one SQL for DuckDB and Spark, limits that hold, and an interrupt that stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+
+import unveil
+from unveil import Engine, Policy, Run, UnveilError
+from unveil.engine import spark
+from unveil.release.profile import profile
+from unveil.release.table import table_of
+
+LONG = "SELECT count(*) FROM range(3000000) a, range(300000) b WHERE (a.range * b.range) % 7 = 3"
+
+
+def every_job(engine: Engine) -> list[str]:
+    """The SQL of everything that is asked of a table: all roles, guessed roles, people with several rows, reveal."""
+    frame = pa.table(
+        {"who": ["p", "q", "p"], "Age": ["1", "2", "?"], 'a "b"': ["x", "y", "x"], "name": ["u", "v", "w"]}
+    )
+    table = table_of(frame, engine=engine)
+    policy = Policy(identifier=("name",), quasi=(("Age", 'a "b"'),), subject="who")
+    unveil.assess(table, policy, reveal=True)
+    unveil.assess(table)
+    profile(table, ("?",))
+    return engine.log
+
+
+def test_every_job_translates_to_spark_and_parses_there() -> None:
+    jobs = every_job(Engine())
+    assert len(jobs) >= 6
+    for sql in jobs:
+        (parsed,) = sqlglot.parse(spark(sql), read="spark")
+        assert parsed is not None
+        assert isinstance(parsed, sqlglot.exp.Select)
+
+
+def test_no_name_or_value_of_the_data_is_in_the_sql() -> None:
+    assert not [sql for sql in every_job(Engine()) if "Age" in sql or '"b"' in sql or "who" in sql]
+
+
+def test_results_are_arrow() -> None:
+    assert Engine().arrow("SELECT 1 AS one").to_pylist() == [{"one": 1}]
+
+
+def test_an_interrupt_stops_the_query_and_the_engine_goes_on() -> None:
+    engine = Engine()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.arrow(LONG)
+    timer.join()
+    assert engine.arrow("SELECT 2 AS two")["two"][0].as_py() == 2
+
+
+def test_a_cancelled_run_stops_the_query() -> None:
+    run = Run()
+    threading.Timer(0.3, run.cancelled.set).start()
+    with pytest.raises(KeyboardInterrupt):
+        Engine().arrow(LONG, run)
+
+
+def test_an_interrupt_inside_duckdb_is_an_interrupt_here() -> None:
+    engine = Engine()
+    threading.Timer(0.3, engine._connection.interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.arrow(LONG)
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, float | None]] = []
+    sql = "SELECT count(*) FROM range(3000000) a, range(300) b WHERE (a.range * b.range) % 7 = 3"
+    Engine().arrow(sql, Run(progress=lambda doing, fraction: told.append((doing, fraction))), "multiplying")
+    assert {doing for doing, _ in told} == {"multiplying"}
+    assert all(f is None or 0 <= f <= 1 for _, f in told)
+
+
+def test_memory_limit_and_spill_directory(tmp_path: Path) -> None:
+    engine = Engine(memory_limit="150MB", spill=tmp_path)
+    assert engine.scratch().parent == tmp_path
+    limit = engine.arrow("SELECT current_setting('memory_limit') AS m")["m"][0].as_py()
+    assert limit.startswith("143")  # 150 MB in MiB
+    rows = engine.arrow("SELECT count(*) AS n FROM (SELECT DISTINCT range, hash(range) FROM range(6000000))")
+    assert rows["n"][0].as_py() == 6_000_000
+    folder = engine.scratch()
+    del engine
+    assert not folder.exists()
+
+
+def test_a_memory_limit_that_is_no_size() -> None:
+    with pytest.raises(UnveilError, match="write it as 4GB"):
+        Engine(memory_limit="lots")
+
+
+def test_too_little_memory_is_said_in_words() -> None:
+    with pytest.raises(UnveilError, match="memory"):
+        Engine(memory_limit="12MB").arrow("SELECT list(range) FROM range(30000000)")

@@ -1,0 +1,124 @@
+"""Findings: where a value stands against its tolerance, and what may not be said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unveil.finding import Curve, Exposed, Finding
+
+
+def finding(**changes: Any) -> Finding:
+    base: dict[str, Any] = {
+        "id": "classes.k",
+        "question": "classes",
+        "title": "Smallest class (k)",
+        "value": 0.5,
+        "unit": "share",
+        "method": "exact",
+        "subjects": 10,
+        "share": (0.5, 0.5),
+        "tolerance": 0.1,
+        "direction": "lower",
+        "decides": True,
+        "attacker": "Knows the age.",
+        "sentence": "Half of them.",
+    }
+    return Finding(**{**base, **changes})
+
+
+@pytest.mark.parametrize(
+    ("direction", "value", "interval", "method", "tolerance", "status"),
+    [
+        ("lower", 0.5, None, "exact", 0.1, "over"),
+        ("lower", 0.1, None, "exact", 0.1, "within"),  # the tolerance itself is tolerated
+        ("higher", 4, None, "exact", 5, "over"),
+        ("higher", 5, None, "exact", 5, "within"),
+        ("lower", 0.2, (0.15, 0.3), "simulation", 0.1, "over"),
+        ("lower", 0.2, (0.05, 0.3), "simulation", 0.1, "open"),
+        ("lower", 0.05, (0.02, 0.1), "simulation", 0.1, "within"),
+        ("higher", 6, (4, 9), "bound", 5, "open"),
+        ("higher", 6, (6, 9), "bound", 5, "within"),
+        ("lower", 0.5, None, "estimate", 0.1, "open"),
+        ("lower", 0.5, (0.4, 0.6), "truncated", 0.1, "over"),
+        ("lower", 0.05, None, "truncated", 0.1, "open"),
+        ("lower", 0.5, None, "exact", None, None),
+        ("lower", None, None, None, 0.1, "failed"),
+    ],
+)
+def test_status(direction: Any, value: Any, interval: Any, method: Any, tolerance: Any, status: str | None) -> None:
+    made = finding(
+        direction=direction,
+        value=value,
+        interval=interval,
+        method=method,
+        tolerance=tolerance,
+        decides=method != "estimate",
+    )
+    assert made.status == status
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "no_room"},
+        {"id": "Bad.Id"},
+        {"value": float("nan")},
+        {"tolerance": float("inf")},
+        {"share": (0.2, 1.2)},
+        {"share": (0.5, 0.2)},
+        {"interval": (2.0, 1.0)},
+        {"method": "simulation"},
+        {"method": "bound"},
+        {"method": "estimate"},
+    ],
+)
+def test_a_finding_that_contradicts_itself_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        finding(**changes)
+
+
+def test_json_round_trip_keeps_everything_and_the_published_keys() -> None:
+    made = finding(
+        curves=(Curve(title="t", kind="bars", x_label="x", y_label="y", x=("1", "2"), y=(1, 2), reading="r"),),
+        exposed=(Exposed(subject="row 1", risk=1.0, because="alone", learns=("diagnosis",), values={"age": "3"}),),
+        interval=(0.4, 0.6),
+        confidence=0.95,
+    )
+    plain = json.loads(json.dumps(made.to_dict()))
+    keys = (
+        "id question title value unit method interval confidence subjects share tolerance direction decides status "
+        "attacker missing baseline sentence curves exposed source seconds"
+    )
+    assert " ".join(plain) == keys
+    assert Finding.from_dict(plain) == made
+
+
+@given(
+    value=st.floats(0, 1),
+    width=st.floats(0, 1),
+    tolerance=st.floats(0, 1),
+    direction=st.sampled_from(["lower", "higher"]),
+)
+def test_status_follows_from_the_ends_of_the_interval(
+    value: float, width: float, tolerance: float, direction: Any
+) -> None:
+    made = finding(
+        value=value, interval=(value, value + width), method="simulation", tolerance=tolerance, direction=direction
+    )
+    bad = [x > tolerance if direction == "lower" else x < tolerance for x in (value, value + width)]
+    assert made.status == {(True, True): "over", (False, False): "within"}.get((bad[0], bad[1]), "open")
+
+
+def test_replacing_the_tolerance_judges_anew() -> None:
+    assert replace(finding(), tolerance=0.9).status == "within"
+
+
+def test_curves_with_columns_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="differ in length"):
+        Curve(title="t", kind="line", x_label="", y_label="", x=(1, 2), y=(1,), reading="")
