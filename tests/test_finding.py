@@ -119,6 +119,11 @@ def test_replacing_the_tolerance_judges_anew() -> None:
     assert replace(finding(), tolerance=0.9).status == "within"
 
 
+def test_curves_with_points_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        Curve(title="t", kind="line", x_label="", y_label="", x=(1, 2), y=(1, float("nan")), reading="")
+
+
 def test_curves_with_columns_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="differ in length"):
         Curve(title="t", kind="line", x_label="", y_label="", x=(1, 2), y=(1,), reading="")

@@ -67,7 +67,6 @@ class Crowds:
         where = np.searchsorted(np.array(_EDGES), self.size, side="right") - 1
         counts = np.bincount(where, self.subjects, len(_EDGES))
         used = range(int(where.min()), int(where.max()) + 1)
-        small = f" The tolerated minimum is {k:g}." if k is not None else ""
         return Curve(
             title=title,
             kind="bars",
@@ -76,7 +75,9 @@ class Crowds:
             x=tuple(_bin(i) for i in used),
             y=tuple(int(counts[i]) for i in used),
             x_scale="category",
-            reading=f"The further left, the easier to find: at 1, nobody else looks the same.{small}",
+            mark=k,
+            mark_label="" if k is None else f"tolerated from {k:g}",
+            reading="The further left, the easier to find: at 1, nobody else looks the same.",
         )
 
     def below_curve(self, who: str, title: str, k: float) -> Curve:

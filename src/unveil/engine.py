@@ -88,8 +88,13 @@ class Engine:
 
     def view(self, select: str) -> str:
         """Name the result of a query without running it; returns the name."""
+        import duckdb
+
         name = self.name()
-        self._connection.execute(f"CREATE VIEW {name} AS {select}")
+        try:
+            self._connection.execute(f"CREATE VIEW {name} AS {select}")
+        except duckdb.Error as error:
+            raise _translated(error) from None
         return name
 
     def register(self, table: pa.Table) -> str:
@@ -144,8 +149,9 @@ def _translated(error: BaseException) -> BaseException:
         return KeyboardInterrupt()
     if isinstance(error, duckdb.OutOfMemoryException):
         return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
-    if isinstance(error, (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException)):
-        return UnveilError("the data could not be read to the end; did the file change while it was read?")
+    defects = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+    if isinstance(error, duckdb.Error) and not isinstance(error, defects):
+        return UnveilError("the data could not be read to the end; the file is damaged or has changed since it was opened")
     return error
 
 

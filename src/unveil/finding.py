@@ -57,6 +57,9 @@ class Curve:
         lengths = {len(v) for v in (self.x, self.y, self.low, self.high) if v is not None}
         if len(lengths) != 1:
             raise ValueError(f"the columns of the curve {self.title!r} differ in length")
+        numbers = [v for column in (self.x, self.y, self.low or (), self.high or (), (self.mark or 0,)) for v in column]
+        if not all(math.isfinite(v) for v in numbers if not isinstance(v, str)):
+            raise ValueError(f"the curve {self.title!r} has a point that is not finite")
 
 
 @dataclass(frozen=True, kw_only=True)

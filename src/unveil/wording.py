@@ -76,4 +76,4 @@ def number(x: float) -> str:
         return "∞" if x > 0 else "−∞"
     if x == int(x) and abs(x) < 1e15:
         return f"{int(x):,}"
-    return f"{x:,.4g}" if abs(x) < 1000 else f"{x:,.1f}"
+    return f"{x:,.1f}" if 1000 <= abs(x) < 1e15 else f"{x:.4g}"

@@ -38,7 +38,7 @@ def test_exposed_rows_are_numbers_unless_revealed(patients: Path) -> None:
     assert {e.values for e in hidden} == {None}
     assert {e.learns for e in hidden} == {("diagnosis",)}
     revealed = unveil.assess(unveil.read(patients), GIVEN, reveal=True)["classes.k"].exposed
-    assert revealed[0].values == {"name": "Ben", "age": "34", "zip": "01234", "sex": "m", "diagnosis": "CANARY-SENSITIVE"}
+    assert list((revealed[0].values or {}).values()) == ["Ben", "34", "01234", "m", "CANARY-SENSITIVE"]
 
 
 def test_several_sets_are_all_measured(patients: Path) -> None:

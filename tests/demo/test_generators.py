@@ -20,7 +20,7 @@ import pytest
 
 from unveil.demo.friends import friends
 from unveil.demo.grocery import grocery
-from unveil.demo.hospital import hospital, hospital_release
+from unveil.demo.hospital import hospital
 from unveil.errors import UnveilError
 
 SEEDS = [0, 1, 2]
@@ -208,15 +208,6 @@ def test_birth_date_sex_and_zip_are_almost_a_name(visits: pa.Table):
         if row["zip"] not in GAPS
     }
     assert sum(n == 1 for n in Counter(people.values()).values()) > 0.95 * len(people)
-
-
-def test_hasty_release(visits: pa.Table):
-    release = hospital_release(visits)
-    assert release.column_names == [name for name in visits.column_names if name != "name"]
-    assert release.num_rows == visits.num_rows
-    assert release["birth_date"].to_pylist() == [day[:7] for day in visits["birth_date"].to_pylist()]
-    untouched = [name for name in release.column_names if name != "birth_date"]
-    assert release.select(untouched) == visits.select(untouched)
 
 
 # ── grocery ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -139,6 +139,19 @@ def test_hospital_says_each_sentence_and_each_reading(hospital: Assessment) -> N
         assert all(e.because in text for e in f.exposed)
 
 
+def test_exposed_subjects_that_differ_in_nothing_are_told_together(hospital: Assessment) -> None:
+    k = hospital["classes.k"]
+    row = k.exposed[0]
+    same = replace(
+        k, exposed=(*(replace(row, subject=f"row {i}") for i in range(1, 5)), replace(row, subject="row 9", risk=0.5))
+    )
+    rows = [
+        t for _, t in Document(page([replace(hospital, findings=(same,), verdict=decide([same], Policy()))])).all("th")
+    ]
+    assert "row 1, row 2, row 3 and row 4" in rows
+    assert "row 9" in rows
+
+
 def test_the_direction_is_said_in_words(hospital: Assessment) -> None:
     text = Document(page([hospital])).text
     assert "at least 5 (higher is better)" in text

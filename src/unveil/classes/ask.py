@@ -24,7 +24,7 @@ __all__ = ["QUESTION"]
 
 _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
-_MISSING = "a missing value is a value of its own, which never understates the risk"
+_MISSING = "A missing value is a value of its own, which never understates the risk."
 
 
 @dataclass(frozen=True)

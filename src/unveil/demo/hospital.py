@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["hospital", "hospital_release"]
+__all__ = ["hospital"]
 
 
 class _Diagnosis(NamedTuple):
@@ -195,14 +195,6 @@ def hospital(rng: np.random.Generator, patients: int = 3000) -> pa.Table:
         "cost": [f"{c:.2f}" for c in cost[order]],
     }
     return pa.table({key: pa.array(list(map(str, values)), pa.string()) for key, values in columns.items()})
-
-
-def hospital_release(table: pa.Table) -> pa.Table:
-    """What a hasty owner would publish: ``table`` without ``name``, and ``birth_date`` cut to year and month."""
-    import pyarrow as pa
-
-    months = pa.array([date[:7] for date in table["birth_date"].to_pylist()], pa.string())
-    return table.set_column(table.column_names.index("birth_date"), "birth_date", months).drop_columns(["name"])
 
 
 def _field(field: str) -> npt.NDArray[Any]:

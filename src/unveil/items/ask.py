@@ -50,7 +50,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         direction="lower",
         decides=tolerance is not None,
         attacker="Knows exactly how often every item was bought, and tries to tell which pseudonym is which item.",
-        missing="empty baskets are left out; an item counts once per basket",
+        missing="Empty baskets are left out; an item counts once per basket.",
         baseline=1 / items,
         sentence=f"Of {items:,} items, {number(groups)} ({percent(share)}) are expected to be named correctly; "
         f"for {number(crowds.below(2))} of them that is certain, because no other item is bought as often.",

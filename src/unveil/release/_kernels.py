@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from unveil.compiled import inlined, kernel
 
 __all__ = [
     "MISSING",
@@ -31,28 +32,28 @@ _BLANK = np.zeros(256, np.bool_)
 _BLANK[[_TAB, _NEWLINE, _RETURN, _SPACE]] = True
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _ends_line(c: Any) -> Any:
     return (c == _NEWLINE) | (c == _RETURN)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _ends_token(c: Any) -> Any:
     return _BLANK[c]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _starts_comment(c: Any) -> Any:
     return (c == _HASH) | (c == _PERCENT)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _past_line_end(data: Any, i: Any) -> Any:
     """The first byte of the next line, from a byte that ends a line."""
     return i + 2 if data[i] == _RETURN and i + 1 < len(data) and data[i + 1] == _NEWLINE else i + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def at_most(data: Any) -> Any:
     """Bounds on the numbers of tokens and of lines, simple enough that the compiler makes it vector code."""
     separators, ends = 0, 0
@@ -62,7 +63,7 @@ def at_most(data: Any) -> Any:
     return separators + 1, ends + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def tokenise(data: Any, comments: Any, limit: Any, compact: Any, offsets: Any, widths: Any) -> Any:
     """Copy tokens into ``compact``, fill in where each ends and how many each line has.
 
@@ -99,7 +100,7 @@ def tokenise(data: Any, comments: Any, limit: Any, compact: Any, offsets: Any, w
     return kept, filled, line
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
     """Copy a quoted field from after its opening quote; returns the place after it, or −1 if it is not closed."""
     n = len(data)
@@ -115,7 +116,7 @@ def _quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
     return -1, filled
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     """Copy an unquoted field up to the delimiter or the line's end, without the blanks behind it."""
     n = len(data)
@@ -129,14 +130,14 @@ def _plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     return i, last
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _past_blanks(data: Any, i: Any, delimiter: Any) -> Any:
     while i < len(data) and data[i] != delimiter and (data[i] == _SPACE or data[i] == _TAB):
         i += 1
     return i
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _field(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     """Copy one field; returns where it stops, the bytes filled, and a problem or 0."""
     start = filled
@@ -153,7 +154,7 @@ def _field(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     return i, filled, MISSING if filled == start else 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def first_two(data: Any, delimiter: Any, compact: Any, offsets: Any) -> Any:
     """Copy the first two fields of each line; stops at the first line with a problem."""
     i, n = 0, len(data)
@@ -182,7 +183,7 @@ def first_two(data: Any, delimiter: Any, compact: Any, offsets: Any) -> Any:
     return kept, filled, further, 0, 0
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def digits(compact: Any, offsets: Any) -> Any:
     values = np.zeros(len(offsets) - 1, np.int64)
     for k in range(len(values)):
@@ -196,7 +197,7 @@ def digits(compact: Any, offsets: Any) -> Any:
     return values, -1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def unique_items(indptr: Any, items: Any, distinct: Any) -> Any:
     """Baskets without repeated items and without empty baskets, order kept, in one pass.
 
@@ -220,7 +221,7 @@ def unique_items(indptr: Any, items: Any, distinct: Any) -> Any:
     return starts[: baskets + 1], kept[:filled], len(items) - filled, len(indptr) - 1 - baskets
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def grouped(rows: Any, values: Any, count: Any) -> Any:
     """``values`` gathered by row, order kept inside a row (counting sort): ``indptr`` and values."""
     indptr = np.zeros(count + 1, np.int64)
@@ -235,7 +236,7 @@ def grouped(rows: Any, values: Any, count: Any) -> Any:
     return indptr, gathered
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def adjacency(sources: Any, targets: Any, nodes: Any, both: Any) -> Any:
     """Sorted rows of neighbours without loops and duplicates; ``both`` stores each edge in both rows.
 

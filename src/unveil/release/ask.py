@@ -49,7 +49,7 @@ def _finding(table: Table, columns: Sequence[str], suspected: bool, policy: Poli
         direction="lower",
         decides=tolerance is not None and not suspected,
         attacker="Reads the release.",
-        missing="a row whose identifiers are all missing names nobody",
+        missing="A row whose identifiers are all missing names nobody.",
         sentence=_sentence(columns, suspected, named),
         source=_SOURCE,
     )

@@ -9,16 +9,20 @@ line and the remedy.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
-from unveil.release.rows import Rows
 from unveil.release.source import peek, stem, stream
 from unveil.wording import shown
+
+if TYPE_CHECKING:
+    from unveil.release.rows import Rows
 
 __all__ = ["Dialect", "checked_names", "inspect", "utf8"]
 
@@ -56,9 +60,11 @@ def inspect(
     header: bool = True,
 ) -> Dialect:
     """Find out how a text table is written, and refuse it if it is not one."""
+    from unveil.release.rows import Rows
+
     _check_marks(delimiter, quote)
     encoding = _encoding(path, encoding)
-    sample = _sample(path, encoding)
+    sample = _sample(path, encoding, quote)
     delimiter = delimiter or _delimiter(sample, quote, prefer="\t" if stem(path) == ".tsv" else ",")
     first = _split(sample, delimiter, quote)
     names = tuple(n.strip() for n in first[0]) if first else ()
@@ -76,9 +82,14 @@ def inspect(
         delimiter=delimiter,
         quote=quote,
         header=header,
-        rewrite=rows.mixed or rows.odd or encoding != "utf-8",
+        rewrite=rows.mixed or rows.odd or encoding != "utf-8" or _mark_before_quote(path, quote),
         notes=tuple(_notes(_split(sample, delimiter, quote, padding=False), rows.mixed)),
     )
+
+
+def _mark_before_quote(path: Path, quote: str) -> bool:
+    """Whether a byte order mark stands before a quoted header, which DuckDB then takes for a plain one."""
+    return bool(quote) and peek(path, 4).startswith(codecs.BOM_UTF8 + quote.encode())
 
 
 def _check_marks(delimiter: str | None, quote: str) -> None:
@@ -154,18 +165,18 @@ def _looked_through(path: Path, encoding: str, rows: Rows) -> Rows:
     return rows
 
 
-def _sample(path: Path, encoding: str) -> str:
+def _sample(path: Path, encoding: str, quote: str) -> str:
     """Whole lines from the top of the file, at least the header's."""
-    size = _SAMPLE
-    while True:
-        head = peek(path, size)
-        text = codecs.getincrementaldecoder(encoding)("replace").decode(head).removeprefix("\ufeff")
-        end = max(text.rfind("\n"), text.rfind("\r")) + 1
-        if len(head) < size or size > _LONGEST:
-            return text
-        if end and text[:end].strip("\r\n"):
-            return text[:end]
-        size *= 4
+    text, size = b"", _SAMPLE
+    with contextlib.suppress(UnicodeError):  # whatever is not text is found later, with its line
+        for chunk in utf8(path, encoding):
+            text += chunk
+            while size <= min(len(text), _LONGEST):
+                lines = text[: max(text.rfind(b"\n", 0, size), text.rfind(b"\r", 0, size)) + 1].decode()
+                if len(_split(lines, ",", quote)) > 1:
+                    return lines
+                size *= 4
+    return text[:_LONGEST].decode(errors="ignore")
 
 
 def _split(text: str, delimiter: str, quote: str, padding: bool = True) -> list[list[str]]:

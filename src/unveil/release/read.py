@@ -25,6 +25,8 @@ from unveil.wording import listed, shown
 __all__ = ["Kind", "read"]
 
 Kind = Literal["table", "transactions", "graph"]
+
+_SAID = {"engine": "memory limit or spill", "header": "no-header"}  # options that have another name on the command line
 _Reader = Callable[..., Release]
 _CALLED: Mapping[Kind, str] = {"table": "a table", "transactions": "transactions", "graph": "a graph"}
 
@@ -67,9 +69,9 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     else:
         name, reader = "data in memory", functools.partial(_from_memory(source, kind), source)
     known = inspect.signature(reader).parameters
-    unknown = [f"--{option}" for option in options if option not in known]
+    unknown = [_SAID.get(option, option) for option in options if option not in known]
     if unknown:
-        raise UnveilError(f"{shown(name)}: {listed(unknown)} does not apply to this kind of source")
+        raise UnveilError(f"{shown(name)}: the option {listed(unknown)} does not apply to this kind of source")
     return reader(**options)
 
 

@@ -98,7 +98,10 @@ class Rows:
                 self._bad[self._memory[_BAD]] = self._memory[_OPENED], _UNCLOSED
             self._memory[[_BAD, _WRONG]] += 1
             self._memory[_PLACE] = _CLOSED
-        return self.feed(b"\n") if self._memory[_LENGTH] else b""
+        ends = self._memory[[_UNIX, _WINDOWS, _MAC]]
+        rest = self.feed(b"\n") if self._memory[_LENGTH] else b""
+        self._memory[[_UNIX, _WINDOWS, _MAC]] = ends
+        return rest
 
     @property
     def count(self) -> int:
@@ -145,9 +148,9 @@ class Rows:
 
 @functools.cache
 def _compiled() -> Any:
-    import numba
+    from unveil.compiled import kernel
 
-    return numba.njit(cache=True, nogil=True)(_look)
+    return kernel(_look)
 
 
 def _look(

@@ -16,7 +16,6 @@ from unveil.engine import Engine, default_engine, literal
 from unveil.errors import UnveilError
 from unveil.release.codes import Codes, encode, without
 from unveil.release.dialect import Dialect, checked_names, inspect, utf8
-from unveil.release.rows import Rows
 from unveil.release.source import Origin, compression, digest
 from unveil.run import Run
 from unveil.wording import counted, listed, shown
@@ -263,16 +262,12 @@ def _path(file: Path) -> str:
 
 
 def _answer(engine: Engine, sql: str, name: str, run: Run | None = None, doing: str = "counting") -> pa.Table:
-    """Ask the engine; what it says about a damaged file is told without its words, which may quote data."""
-    import duckdb
-
+    """Ask the engine; what goes wrong is told with the name of the file."""
     try:
         return engine.arrow(sql, run, doing)
     except UnveilError as error:
         raise UnveilError(f"{shown(name)}: {error}") from None
-    except (duckdb.Error, UnicodeError) as error:
-        if isinstance(error, duckdb.ProgrammingError):
-            raise
+    except UnicodeError:
         raise UnveilError(f"{shown(name)}: the file is damaged; write it again or export it as CSV") from None
 
 
@@ -286,6 +281,8 @@ def _check_rows(name: str, relation: str, rows: int, engine: Engine) -> None:
 
 def _rewritten(path: Path, dialect: Dialect, engine: Engine) -> Path:
     """A private copy in UTF-8 with one kind of line end between rows, under a plain header."""
+    from unveil.release.rows import Rows
+
     copy = engine.scratch() / f"{engine.name()}.csv"
     rows = Rows(len(dialect.names), dialect.delimiter, dialect.quote, skip=int(dialect.header))
     try:

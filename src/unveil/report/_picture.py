@@ -17,7 +17,7 @@ _GEOMETRY = {"d", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "width", "height
 _LOOK = {"fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity"}
 _LOOK |= {"text-anchor", "font-size", "font-weight"}
 _TEXT = "12px"
-_VALUE = re.compile(r"[-\w\s.,#()+%]*")
+_VALUE = re.compile(r"(?!.*url)[-\w\s.,#()+%]*")
 _DECIMALS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
@@ -52,7 +52,7 @@ def _frame(title: str, description: str, width: int, height: int) -> ET.Element:
 
 def _copy(source: ET.Element, parent: ET.Element) -> None:
     tag = source.tag.rpartition("}")[2]
-    if tag not in _SHAPES or source.get("display") == "none":
+    if tag not in _SHAPES or source.get("display") == "none" or source.get("opacity") == "0":
         return
     kept = {
         name: _rounded(value) if name in _GEOMETRY else value

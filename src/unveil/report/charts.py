@@ -30,6 +30,7 @@ __all__ = ["svg"]
 _WIDTH = 400  # on a phone a card is some 326 px wide: 12 px text then still measures 9.8 px
 _HEIGHT = 215
 _ROW = 20  # a bar of a chart on its side
+_BAR = 52  # the widest upright bar
 _FONT = 13.5  # measured a little larger than drawn: the page's typeface may be wider than the one measured here
 _LINE = 15
 _INK = "currentColor"
@@ -80,7 +81,8 @@ def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
         rows = [{"x": x, "y": y} for x, y in zip(plot.x, plot.y, strict=True)]
         place = {"y": _names(plot)} if plot.sideways else {"x": _names(plot)}
         value = {"x" if plot.sideways else "y": _values(plot, plot.y)}
-        return [_chart(rows).mark_bar(color=_BLUE).encode(**place, **value)]
+        narrow: dict[str, Any] = {} if plot.sideways or len(rows) > 5 else {"size": _BAR}
+        return [_chart(rows).mark_bar(color=_BLUE, **narrow).encode(**place, **value)]
     cells = bars(plot)
     ends = [cell[end] for cell in cells for end in ("x", "x2")]
     encoding = {"x": _numbers(plot, ends, mark), "x2": "x2:Q", "y": _values(plot, plot.y), "y2": alt.datum(0)}
@@ -197,7 +199,8 @@ def _where(plot: Plot) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(label(text, 110), 58) or [""]
+    """Text in lines, each with a space behind it: Vega takes the bare word "if" for the function of that name."""
+    return [f"{line} " for line in textwrap.wrap(label(text, 110), 58)] or [""]
 
 
 def _config() -> alt.Config:

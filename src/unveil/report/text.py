@@ -128,7 +128,7 @@ def _findings(assessment: Assessment) -> RenderableType:
 def _sentences(assessment: Assessment) -> Iterator[RenderableType]:
     """The sentences by question, each attacker named once."""
     for question, findings in words.grouped(assessment.findings).items():
-        yield _text(words.QUESTIONS.get(question, question), "bold")
+        yield _text(words.question_title(question), "bold")
         attacker = ""
         for f in findings:
             if f.attacker and f.attacker != attacker:
@@ -151,7 +151,8 @@ def _spark(assessment: Assessment) -> Iterator[RenderableType]:
     if curve is None:
         return
     yield _text(curve.title, "bold")
-    yield _indented(f"{_blocks(curve.y)}  {_end(curve, 0)} to {_end(curve, -1)}: {curve.x_label}")
+    ends = " to ".join(dict.fromkeys((_end(curve, 0), _end(curve, -1))))
+    yield _indented(f"{_blocks(curve.y)}  {ends}: {curve.x_label}")
     yield _text("")
 
 
@@ -162,9 +163,8 @@ def _end(curve: Curve, at: int) -> str:
 
 def _blocks(values: Sequence[float]) -> str:
     """One block per value, as tall as its part of the largest; a dot where there is nothing."""
-    finite = [v if math.isfinite(v) else 0.0 for v in values]
-    step = math.ceil(len(finite) / _SPARKS)
-    tallest = [max(finite[i : i + step]) for i in range(0, len(finite), step)]
+    step = math.ceil(len(values) / _SPARKS)
+    tallest = [max(values[i : i + step]) for i in range(0, len(values), step)]
     top = max(tallest)
     return "".join(_BLOCKS[math.ceil(v / top * len(_BLOCKS)) - 1] if v > 0 else "·" for v in tallest)
 
@@ -178,9 +178,9 @@ def _exposed(assessment: Assessment) -> Iterator[RenderableType]:
         learned, revealed = any(e.learns for e in f.exposed), any(e.values for e in f.exposed)
         extra = ["Would learn"] * learned + ["Values"] * revealed
         table = _table("Subject", "Risk", "Because", *extra)
-        for e in f.exposed:
+        for subjects, e in words.alike(f.exposed):
             values = "; ".join(f"{shown(k)}: {shown(v)}" for k, v in (e.values or {}).items())
-            cells = [shown(e.subject), words.risk_text(e.risk), e.because]
+            cells = [subjects, words.risk_text(e.risk), e.because]
             cells += [listed(e.learns)] * learned + [values] * revealed
             table.add_row(*(_text(c, limit=300) for c in cells))
         yield _text(f"Most exposed: {f.title}", "bold")

@@ -5,16 +5,16 @@ The text and the page take them from here, so that a person who has read one und
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from types import MappingProxyType
 
 from unveil.assessment import Assessment
-from unveil.finding import Curve, Finding
+from unveil.finding import Curve, Exposed, Finding
 from unveil.policy import Role
 from unveil.verdict import Decision
-from unveil.wording import counted, number, percent
+from unveil.wording import counted, listed, number, percent
 
 __all__ = [
     "DECIDED",
@@ -22,10 +22,10 @@ __all__ = [
     "MEANINGS",
     "METHODS",
     "ORIGINS",
-    "QUESTIONS",
     "ROLES",
     "ROLE_NAMES",
     "TERMS",
+    "alike",
     "attackers",
     "grouped",
     "harm_text",
@@ -34,6 +34,7 @@ __all__ = [
     "is_share",
     "lead",
     "other_reasons",
+    "question_title",
     "reveals",
     "risk_text",
     "status_text",
@@ -108,21 +109,15 @@ ORIGINS: Mapping[str, str] = MappingProxyType(
     {"given": "given by you", "assumed": "assumed", "guessed": "guessed: please check"}
 )
 
-QUESTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "release": "Does the release name people outright?",
-        "classes": "How many look alike?",
-        "items": "What if the attacker roughly knows how popular each item is?",
-        "matching": "Which pseudonym is which?",
-        "linkage": "Which record is the person I know a few things about?",
-        "inference": "What else does it tell about people?",
-        "network": "Which node is this person?",
-        "dp": "Can questions be answered instead of releasing?",
-    }
-)
-
 _ONE = {"people": "person", "classes": "class"}
 _SHARE = re.compile(r"\b(share|probability|chance|fraction|risk)\b", re.IGNORECASE)
+
+
+def question_title(name: str) -> str:
+    """What the question asks; its bare name if this unveil does not know it."""
+    from unveil.assess import QUESTIONS
+
+    return next((q.title for q in QUESTIONS if q.name == name), name)
 
 
 def status_text(finding: Finding) -> str:
@@ -195,6 +190,12 @@ def grouped(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return groups
 
 
+def alike(exposed: Iterable[Exposed]) -> list[tuple[str, Exposed]]:
+    """Neighbouring exposed subjects that differ in nothing else, told together: who, and what is true of all."""
+    groups = (list(group) for _, group in groupby(exposed, key=lambda e: (e.risk, e.because, e.learns, e.values)))
+    return [(listed((e.subject for e in group), limit=20), group[0]) for group in groups]
+
+
 def attackers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     """Each attacker, in words, with the findings that measured them."""
     groups: dict[str, list[Finding]] = {}
@@ -219,4 +220,4 @@ def table(curve: Curve) -> tuple[list[str], list[list[str]]]:
 def _texts(label: str, values: Sequence[float | str]) -> list[str]:
     numbers = [v for v in values if not isinstance(v, str)]
     write = percent if is_share(label, numbers) else number
-    return [v if isinstance(v, str) else "–" if math.isnan(v) else write(v) for v in values]
+    return [v if isinstance(v, str) else write(v) for v in values]
