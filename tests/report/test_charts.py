@@ -44,6 +44,7 @@ CURVES = {
     "all zero": curve(x=(1, 2), y=(0, 0)),
     "huge": curve(x=(1e10, 1e99), y=(1e99, 1e98), x_scale="log"),
     "emoji": curve(x=("a name that goes on and on 😀😀😀", "😀", "名" * 60), y=(1, 2, 3), x_scale="category"),
+    "a word that Vega knows": curve(x=(1, 2), y=(1, 2), x_label="if", y_label="if", mark=1, mark_label="if"),
 }
 
 
