@@ -151,7 +151,7 @@ def _translated(error: BaseException) -> BaseException:
         return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
     defects = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
     if isinstance(error, duckdb.Error) and not isinstance(error, defects):
-        return UnveilError("the data could not be read to the end; the file is damaged or has changed since it was opened")
+        return UnveilError("the data could not be read to the end; the file is damaged or has changed meanwhile")
     return error
 
 

@@ -1,0 +1,136 @@
+"""Blocks: what can be solved apart.
+
+An edge that lies in no perfect matching tells nothing and is removed; what remains falls into blocks that do not
+influence each other, so that ln permanent and expected cracks add up over them.
+
+Both follow from one feasible matching and the strongly connected components of its residual graph: an edge lies in some
+perfect matching if and only if its ends are in the same component (Tassa, *Finding all maximally-matchable edges in a
+bipartite graph*, 2012), and the components are the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_flow
+
+from unveil.errors import UnveilError
+from unveil.matching.candidates import Candidates, Floats, Ints, twins
+from unveil.wording import listed
+
+__all__ = ["Block", "blocks", "feasible_flow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A part of the problem that stands alone: classes and groups are merged once more and numbered from 0.
+
+    ``r`` and ``c`` are the sizes of classes and groups; edge e joins class ``a[e]`` with group ``b[e]``. Candidate edge
+    ``edges[k]`` is the block's edge ``part[k]``.
+    """
+
+    a: Ints
+    b: Ints
+    weights: Floats
+    r: Ints
+    c: Ints
+    edges: Ints
+    part: Ints
+
+    @property
+    def n(self) -> int:
+        """The number of entries in the block."""
+        return int(self.r.sum())
+
+    def dense(self) -> Floats:
+        """The weights of classes by groups."""
+        matrix = np.zeros((len(self.r), len(self.c)))
+        matrix[self.a, self.b] = self.weights
+        return matrix
+
+
+def feasible_flow(candidates: Candidates, truth: Ints | None) -> Ints:
+    """How many entries go along each edge in one perfect matching: the true one if it is possible, else any.
+
+    Raises an error that names a set of entries with too few candidates (Hall) if there is none.
+    """
+    if truth is not None:
+        edge = candidates.edge_of(np.arange(candidates.n), truth)
+        if (edge >= 0).all():
+            return np.bincount(edge, minlength=len(candidates.groups))
+    classes, groups = len(candidates.indptr) - 1, len(candidates.group_sizes)
+    source, sink = classes + groups, classes + groups + 1
+    a, b = candidates.edge_class, candidates.groups + classes
+    rows = np.concatenate([np.full(classes, source), a, np.arange(groups) + classes])
+    columns = np.concatenate([np.arange(classes), b, np.full(groups, sink)])
+    room = np.minimum(candidates.class_sizes[a], candidates.group_sizes[candidates.groups])
+    capacity = np.concatenate([candidates.class_sizes, room, candidates.group_sizes]).astype(np.int32)
+    network = csr_array((capacity, (rows, columns)), shape=(sink + 1, sink + 1))
+    result = maximum_flow(network, source, sink)
+    if result.flow_value < candidates.n:
+        raise UnveilError(_hall(candidates, result.flow, classes))
+    flow: Ints = np.asarray(result.flow[a, b]).reshape(-1).astype(np.int64)
+    return flow
+
+
+def _hall(candidates: Candidates, flow: csr_array, classes: int) -> str:
+    """A set of entries that together have fewer candidates than members: those an unmatched entry can reach."""
+    a, b = candidates.edge_class, candidates.groups
+    used = np.asarray(flow[a, b + classes]).reshape(-1)
+    sent = np.bincount(a, used, classes)
+    reached = sent < candidates.class_sizes
+    while True:
+        touched = np.bincount(b, reached[a], len(candidates.group_sizes)) > 0
+        grown = reached | (np.bincount(a, touched[b] & (used > 0), classes) > 0)
+        if (grown == reached).all():
+            break
+        reached = grown
+    members = np.flatnonzero(reached[candidates.entry_class])
+    have = int(candidates.group_sizes[touched].sum())
+    named = listed([f"{i + 1}" for i in members[:8]]) + (" and others" if len(members) > 8 else "")
+    return (
+        f"no perfect matching: the {len(members):,} entries {named} have only {have:,} candidate pseudonyms between "
+        "them; widen what the attacker considers possible"
+    )
+
+
+def blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:
+    """The independent blocks, without the edges that lie in no perfect matching."""
+    classes, groups = len(candidates.indptr) - 1, len(candidates.group_sizes)
+    a, b = candidates.edge_class, candidates.groups
+    back = flow > 0
+    rows = np.concatenate([a, b[back] + classes])
+    columns = np.concatenate([b + classes, a[back]])
+    size = classes + groups
+    residual = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+    _, component = connected_components(residual, connection="strong")
+    kept = np.flatnonzero(component[a] == component[b + classes])
+    order = kept[np.argsort(component[a[kept]], kind="stable")]
+    starts = np.flatnonzero(np.diff(component[a[order]], prepend=-1))
+    for edges in np.split(order, starts[1:]) if len(order) else []:
+        yield _block(candidates, np.sort(edges))
+
+
+def _block(candidates: Candidates, edges: Ints) -> Block:
+    """One block; with the useless edges gone, more twins may have appeared."""
+    classes, a = np.unique(candidates.edge_class[edges], return_inverse=True)
+    groups, b = np.unique(candidates.groups[edges], return_inverse=True)
+    w, r, c = candidates.weights[edges], candidates.class_sizes[classes], candidates.group_sizes[groups]
+    merged_a = twins(a, b, w, len(classes))
+    order = np.lexsort((merged_a[a], b))
+    first = np.isin(a[order], np.unique(merged_a, return_index=True)[1])
+    merged_b = twins(b[order][first], merged_a[a[order]][first], w[order][first], len(groups))
+    count = int(merged_b.max()) + 1
+    keys, where, part = np.unique(merged_a[a] * count + merged_b[b], return_index=True, return_inverse=True)
+    return Block(
+        a=keys // count,
+        b=keys % count,
+        weights=w[where],
+        r=np.bincount(merged_a, r).astype(np.int64),
+        c=np.bincount(merged_b, c).astype(np.int64),
+        edges=edges,
+        part=part,
+    )

@@ -1,0 +1,61 @@
+"""Scaling rows and columns: the same matching problem with numbers of a good size.
+
+Multiplying a row or a column by a positive factor multiplies the weight of every perfect matching by it and changes no
+probability. :func:`potentials` finds factors under which the heaviest matching weighs 1 and no edge more than that
+(the dual of the assignment problem), so that nothing overflows and what underflows is negligible beside it.
+:func:`balanced` finds factors under which rows and columns sum to given numbers (Sinkhorn and Knopp 1967); for a 0/1
+matrix without useless edges the limit is its *flat matrix*.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from unveil.matching.candidates import Floats, Ints
+
+__all__ = ["balanced", "potentials"]
+
+
+def potentials(logs: Floats) -> tuple[Floats, Floats]:
+    """Numbers u, v with ``logs[i, j] ≤ u[i] + v[j]``, equal along a heaviest perfect matching.
+
+    ``logs`` holds the logarithms of the weights, −∞ where there is no edge; there must be a perfect matching.
+    """
+    n = len(logs)
+    rows, match = linear_sum_assignment(np.where(np.isneginf(logs), np.inf, -logs))
+    step = logs - logs[rows, match][:, None]  # what row i gains by leaving its column for j
+    v = np.zeros(n)
+    for _ in range(n):  # longest paths: no cycle gains, for the matching is heaviest
+        longer = np.maximum(v, (v[match][:, None] + step).max(axis=0))
+        if (longer <= v).all():
+            break
+        v = longer
+    return logs[rows, match] - v[match], v
+
+
+def balanced(
+    a: Ints, b: Ints, weights: Floats, r: Floats | Ints, c: Floats | Ints, sweeps: int = 1000, tolerance: float = 1e-12
+) -> tuple[Floats, Floats, Floats]:
+    """Factors (as logarithms) u, v and the scaled edge weights: sums r over classes and c over groups.
+
+    Works on logarithms, so that no weight is too large or small. Stops at the tolerance or after ``sweeps``.
+    """
+    logs = np.log(weights)
+    log_r, log_c = np.log(r), np.log(c)
+    u, v = np.zeros(len(r)), np.zeros(len(c))
+    for _ in range(sweeps):
+        u = log_r - _log_sums(a, logs + v[b], len(r))
+        before = v
+        v = log_c - _log_sums(b, logs + u[a], len(c))
+        if np.abs(v - before).max(initial=0.0) < tolerance:
+            break
+    return u, v, np.exp(logs + u[a] + v[b])
+
+
+def _log_sums(index: Ints, logs: Floats, count: int) -> Floats:
+    """ln Σ exp over the edges of each index."""
+    top = np.full(count, -np.inf)
+    np.maximum.at(top, index, logs)
+    sums: Floats = top + np.log(np.bincount(index, np.exp(logs - top[index]), count))
+    return sums

@@ -1,0 +1,268 @@
+"""Every rung of the ladder against full enumeration, and against the others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import naive_matching as naive
+from unveil import Run, UnveilError
+from unveil.matching import Budget, Candidates, solve
+from unveil.matching.blocks import Block, blocks, feasible_flow
+from unveil.matching.frontier import StatesError, frontier_marginals, plan
+from unveil.matching.screening import bethe, one_step, sinkhorn
+from unveil.matching.solve import _simulated
+from unveil.matching.subsets import matrix_marginals
+
+
+@st.composite
+def matrices(draw: st.DrawFn, most: int = 6) -> np.ndarray:
+    """Matrices with a perfect matching: 0/1 or weighted, with twins, zeros and weights of all sizes."""
+    n = draw(st.integers(1, most))
+    pattern = draw(st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n))
+    weights = np.array(pattern, float)
+    if draw(st.booleans()):
+        exponents = st.lists(st.sampled_from([0, 0, 0, 1, -1, 3, -4]), min_size=n * n, max_size=n * n)
+        weights *= 10.0 ** np.array(draw(exponents), float).reshape(n, n)
+    if n > 2 and draw(st.booleans()):
+        weights[1] = weights[0]
+    if n > 3 and draw(st.booleans()):
+        weights[:, 2] = weights[:, 3]
+    truth = draw(st.permutations(range(n)))
+    for i, j in enumerate(truth):
+        weights[i, j] = weights[i, j] or 1.0
+    return weights
+
+
+def block_matrix(candidates: Candidates, block: Block, marginals: np.ndarray) -> np.ndarray:
+    """The block's marginals at their places in the n × n matrix."""
+    edges = np.zeros(len(candidates.groups))
+    edges[block.edges] = marginals[block.part]
+    small = np.zeros((len(candidates.class_sizes), len(candidates.group_sizes)))
+    small[candidates.edge_class, candidates.groups] = edges
+    return small[np.ix_(candidates.entry_class, candidates.pseudonym_group)]
+
+
+def close(found: np.ndarray, expected: np.ndarray) -> bool:
+    return bool(np.allclose(found, expected, rtol=1e-10, atol=1e-13))
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices())
+def test_candidates_keep_the_matrix(weights: np.ndarray) -> None:
+    n = len(weights)
+    i, j = np.nonzero(weights)
+    for candidates in (Candidates.from_matrix(weights), Candidates.from_edges(i, j, weights[i, j], n=n)):
+        assert (candidates.dense() == weights).all()
+        assert candidates.degrees.tolist() == (weights > 0).sum(axis=1).tolist()
+        pairs = np.indices((n, n)).reshape(2, -1)
+        assert ((candidates.edge_of(*pairs) >= 0) == (weights[tuple(pairs)] > 0)).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices())
+def test_the_subset_rung(weights: np.ndarray) -> None:
+    log, found = matrix_marginals(weights)
+    assert log == pytest.approx(math.log(naive.permanent(weights)), abs=1e-10)
+    assert close(found, naive.marginals(weights))
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices())
+def test_the_frontier_rung(weights: np.ndarray) -> None:
+    candidates = Candidates.from_matrix(weights)
+    total, found = 0.0, np.zeros_like(weights)
+    for block in blocks(candidates, feasible_flow(candidates, None)):
+        way = plan(block)
+        assert way is not None
+        log, marginals = frontier_marginals(block, way, 10**6)
+        total += log
+        found += block_matrix(candidates, block, marginals)
+    assert total == pytest.approx(math.log(naive.permanent(weights)), abs=1e-9)
+    assert close(found, naive.marginals(weights))
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices(), st.randoms(use_true_random=False))
+def test_the_ladder(weights: np.ndarray, random: object) -> None:
+    n = len(weights)
+    possible = [p for p, _ in naive.all_matchings(weights)]
+    truth = np.array(random.choice(possible))  # type: ignore[attr-defined]
+    solution = solve(Candidates.from_matrix(weights), truth)
+    expected = naive.marginals(weights)
+    assert solution.exact
+    assert close(solution.matrix(), expected)
+    assert close(solution.crack, expected[np.arange(n), truth])
+    assert solution.expected_cracks == pytest.approx(expected[np.arange(n), truth].sum())
+    assert solution.interval == (pytest.approx(solution.expected_cracks),) * 2
+    assert solution.log_permanent[0] == pytest.approx(math.log(naive.permanent(weights)), abs=1e-9)
+    assert np.allclose(solution.matrix().sum(axis=0), 1)
+    assert np.allclose(solution.matrix().sum(axis=1), 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices())
+def test_only_edges_of_perfect_matchings_survive(weights: np.ndarray) -> None:
+    candidates = Candidates.from_matrix(weights)
+    kept = sum(
+        block_matrix(candidates, b, np.ones(len(b.a))) for b in blocks(candidates, feasible_flow(candidates, None))
+    )
+    assert ((kept > 0) == (naive.marginals(weights) > 0)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices())
+def test_bethe_bounds_the_permanent_from_both_sides(weights: np.ndarray) -> None:
+    candidates = Candidates.from_matrix(weights)
+    for block in blocks(candidates, feasible_flow(candidates, None)):
+        if block.n < 2:
+            continue
+        entries, slots = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
+        exact, _ = matrix_marginals(block.dense()[np.ix_(entries, slots)])
+        low, beliefs = bethe(block)
+        assert low <= exact + 1e-6
+        assert exact <= low + block.n / 2 * math.log(2) + 1e-6
+        for estimate in (beliefs, sinkhorn(block)) if not candidates.weighted else ():
+            rows = np.bincount(block.a, estimate * block.c[block.b], len(block.r))
+            assert np.allclose(rows, 1, atol=1e-4)
+        columns = np.bincount(block.b, one_step(block) * block.r[block.a], len(block.c))
+        assert np.allclose(columns, 1)
+
+
+def test_the_two_exact_rungs_agree_on_wide_blocks() -> None:
+    rng = np.random.default_rng(3)
+    for n in (12, 16):
+        weights = np.where(rng.random((n, n)) < 0.5, rng.random((n, n)) ** 4, 0) + np.eye(n)
+        candidates = Candidates.from_matrix(weights)
+        log, marginals = matrix_marginals(weights)
+        (block,) = blocks(candidates, feasible_flow(candidates, None))
+        way = plan(block)
+        assert way is not None
+        other, edges = frontier_marginals(block, way, 10**6)
+        assert other == pytest.approx(log, rel=1e-12)
+        assert close(block_matrix(candidates, block, edges), marginals)
+
+
+def test_intervals_are_the_pairs_inside_them() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        n = int(rng.integers(1, 9))
+        values = rng.integers(0, 6, n).astype(float)
+        low, high = values - rng.integers(0, 3, n), values + rng.integers(0, 3, n)
+        inside = (low[:, None] <= values) & (values <= high[:, None])
+        assert (Candidates.from_intervals(low, high, values).dense() == inside).all()
+
+
+def test_samplers_are_right_within_their_error_over_many_seeds() -> None:
+    """z-scores of 40 seeded runs on 8 × 8 matrices; each exceeds 4 with probability 6e-5 if the chain is right."""
+    rng = np.random.default_rng(5)
+    scores = []
+    for seed in range(40):
+        weights = rng.random((8, 8)) ** 3 if seed % 2 else (rng.random((8, 8)) < 0.6) + np.eye(8)
+        candidates = Candidates.from_matrix(weights)
+        truth = np.arange(8)
+        flow = feasible_flow(candidates, truth)
+        true_counts = np.bincount(candidates.edge_of(truth, truth), minlength=len(candidates.groups))
+        exact = solve(candidates)
+        for block in blocks(candidates, flow):
+            if block.n < 3:
+                continue
+            found = _simulated(block, flow, true_counts, Run(seed=seed), Budget(sweeps=1500, half_width=0.0), 8)
+            mean = float((found.marginals[block.part] * true_counts[block.edges]).sum())
+            expected = float((exact.marginals[block.edges] * true_counts[block.edges]).sum())
+            scores.append((mean - expected) / found.part.error)
+    z = np.array(scores)
+    assert len(z) >= 35
+    assert np.abs(z).max() < 4
+    assert 0.5 < z.std() < 1.6
+
+
+def test_what_does_not_fit_is_simulated_and_says_so() -> None:
+    rng = np.random.default_rng(6)
+    weights = (rng.random((40, 40)) < 0.5) + np.eye(40)
+    solution = solve(Candidates.from_matrix(weights), budget=Budget(states=1000, half_width=0.01))
+    assert not solution.exact
+    (part,) = solution.parts
+    assert part.rung == "simulation"
+    assert part.rhat < 1.05
+    low, high = solution.interval
+    assert low < solution.expected_cracks < high
+    assert solution.log_permanent[1] - solution.log_permanent[0] == pytest.approx(20 * math.log(2))
+    assert solution.crack.sum() == pytest.approx(solution.expected_cracks)
+
+
+def test_a_budget_of_states_is_kept() -> None:
+    values = np.arange(40.0)
+    candidates = Candidates.from_intervals(values - 6, values + 6, values)
+    (block,) = blocks(candidates, feasible_flow(candidates, None))
+    way = plan(block)
+    assert way is not None
+    with pytest.raises(StatesError):
+        frontier_marginals(block, way, 50)
+
+
+def test_simulation_is_reproducible() -> None:
+    weights = (np.random.default_rng(7).random((30, 30)) < 0.5) + np.eye(30)
+    budget = Budget(states=10, sweeps=500)
+    first, second = (solve(Candidates.from_matrix(weights), run=Run(seed=9), budget=budget) for _ in range(2))
+    assert first.crack.tolist() == second.crack.tolist()
+    assert (
+        solve(Candidates.from_matrix(weights), run=Run(seed=10), budget=budget).crack.tolist() != first.crack.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "log", "cracks"),
+    [
+        (np.zeros((0, 0)), 0.0, 0.0),
+        (np.ones((1, 1)), 0.0, 1.0),
+        (np.full((1, 1), 7.0), math.log(7), 1.0),
+        (np.ones((2, 2)), math.log(2), 1.0),
+        (np.eye(5), 0.0, 5.0),
+        (np.ones((30, 30)), math.lgamma(31), 1.0),
+        (np.full((3, 3), 1e300), 3 * math.log(1e300) + math.log(6), 1.0),
+        (np.full((3, 3), 1e-300), 3 * math.log(1e-300) + math.log(6), 1.0),
+        (np.eye(4) * 1e300 + 1e-300, 4 * math.log(1e300), 4.0),
+        (np.kron(np.eye(3), np.ones((2, 2))), 3 * math.log(2), 3.0),
+    ],
+)
+def test_extremes(weights: np.ndarray, log: float, cracks: float) -> None:
+    solution = solve(Candidates.from_matrix(weights))
+    assert solution.log_permanent[0] == pytest.approx(log, abs=1e-9, rel=1e-12)
+    assert solution.expected_cracks == pytest.approx(cracks)
+
+
+def test_degree_of_anonymity() -> None:
+    assert solve(Candidates.from_matrix(np.ones((6, 6)))).degree_of_anonymity == (pytest.approx(1), pytest.approx(1))
+    assert solve(Candidates.from_matrix(np.eye(6))).degree_of_anonymity == (0, 0)
+    assert solve(Candidates.from_matrix(np.ones((1, 1)))).degree_of_anonymity == (0, 0)
+
+
+def test_an_infeasible_matching_names_the_entries_that_violate_hall() -> None:
+    weights = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1]])
+    with pytest.raises(UnveilError, match=r"the 3 entries 1, 2 and 3 have only 2 candidate pseudonyms"):
+        solve(Candidates.from_matrix(weights))
+
+
+def test_a_truth_that_the_attacker_excludes() -> None:
+    candidates = Candidates.from_matrix([[1, 1], [0, 1]])
+    with pytest.raises(UnveilError, match="entry 1 is not among"):
+        solve(Candidates.from_matrix([[0, 1], [1, 1]]), np.array([0, 1]))
+    solution = solve(candidates, np.array([1, 0]), may_be_wrong=True)
+    assert solution.crack.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("matrix", [[[1, 2]], [[-1.0]], [[float("nan")]], [[float("inf")]], [["a"]], 3, [[1, 0], [1]]])
+def test_matrices_that_are_none(matrix: object) -> None:
+    with pytest.raises(UnveilError):
+        Candidates.from_matrix(matrix)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("truth", [[0, 0], [0], [0, 2], [-1, 0]])
+def test_truths_that_are_no_bijection(truth: list[int]) -> None:
+    with pytest.raises(UnveilError, match="once"):
+        solve(Candidates.from_matrix(np.ones((2, 2))), np.array(truth))
