@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 import sqlglot
@@ -30,7 +32,7 @@ def every_job(engine: Engine) -> list[str]:
     unveil.assess(table, policy, reveal=True)
     unveil.assess(table)
     profile(table, ("?",))
-    return engine.log
+    return list(engine.log)
 
 
 def test_every_job_translates_to_spark_and_parses_there() -> None:
@@ -44,6 +46,23 @@ def test_every_job_translates_to_spark_and_parses_there() -> None:
 
 def test_no_name_or_value_of_the_data_is_in_the_sql() -> None:
     assert not [sql for sql in every_job(Engine()) if "Age" in sql or '"b"' in sql or "who" in sql]
+
+
+def test_row_numbers_have_an_order_on_spark() -> None:
+    numbered = [spark(sql) for sql in every_job(Engine()) if "row_no" in sql]
+    assert numbered
+    assert not [sql for sql in numbered if "OVER ()" in sql]
+
+
+def test_a_table_that_is_gone_is_forgotten() -> None:
+    engine = Engine()
+    table = table_of(pa.table({"a": ["1"]}), engine=engine)
+    relation = table.relation
+    assert engine.arrow(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py() == 1
+    del table
+    gc.collect()
+    with pytest.raises(duckdb.CatalogException):
+        engine.arrow(f"SELECT count(*) AS n FROM {relation}")
 
 
 def test_results_are_arrow() -> None:

@@ -120,3 +120,35 @@ def test_settings_in_the_file_are_the_fields_of_the_policy() -> None:
     known: dict[str, Any] = Policy().to_dict()
     data = tomllib.loads(FULL)
     assert {*data, *data["columns"]} - {"columns"} <= known.keys()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"tolerance": {"classes.k": False}}, {"tolerance": {"classes.k": None}}),
+        ({"quasi": ("age", "zip")}, {"quasi": (("age", "zip"),)}),
+        ({"quasi": [["age"], ["zip"]]}, {"quasi": (("age",), ("zip",))}),
+        ({"identifier": "name"}, {"identifier": ("name",)}),
+        ({"missing": "NA"}, {"missing": ("NA",)}),
+    ],
+)
+def test_what_is_given_in_another_form_is_understood(given: dict[str, Any], kept: dict[str, Any]) -> None:
+    policy = Policy(**given)
+    assert {name: getattr(policy, name) for name in kept} == kept
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tolerance": {"classes.k": True}}, "must be a number"),
+        ({"tolerance": {"classes.k": "5"}}, "must be a number"),
+        ({"tolerance": {"classes.k": 5.5}}, "whole number"),
+        ({"tolerance": {"classes.uniques": 5}}, "write 0.05 for 5%"),
+        ({"preset": []}, "unknown preset"),
+        ({"quasi": 3}, "list of names"),
+        ({"quasi": [["a", "b"], ["b", "a"]]}, "named twice"),
+    ],
+)
+def test_a_policy_made_in_python_is_checked_too(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UnveilError, match=said):
+        Policy(**given)

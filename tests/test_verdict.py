@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from unveil.finding import Finding
-from unveil.policy import Policy
 from unveil.verdict import decide
 
 
@@ -41,39 +40,41 @@ OVER, WITHIN, OPEN = finding("over", "over", 0.3), finding("within", "within", 0
 
 
 @pytest.mark.parametrize(
-    ("findings", "guessed", "unasked", "decision", "because", "code"),
+    ("findings", "doubts", "decision", "because", "code"),
     [
-        ([WITHIN], (), (), "release", "test.within", 0),
-        ([WITHIN, OVER], (), (), "protect first", "test.over", 1),
-        ([OVER, OPEN], ("age",), ("classes",), "protect first", "test.over", 1),
-        ([WITHIN, OPEN], (), (), "your call", "test.open", 3),
-        ([WITHIN, finding("failed", "failed")], (), (), "your call", "test.failed", 3),
-        ([WITHIN, finding("cut", "within", method="truncated")], (), (), "your call", "test.cut", 3),
-        ([finding("cut", "over", 0.4, method="truncated")], (), (), "protect first", "test.cut", 1),
-        ([WITHIN], ("age",), (), "your call", None, 3),
-        ([WITHIN], (), ("network",), "your call", None, 3),
-        ([], (), (), "your call", None, 3),
+        ([WITHIN], (), "release", "test.within", 0),
+        ([WITHIN, OVER], (), "protect first", "test.over", 1),
+        ([OVER, OPEN], ("guessed",), "protect first", "test.over", 1),
+        ([WITHIN, OPEN], (), "your call", "test.open", 3),
+        ([WITHIN, finding("failed", "failed")], (), "your call", "test.failed", 3),
+        ([WITHIN, finding("cut", "within", method="truncated")], (), "your call", "test.cut", 3),
+        ([finding("cut", "over", 0.4, method="truncated")], (), "protect first", "test.cut", 1),
+        ([WITHIN], ("guessed",), "your call", None, 3),
+        ([WITHIN], ("unasked",), "your call", None, 3),
+        ([], (), "your call", None, 3),
         # what does not decide does not decide
-        ([WITHIN, finding("informs", "over", 0.9, decides=False)], (), (), "release", "test.within", 0),
-        ([finding("informs", "over", 0.9, decides=False)], (), (), "your call", None, 3),
+        ([WITHIN, finding("informs", "over", 0.9, decides=False)], (), "release", "test.within", 0),
+        ([finding("informs", "over", 0.9, decides=False)], (), "your call", None, 3),
         # the largest lower bound of subjects harmed decides
-        ([OVER, finding("worse", "over", 0.6), finding("mild", "over", 0.1)], (), (), "protect first", "test.worse", 1),
-        ([OPEN, finding("worse", "open", 0.6)], (), (), "your call", "test.worse", 3),
+        ([OVER, finding("worse", "over", 0.6), finding("mild", "over", 0.1)], (), "protect first", "test.worse", 1),
+        ([OPEN, finding("worse", "open", 0.6)], (), "your call", "test.worse", 3),
     ],
 )
-def test_rule(
-    findings: list[Finding], guessed: Any, unasked: Any, decision: str, because: str | None, code: int
-) -> None:
-    verdict = decide(findings, Policy(guessed=guessed), unasked)
+def test_rule(findings: list[Finding], doubts: Any, decision: str, because: str | None, code: int) -> None:
+    verdict = decide(findings, doubts)
     assert (verdict.decision, verdict.because, verdict.exit_code) == (decision, because, code)
 
 
 def test_release_never_reads_safe() -> None:
-    verdict = decide([WITHIN], Policy())
+    verdict = decide([WITHIN])
     assert "within tolerance against these attackers" in verdict.sentence
     assert "safe" not in verdict.sentence
 
 
 def test_every_doubt_is_named() -> None:
-    reasons = " ".join(decide([OPEN], Policy(guessed=("age", "zip")), ["network"]).reasons)
-    assert all(word in reasons for word in ("open", "age and zip", "network"))
+    reasons = decide([OPEN], ["Nobody knows."]).reasons
+    assert reasons == ("open is open.", "Nobody knows.")
+
+
+def test_release_names_no_harm_where_there_is_none() -> None:
+    assert decide([finding("none", "within", 0.0)]).because is None

@@ -7,9 +7,11 @@ and its tolerances to the presets of ``policy.py``; nothing else changes.
 from __future__ import annotations
 
 import datetime
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from types import MappingProxyType
 
 from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.case import Case
@@ -60,34 +62,39 @@ def assess(
     progress
         Called with what is being done and the fraction done.
     """
-    case = release if isinstance(release, Case) else Case(release)
-    policy = policy or Policy()
+    case, policy = _checked(release, policy)
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     asked_for = policy
     applicable = [q for q in QUESTIONS if case.release.kind in q.kinds]
     run = Run(policy.seed, exposed, reveal, _confidence(applicable, policy))
     if progress is not None:
         run = replace(run, progress=progress)
-    unasked = _unasked(policy, applicable)
     columns: tuple[Column, ...] = ()
     if isinstance(case.release, Table):
         policy, columns = complete(policy, case.release, run)
     findings = tuple(f for q in applicable for f in _answers(q, case, policy, run))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
-        verdict=decide(findings, policy, unasked),
+        verdict=decide(findings, _doubts(case, policy, findings)),
         findings=findings,
         columns=columns,
-        suggestion=command_line(policy) if policy.guessed else None,
+        suggestion=_suggestion(case, policy),
         provenance=Provenance(
             sha256=case.release.digest,
-            versions=_versions(),
-            policy=asked_for.to_dict(),
+            versions=MappingProxyType(_versions()),
+            policy=MappingProxyType(asked_for.to_dict()),
             seed=policy.seed,
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 3),
         ),
     )
+
+
+def _suggestion(case: Case, policy: Policy) -> str | None:
+    """How to turn guesses into given roles."""
+    if not policy.guessed:
+        return None
+    return command_line(policy) or f"unveil init {shlex.quote(shown(case.release.name))}"
 
 
 def _versions() -> dict[str, str]:
@@ -97,13 +104,38 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES}
 
 
-def _unasked(policy: Policy, applicable: list[Question]) -> list[str]:
-    """Required questions that do not apply to this kind of release."""
+def _checked(release: Release | Case, policy: Policy | None) -> tuple[Case, Policy]:
+    """What was handed in, if it can be assessed."""
+    case = release if isinstance(release, Case) else Case(release)
+    if not isinstance(case.release, Release):
+        raise UnveilError(f"cannot assess a {type(case.release).__name__}: give what unveil.read(...) returns")
+    if policy is not None and not isinstance(policy, Policy):
+        raise UnveilError(f"the policy is a {type(policy).__name__}: make it with unveil.Policy(...)")
+    policy = policy or Policy()
     known = {q.name for q in QUESTIONS}
     for name in policy.require:
         if name not in known:
             raise UnveilError(f"policy: no question is called {shown(name)!r}; choose from {listed(sorted(known))}")
-    return [name for name in policy.require if name not in {q.name for q in applicable}]
+    if not isinstance(case.release, Table) and (policy.roles or policy.subject):
+        raise UnveilError(
+            f"{shown(case.release.name)}: was read as {case.release.kind}, which has no columns; leave out the roles, "
+            "or say --kind table"
+        )
+    return case, policy
+
+
+def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
+    """Why a person has to decide, whatever was measured."""
+    doubts = []
+    answered = {f.question for f in findings if f.decides}
+    unanswered = [name for name in policy.require if name not in answered]
+    if unanswered:
+        doubts.append(f"Required, but nothing there could be held against a tolerance: {listed(unanswered)}.")
+    if isinstance(case.release, Table) and not policy.quasi:
+        doubts.append("Nobody said what an attacker may know.")
+    if policy.guessed:
+        doubts.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
+    return doubts
 
 
 def _confidence(questions: list[Question], policy: Policy) -> float:

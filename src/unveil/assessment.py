@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from unveil.errors import UnveilError
 from unveil.finding import Finding
-from unveil.policy import Role
+from unveil.policy import Column
 from unveil.verdict import Verdict
 
 __all__ = ["SCHEMA_VERSION", "Assessment", "Column", "Provenance", "Summary"]
@@ -34,17 +34,6 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
         return {"kind": self.kind, "name": self.name, "size": dict(self.size), "notes": list(self.notes)}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column's role and where it comes from: *given* by the policy, *assumed* (not named there, so taken to tell
-    an attacker nothing) or *guessed* from its name and values."""
-
-    name: str
-    role: Role
-    origin: Literal["given", "assumed", "guessed"]
-    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,9 +93,18 @@ class Assessment:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Assessment:
         """The inverse of :meth:`to_dict`."""
-        version = data.get("schema_version")
+        if not isinstance(data, Mapping) or "schema_version" not in data:
+            raise UnveilError("this is not an assessment that unveil wrote")
+        version = data["schema_version"]
         if version != SCHEMA_VERSION:
             raise UnveilError(f"this assessment has schema version {version}; this unveil reads {SCHEMA_VERSION}")
+        try:
+            return cls._of(data)
+        except (KeyError, TypeError, ValueError):
+            raise UnveilError("this is not an assessment that unveil wrote: something in it is missing") from None
+
+    @classmethod
+    def _of(cls, data: Mapping[str, Any]) -> Assessment:
         release, verdict, provenance = data["release"], data["verdict"], data["provenance"]
         return cls(
             release=Summary(**{**release, "size": MappingProxyType(release["size"]), "notes": tuple(release["notes"])}),
@@ -114,17 +112,23 @@ class Assessment:
             findings=tuple(Finding.from_dict(f) for f in data["findings"]),
             columns=tuple(Column(**c) for c in data["columns"]),
             suggestion=data["suggestion"],
-            provenance=Provenance(**provenance),
+            provenance=Provenance(
+                **{**provenance, **{k: MappingProxyType(provenance[k]) for k in ("versions", "policy")}}
+            ),
         )
 
     def to_json(self) -> str:
         """The assessment as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Assessment:
         """Read back what :meth:`to_json` wrote."""
-        return cls.from_dict(json.loads(text))
+        try:
+            data = json.loads(text)
+        except ValueError:
+            raise UnveilError("this is not JSON") from None
+        return cls.from_dict(data)
 
     def to_html(self) -> str:
         """The assessment as one self-contained page."""

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import threading
 import weakref
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,9 @@ def spark(sql: str) -> str:
     """The same query in Spark's dialect."""
     import sqlglot
 
-    return sqlglot.transpile(sql, read="duckdb", write="spark")[0]
+    translated = sqlglot.transpile(sql, read="duckdb", write="spark")[0]
+    # Spark has no order of rows to fall back on: its own row ids keep that of the file
+    return translated.replace("ROW_NUMBER() OVER ()", "ROW_NUMBER() OVER (ORDER BY MONOTONICALLY_INCREASING_ID())")
 
 
 class Engine:
@@ -54,13 +57,14 @@ class Engine:
     spill
         Where to put what does not fit; a private temporary directory by default, removed at the end.
 
-    ``log`` holds every query that was asked of a table, for tests and for the curious.
+    ``log`` holds every query that was asked of a table, the last thousand of them, for tests and for the curious.
     """
 
     def __init__(self, memory_limit: str | None = None, spill: str | Path | None = None) -> None:
         import duckdb
 
-        self.log: list[str] = []
+        self.log: deque[str] = deque(maxlen=1000)
+        self._dropped: deque[str] = deque()
         self._names = (f"t{i}" for i in itertools.count(1))
         self._lock = threading.Lock()
         self._spill = Path(tempfile.mkdtemp(prefix="unveil-", dir=spill))
@@ -97,6 +101,16 @@ class Engine:
             raise _translated(error) from None
         return name
 
+    def drop(self, name: str) -> None:
+        """Forget a relation, before the next query: this may be called at any moment, even within one."""
+        self._dropped.append(name)
+
+    def _forget(self) -> None:
+        while self._dropped:
+            name = self._dropped.popleft()
+            self._connection.unregister(name)
+            self._connection.execute(f"DROP VIEW IF EXISTS {name}")
+
     def register(self, table: pa.Table) -> str:
         """Name a table in memory; returns the name."""
         name = self.name()
@@ -121,6 +135,7 @@ class Engine:
                 done.set()
 
         with self._lock:
+            self._forget()
             worker = threading.Thread(target=work, daemon=True)
             worker.start()
             try:

@@ -29,6 +29,7 @@ Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
 Direction = Literal["lower", "higher"]
 
+_ONE = {"people": "person"}
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 
 
@@ -123,9 +124,21 @@ class Finding:
         if self.value is None:
             return "not measured"
         text = self.in_unit(self.value)
+        if self.tolerance is not None and self.value != self.tolerance and text == self.in_unit(self.tolerance):
+            text = f"{100 * self.value:.6g}%" if self.unit == "share" else f"{self.value:.6g}"  # tell the two apart
         if self.interval is None:
             return text
+        if self.method == "bound":
+            low, high = self.interval
+            return f"at least {text}" if self.value == low else f"at most {text}" if self.value == high else text
         return f"{text} ({self.in_unit(self.interval[0])} to {self.in_unit(self.interval[1])})"
+
+    @property
+    def unit_text(self) -> str:
+        """The unit after the value, for people; nothing after a percentage."""
+        if self.unit == "share":
+            return ""
+        return _ONE.get(self.unit, self.unit.removesuffix("s")) if self.value == 1 else self.unit
 
     @property
     def tolerance_text(self) -> str:

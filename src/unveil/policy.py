@@ -21,9 +21,20 @@ from typing import Any, Literal
 from unveil.errors import UnveilError
 from unveil.wording import listed, shown
 
-__all__ = ["PRESETS", "Policy", "Preset", "Role"]
+__all__ = ["PRESETS", "Column", "Policy", "Preset", "Role"]
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's role and where it comes from: *given* by the policy, *assumed* (not named there, so taken to tell
+    an attacker nothing) or *guessed* from its name and values."""
+
+    name: str
+    role: Role
+    origin: Literal["given", "assumed", "guessed"]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,9 @@ _DEFAULT: dict[str, float | None] = {
     "network.degree_k": 5,
     "network.degree_unique": None,
 }
+
+
+_COUNTS = ("release.identifiers", "classes.k", "network.degree_k")  # all others are shares
 
 
 def _preset(source: str, **classes: float) -> Preset:
@@ -105,6 +119,9 @@ class Policy:
     guessed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name, value in _values(given).items():
+            object.__setattr__(self, name, value)
         _check(self)
 
     @property
@@ -115,11 +132,6 @@ class Policy:
         named |= dict.fromkeys(self.sensitive, "sensitive")
         named |= dict.fromkeys(self.insensitive, "insensitive")
         return named
-
-    @property
-    def given(self) -> bool:
-        """Whether someone said what the attacker knows."""
-        return bool(self.quasi) and not self.guessed
 
     def tolerated(self, finding_id: str) -> float | None:
         """The tolerance of a finding; None where there is none, or where it was turned off."""
@@ -140,8 +152,12 @@ class Policy:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "policy") -> Policy:
         """A policy from plain values, such as :meth:`to_dict` or a TOML file gives."""
+        known = [f.name for f in fields(cls)]
         try:
-            return cls(**_values(data))
+            for key in data:
+                if key not in known:
+                    raise UnveilError(f"unknown setting {shown(key)!r}{_near(str(key), known)}")
+            return cls(**data)
         except UnveilError as error:
             raise UnveilError(f"{where}: {error}") from None
 
@@ -168,18 +184,12 @@ class Policy:
 
 
 def _values(data: Mapping[str, Any]) -> dict[str, Any]:
-    known = [f.name for f in fields(Policy)]
-    for key in data:
-        if key not in known:
-            raise UnveilError(f"unknown setting {shown(key)!r}{_near(str(key), known)}")
+    """The settings in their proper form, whatever reasonable form they were given in."""
     values = dict(data)
     for name in ("identifier", "sensitive", "insensitive", "missing", "require", "guessed"):
-        if name in values:
-            values[name] = _strings(name, values[name])
-    if "quasi" in values:
-        values["quasi"] = _sets(values["quasi"])
-    if "tolerance" in values:
-        values["tolerance"] = MappingProxyType(dict(_tolerances(values["tolerance"])))
+        values[name] = _strings(name, values[name])
+    values["quasi"] = _sets(values["quasi"])
+    values["tolerance"] = MappingProxyType(dict(_tolerances(values["tolerance"])))
     return values
 
 
@@ -215,7 +225,7 @@ def _tolerances(value: object, prefix: str = "") -> Iterable[tuple[str, float | 
 
 
 def _check(policy: Policy) -> None:
-    if policy.preset not in PRESETS:
+    if not isinstance(policy.preset, str) or policy.preset not in PRESETS:
         raise UnveilError(f"unknown preset {shown(policy.preset)!r}; choose one of {listed(PRESETS)}")
     if isinstance(policy.seed, bool) or not isinstance(policy.seed, int) or policy.seed < 0:
         raise UnveilError("seed must be a whole number, 0 or more")
@@ -225,9 +235,18 @@ def _check(policy: Policy) -> None:
     for name, value in policy.tolerance.items():
         if name not in known:
             raise UnveilError(f"no finding is called {shown(name)!r}{_near(name, list(known))}")
-        if value is not None and (not math.isfinite(value) or value < 0):
-            raise UnveilError(f"the tolerance of {name} must be 0 or more")
+        if value is not None:
+            _check_tolerance(name, value)
     _check_roles(policy)
+
+
+def _check_tolerance(name: str, value: float) -> None:
+    if not math.isfinite(value) or value < 0:
+        raise UnveilError(f"the tolerance of {name} must be 0 or more")
+    if name in _COUNTS and value != int(value):
+        raise UnveilError(f"the tolerance of {name} must be a whole number")
+    if name not in _COUNTS and value > 1:
+        raise UnveilError(f"the tolerance of {name} is a share between 0 and 1; write 0.05 for 5%")
 
 
 def _check_roles(policy: Policy) -> None:
@@ -241,6 +260,8 @@ def _check_roles(policy: Policy) -> None:
         seen[column] = role
     if any(not group for group in policy.quasi):
         raise UnveilError("a set of quasi-identifiers is empty; name its columns or remove it")
+    if len({frozenset(group) for group in policy.quasi}) < len(policy.quasi):
+        raise UnveilError("a set of quasi-identifiers is named twice; keep one")
     if any(len(set(group)) < len(group) for group in policy.quasi):
         raise UnveilError("a set of quasi-identifiers names a column twice; keep one")
 

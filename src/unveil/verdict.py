@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
-from unveil.policy import Policy
-from unveil.wording import counted, listed
+from unveil.wording import counted
 
 __all__ = ["Decision", "Verdict", "decide"]
 
@@ -45,16 +44,16 @@ class Verdict:
         return f"{self.decision}: {self.sentence}"
 
 
-def decide(findings: Sequence[Finding], policy: Policy, unasked: Sequence[str] = ()) -> Verdict:
-    """The verdict on these findings; ``unasked`` are required questions that could not be asked."""
+def decide(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> Verdict:
+    """The verdict on these findings; ``doubts`` are reasons beside them for which a person has to decide."""
     deciding = [f for f in findings if f.decides]
     over = sorted((f for f in deciding if f.status == "over"), key=lambda f: -f.harmed)
     if over:
-        worst = over[0]
-        reasons = tuple(f"{f.title}: {f.value_text}, tolerated {f.tolerance_text}" for f in over)
-        return Verdict("protect first", worst.id, worst.sentence, reasons)
+        reasons = tuple(f"{f.title}: {f.value_text} {f.unit_text}, tolerated {f.tolerance_text}" for f in over)
+        return Verdict("protect first", over[0].id, over[0].sentence, reasons)
     doubtful = [f for f in deciding if f.status in ("open", "failed") or f.method == "truncated"]
-    reasons = tuple(_doubts(doubtful, policy, unasked))
+    how = {"open": "is open", "failed": "could not be measured"}
+    reasons = (*(f"{f.title} {how.get(f.status or '', 'stopped at its budget')}." for f in doubtful), *doubts)
     if not deciding:
         reasons += ("Nothing was measured against a tolerance.",)
     if reasons:
@@ -62,14 +61,5 @@ def decide(findings: Sequence[Finding], policy: Policy, unasked: Sequence[str] =
         return Verdict("your call", worst_id, " ".join(reasons), reasons)
     worst = max(deciding, key=lambda f: f.harmed)
     said = f"All {counted(len(deciding), 'deciding finding')} are" if len(deciding) > 1 else "The deciding finding is"
-    return Verdict("release", worst.id, f"{said} within tolerance against these attackers.")
-
-
-def _doubts(doubtful: Sequence[Finding], policy: Policy, unasked: Sequence[str]) -> list[str]:
-    how = {"open": "is open", "failed": "could not be measured"}
-    said = [f"{f.title} {how.get(f.status or '', 'stopped at its budget')}." for f in doubtful]
-    if unasked:
-        said.append(f"Required but not applicable to this release: {listed(unasked)}.")
-    if policy.guessed:
-        said.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
-    return said
+    because = worst.id if worst.harmed > 0 else None
+    return Verdict("release", because, f"{said} within tolerance against these attackers.")

@@ -55,13 +55,16 @@ def test_the_smallest_classes_are_found_with_their_first_row(
     rows, width = drawn
     table = made(rows)
     found = smallest_classes(table, table.columns[:width], 4, limit, table.columns[width] if persons else None)
-    classes: dict[tuple[object, ...], list[int]] = {}
+    shown: dict[object, set[tuple[object, ...]]] = {}
+    first: dict[object, int] = {}
     for i, row in enumerate(rows, 1):
-        classes.setdefault(row[:width], []).append(i)
-    people = {
-        key: len({rows[i - 1][width] for i in members}) if persons else len(members) for key, members in classes.items()
-    }
-    expected = sorted((people[key], members[0]) for key, members in classes.items() if people[key] < 4)
+        who = row[width] if persons else i
+        shown.setdefault(who, set()).add(row[:width])
+        first.setdefault(who, i)
+    classes: dict[frozenset[tuple[object, ...]], list[int]] = {}
+    for who, known in shown.items():
+        classes.setdefault(frozenset(known), []).append(first[who])
+    expected = sorted((len(members), min(members)) for members in classes.values() if len(members) < 4)
     assert [(c.size, c.row) for c in found] == expected[:limit]
 
 
@@ -84,8 +87,14 @@ def test_values_come_in_the_order_of_the_rows_asked_for() -> None:
     ]
 
 
-def test_a_person_with_several_rows_counts_once() -> None:
-    """p and q share a class; p alone is in another. Worst case for p: alone."""
-    crowds = class_sizes(made([("a", "p"), ("a", "p"), ("a", "q"), ("b", "p")]), ["column 0"], "column 1")
+def test_a_person_with_several_rows_counts_once_and_is_known_by_all_of_them() -> None:
+    """p shows {a, b}; q and r show {a}. Whoever knows that p was at b too finds p."""
+    crowds = class_sizes(made([("a", "p"), ("a", "q"), ("a", "r"), ("b", "p"), ("a", "q")]), ["column 0"], "column 1")
     assert crowds.size.tolist() == [1, 2]
-    assert crowds.subjects.tolist() == [1, 1]
+    assert crowds.subjects.tolist() == [1, 2]
+
+
+def test_pairs_of_rows_can_be_unique_where_single_rows_are_not() -> None:
+    rows = [(f"{zip_code}", f"p{person}") for person in range(6) for zip_code in ((0, 1), (0, 2), (1, 2))[person % 3]]
+    assert class_sizes(made(rows), ["column 0"]).smallest == 4
+    assert class_sizes(made(rows), ["column 0"], "column 1").smallest == 2

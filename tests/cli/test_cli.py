@@ -26,7 +26,7 @@ def harmless(tmp_path: Path) -> Path:
 
 
 def test_the_exit_code_is_the_verdict(unveil: Unveil, patients: Path, harmless: Path) -> None:
-    assert unveil("assess", harmless, "--quasi", "sex").returncode == 0
+    assert unveil("assess", harmless, "--quasi", "sex", "--sensitive", "score").returncode == 0
     assert unveil("assess", patients, *ROLES).returncode == 1
     assert unveil("assess", harmless).returncode == 3
     assert unveil("assess", patients, *ROLES, "--exit-zero").returncode == 0
@@ -240,15 +240,101 @@ def test_hostile_column_names_reach_no_terminal(unveil: Unveil, tmp_path: Path) 
     assert "[bold]b[/]" in unveil("describe", "t.csv").stdout
 
 
-def test_a_closed_pipe_is_no_defect(patients: Path) -> None:
-    command = f"{sys.executable} -m unveil assess {patients} --format json | head -c 1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.stdout == "{"
-    assert done.stderr == ""
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+def test_a_closed_pipe_is_no_defect_and_no_verdict(patients: Path, form: str) -> None:
+    command = [sys.executable, "-m", "unveil", "assess", patients, "--format", form]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert said == b""
+    assert process.returncode == 128 + signal.SIGPIPE
 
 
-def test_no_colour_when_asked(unveil: Unveil, patients: Path) -> None:
-    assert "\x1b" not in unveil("assess", patients, *ROLES, env={"NO_COLOR": "1", "FORCE_COLOR": ""}).stdout
+def test_a_full_disk_on_standard_output_is_said(patients: Path) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "unveil", "assess", str(patients)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "unveil: standard output: No space left on device\n"
+
+
+def on_a_terminal(command: list[str], **environment: str) -> str:
+    """What a command prints on a terminal."""
+    import pty
+
+    parent, child = pty.openpty()
+    settings = {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": "xterm-256color", **environment}
+    process = subprocess.Popen(command, stdout=child, stderr=subprocess.DEVNULL, env=settings)
+    os.close(child)
+    printed = b""
+    while True:
+        try:
+            part = os.read(parent, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        printed += part
+    process.wait()
+    os.close(parent)
+    return printed.decode()
+
+
+def test_colour_on_a_terminal_unless_nobody_wants_it(patients: Path) -> None:
+    command = [sys.executable, "-m", "unveil", "assess", str(patients)]
+    assert "\x1b[" in on_a_terminal(command)
+    assert "\x1b[3" not in on_a_terminal(command, NO_COLOR="1")
+
+
+def test_results_do_not_overwrite_what_they_are_made_from(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    before = patients.read_bytes()
+    (tmp_path / "link.csv").symlink_to(patients)
+    for arguments in (("-o", "patients.csv"), ("--report", "link.csv"), ("-o", "same", "--report", "same")):
+        done = unveil("assess", patients, *arguments)
+        assert done.returncode == 2
+        assert "overwrite" in done.stderr
+    assert patients.read_bytes() == before
+    assert not (tmp_path / "same").exists()
+
+
+def test_either_all_results_are_written_or_none(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    done = unveil("assess", patients, "--report", "report.html", "-o", "no/such/dir.txt")
+    assert done.returncode == 2
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_first_line_of_data_is_not_shown_as_names(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text("35,10072,CANARY,hiv\n40,10073,Eve,flu\n35,10072,Ann,flu\n")
+    (tmp_path / "twice.csv").write_text("CANARY,CANARY\n1,2\n")
+    for command in ("assess", "describe", "init"):
+        for file in ("bare.csv", "twice.csv"):
+            done = unveil(command, file)
+            assert done.returncode == 2
+            assert "CANARY" not in done.stdout + done.stderr
+    assert "looks like data" in unveil("assess", "bare.csv").stderr
+    assert "column 3" in unveil("describe", "bare.csv", "--no-header").stdout
+    (tmp_path / "years.csv").write_text("2019,2020\n1,2\n3,4\n")
+    assert "2020" in unveil("describe", "years.csv", "--header").stdout
+
+
+def test_roles_need_a_table(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "people.txt").write_text("34 M\n51 F\n34 F\n")
+    done = unveil("assess", "people.txt", "--quasi", "age,sex")
+    assert done.returncode == 2
+    assert "was read as graph" in done.stderr
+    assert "--kind table" in done.stderr
+
+
+def test_hostile_names_survive_init(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('a😀,"q""uote",tab\tbed,\x9b31mx,\u202eevil\nu,v,w,x,y\n')
+    assert unveil("init", "t.csv", "--delimiter", ",").returncode == 0
+    done = unveil("assess", "t.csv", "--delimiter", ",", "--format", "json")
+    assert done.returncode in (1, 3), done.stderr
+    assert "\x9b" not in done.stdout
+    assert "\u202e" not in done.stdout
+    assert json.loads(done.stdout)["columns"][0]["name"] == "a😀"
 
 
 @pytest.fixture(scope="session")
@@ -286,6 +372,6 @@ def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, nu
     assert process.returncode == 128 + number
     assert "Traceback" not in said
     if number == signal.SIGINT:
-        assert said.strip() == "unveil: interrupted; nothing was left behind"
+        assert said.strip() == "unveil: interrupted; no file was left half-written"
     assert [p.name for p in tmp_path.iterdir()] == ["scratch"]
     assert list(scratch.iterdir()) == []

@@ -565,9 +565,9 @@ def test_dataframe_interface(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "columns 1 and 2 are both called 'a'; rename one"),
-        (pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", " a"]), "columns 1 and 2 are both called 'a'"),
-        (pl.DataFrame({"a": [1], "a ": [2]}), "columns 1 and 2 are both called 'a'; rename one"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "columns 1 and 2 have the same name; rename one"),
+        (pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", " a"]), "columns 1 and 2 have the same name"),
+        (pl.DataFrame({"a": [1], "a ": [2]}), "columns 1 and 2 have the same name; rename one"),
         (pd.DataFrame({"": [1]}), "column 1 has no name; give it one"),
         (pd.DataFrame(), "there are no columns"),
         (pd.DataFrame(index=range(3)), "there are no columns"),

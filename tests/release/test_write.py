@@ -54,7 +54,7 @@ def test_round_trip_of_text(tmp_path_factory: Any, engine: Engine, frame: pa.Tab
     path = tmp_path_factory.getbasetemp() / f"written.{ending}"
     table = table_of(frame, engine=engine)
     write(table, path)
-    options = {"delimiter": "," if ending == "csv" else "\t"} if ending.endswith("sv") else {}
+    options = {"delimiter": "," if ending == "csv" else "\t", "header": True} if ending.endswith("sv") else {}
     back = read(path, "table", engine=engine, **options)
     assert isinstance(back, Table)
     assert back.columns == table.columns

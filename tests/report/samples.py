@@ -409,6 +409,10 @@ def _inference() -> Finding:
     )
 
 
+def doubts(policy: Policy) -> list[str]:
+    return [f"Nobody said what these columns are: {', '.join(policy.guessed)}."] if policy.guessed else []
+
+
 def _assessment(
     name: str,
     kind: str,
@@ -422,7 +426,7 @@ def _assessment(
 ) -> Assessment:
     return Assessment(
         release=Summary(kind, name, size, notes),
-        verdict=decide(findings, policy),
+        verdict=decide(findings, doubts(policy)),
         findings=findings,
         columns=columns,
         suggestion=suggestion,

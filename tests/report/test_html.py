@@ -145,9 +145,7 @@ def test_exposed_subjects_that_differ_in_nothing_are_told_together(hospital: Ass
     same = replace(
         k, exposed=(*(replace(row, subject=f"row {i}") for i in range(1, 5)), replace(row, subject="row 9", risk=0.5))
     )
-    rows = [
-        t for _, t in Document(page([replace(hospital, findings=(same,), verdict=decide([same], Policy()))])).all("th")
-    ]
+    rows = [t for _, t in Document(page([replace(hospital, findings=(same,), verdict=decide([same]))])).all("th")]
     assert "row 1, row 2, row 3 and row 4" in rows
     assert "row 9" in rows
 
@@ -265,7 +263,7 @@ def test_long_tables_of_numbers_are_cut(baskets: Assessment) -> None:
 
 
 def test_nothing_measured_is_said(baskets: Assessment) -> None:
-    empty = replace(baskets, findings=(), verdict=decide((), Policy()))
+    empty = replace(baskets, findings=(), verdict=decide(()))
     text = Document(page([empty])).text
     assert "Your call" in text
     assert "Nothing was measured against a tolerance." in text

@@ -7,7 +7,7 @@ only guessed, the same is measured for an attacker who knows all other columns t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from unveil.case import Case
@@ -52,8 +52,7 @@ def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
         _Knowledge(group, f".{i}" if i > 1 else "", f" by {listed(group, 3)}" if several else "")
         for i, group in enumerate(policy.quasi, 1)
     ]
-    guessed = set(policy.guessed)
-    if not policy.quasi or any(guessed & set(group) for group in policy.quasi):
+    if not policy.quasi or set(policy.guessed) - set(policy.identifier):
         others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
         if others and others not in policy.quasi:
             sets.append(_Knowledge(others, ".all", " with all other columns known", bound=True))
@@ -66,7 +65,7 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
     who = "people" if policy.subject else "rows"
     one = "person" if policy.subject else "row"
     alone, at_risk, found = crowds.below(2) / people, crowds.below(k) / people, crowds.found / people
-    same = "the same in every known column" if knows.bound else f"the same {listed(knows.columns)}"
+    same = "the same values in all these columns" if knows.bound else f"the same {listed(knows.columns)}"
 
     def finding(
         name: str, title: str, value: float, unit: str, harmed: float, sentence: str, **more: object
@@ -99,12 +98,12 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
         crowds.smallest,
         who,
         at_risk,
-        f"Every {one} shares {same} with at least {counted(crowds.smallest - 1, 'other')}."
+        f"Every class of {who} with {same} has at least {counted(crowds.smallest, one, who)}."
         if crowds.smallest >= k
-        else f"{counted(crowds.below(k), one, who)} of {people:,} ({percent(at_risk)}) share {same} with fewer than "
-        f"{number(k - 1)} others; the smallest class has {counted(crowds.smallest, one, who)}.",
+        else f"{crowds.below(k):,} of {counted(people, one, who)} ({percent(at_risk)}) stand in classes of fewer than "
+        f"{number(k)} with {same}; the smallest class has {counted(crowds.smallest, one, who)}.",
         curves=(crowds.sizes_curve(who, f"{who.capitalize()} by class size", k),),
-        exposed=_exposed(table, knows.columns, k, policy, run),
+        exposed=_exposed(table, knows, k, policy, run),
         source=_SWEENEY,
     )
     yield finding(
@@ -113,8 +112,8 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
         alone,
         "share",
         alone,
-        f"{counted(crowds.below(2), one, who)} of {people:,} ({percent(alone)}) can be singled out: "
-        f"nobody else has {same}.",
+        f"{crowds.below(2):,} of {counted(people, one, who)} ({percent(alone)}) can be singled out: nobody else has "
+        f"{same}.",
         source=_EL_EMAM,
     )
     yield finding(
@@ -123,8 +122,8 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
         at_risk,
         "share",
         at_risk,
-        f"{counted(crowds.below(k), one, who)} of {people:,} ({percent(at_risk)}) hide in a crowd of fewer than "
-        f"{number(k)}.",
+        f"{crowds.below(k):,} of {counted(people, one, who)} ({percent(at_risk)}) have fewer than {number(k)} to hide "
+        "among.",
         curves=(crowds.below_curve(who, f"{who.capitalize()} in classes smaller than k", k),),
         source=_EL_EMAM,
     )
@@ -141,18 +140,18 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
 
 
 def _attacker(knows: _Knowledge, policy: Policy) -> str:
+    rows = "all of the person's rows" if policy.subject else "the person's row"
     if knows.bound:
-        return (
-            "Knows every column of the person's row but the direct identifiers. No attacker who knows less does better."
-        )
+        return f"Knows every column of {rows} but the direct identifiers. Nobody who knows fewer columns does better."
     guess = " (a guess: nobody said what an attacker knows)" if set(knows.columns) & set(policy.guessed) else ""
-    return f"Knows that the person is in the data, and their {listed(knows.columns)}{guess}."
+    where = f" in {rows}" if policy.subject else ""
+    return f"Knows that the person is in the data, and their {listed(knows.columns)}{where}{guess}."
 
 
-def _exposed(table: Table, quasi: Sequence[str], k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+def _exposed(table: Table, knows: _Knowledge, k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
     if not run.exposed:
         return ()
-    small = smallest_classes(table, quasi, k, run.exposed, policy.subject, run)
+    small = smallest_classes(table, knows.columns, k, run.exposed, policy.subject, run)
     if not small:
         return ()
     shown_columns = [c for c in table.columns if c in policy.roles and c not in policy.insensitive]
@@ -165,7 +164,7 @@ def _exposed(table: Table, quasi: Sequence[str], k: float, policy: Policy, run: 
             subject=f"row {s.row:,}",
             risk=1 / s.size,
             because=f"the only {one} with these values" if s.size == 1 else f"one of {s.size} {who} with these values",
-            learns=policy.sensitive,
+            learns=tuple(c for c in policy.sensitive if c not in knows.columns),
             values={shown(c): shown(v) for c, v in values.items()} if values is not None else None,
         )
         for s, values in zip(small, rows, strict=True)

@@ -1,10 +1,11 @@
 """Class sizes: how many people share their quasi-identifiers.
 
 Two rows are in the same class when they agree on every quasi-identifier. A missing value is a value of its own here: it
-agrees with no other, which makes classes smaller and never understates the risk.
+agrees only with the same text, which makes classes smaller and never understates the risk.
 
-Where a column says which rows are the same person, a class counts people, not rows, and each person stands in the
-smallest class that any of their rows is in.
+Where a column says which rows are the same person, a class counts people, not rows: two people are in the same class
+when their rows show the same *set* of quasi-identifiers. The released rows of a person are linked, and whoever knows
+several of them can use them all.
 """
 
 from __future__ import annotations
@@ -25,20 +26,10 @@ __all__ = ["SmallClass", "class_sizes", "smallest_classes", "values_of"]
 
 def class_sizes(table: Table, quasi: Sequence[str], subject: str | None = None, run: Run | None = None) -> Crowds:
     """How many people stand in classes of each size, by one pass over the table."""
-    by = ", ".join(table.column(c) for c in quasi)
-    if subject is None:
-        sql = (
-            f"SELECT size, count(*) * size AS people FROM "
-            f"(SELECT count(*) AS size FROM {table.relation} GROUP BY {by}) AS classes GROUP BY size ORDER BY size"
-        )
-    else:
-        person = table.column(subject)
-        sql = (
-            f"SELECT size, count(*) AS people FROM (SELECT person, min(size) AS size FROM "
-            f"(SELECT person, count(*) OVER (PARTITION BY {by}) AS size FROM "
-            f"(SELECT DISTINCT {person} AS person, {by} FROM {table.relation}) AS seen) AS classes GROUP BY person) "
-            f"AS people GROUP BY size ORDER BY size"
-        )
+    sql = (
+        f"SELECT size, count(*) * size AS people FROM (SELECT count(*) AS size FROM {_people(table, quasi, subject)}) "
+        "AS classes GROUP BY size ORDER BY size"
+    )
     found = table.query(sql, run, "counting classes")
     return Crowds(found["size"].to_numpy(), found["people"].to_numpy())
 
@@ -55,11 +46,9 @@ def smallest_classes(
     table: Table, quasi: Sequence[str], below: float, limit: int, subject: str | None = None, run: Run | None = None
 ) -> list[SmallClass]:
     """The smallest classes of fewer than ``below`` people, at most ``limit``, in order of size and row."""
-    by = ", ".join(table.column(c) for c in quasi)
-    people = f"count(DISTINCT {table.column(subject)})" if subject else "count(*)"
     sql = (
-        f"SELECT min(row_no) AS first_row, {people} AS size FROM {_numbered(table)} GROUP BY {by} "
-        f"HAVING {people} < {below:g} ORDER BY size, first_row LIMIT {limit}"
+        f"SELECT min(row_no) AS first_row, count(*) AS size FROM {_people(table, quasi, subject, numbered=True)} "
+        f"HAVING count(*) < {below:g} ORDER BY size, first_row LIMIT {limit}"
     )
     found = table.query(sql, run, "finding the smallest classes").to_pylist()
     return [SmallClass(f["first_row"], f["size"]) for f in found]
@@ -69,10 +58,17 @@ def values_of(table: Table, rows: Sequence[int], columns: Sequence[str], run: Ru
     """The values of these columns in these rows, in the order of ``rows``."""
     picked = ", ".join(table.column(c) for c in columns)
     wanted = ", ".join(str(r) for r in rows)
-    found = table.query(f"SELECT row_no, {picked} FROM {_numbered(table)} WHERE row_no IN ({wanted})", run)
+    found = table.query(f"SELECT row_no, {picked} FROM {table.numbered} WHERE row_no IN ({wanted})", run)
     order = {row: i for i, row in enumerate(found["row_no"].to_pylist())}
     return found.take([order[r] for r in rows]).drop_columns("row_no").rename_columns(list(columns))
 
 
-def _numbered(table: Table) -> str:
-    return f"(SELECT *, row_number() OVER () AS row_no FROM {table.relation}) AS numbered"
+def _people(table: Table, quasi: Sequence[str], subject: str | None, numbered: bool = False) -> str:
+    """People grouped into classes: ``… GROUP BY …`` after a FROM, with the first row of each person if numbered."""
+    columns = ", ".join(table.column(c) for c in quasi)
+    rows = table.numbered if numbered else table.relation
+    if subject is None:
+        return f"{rows} GROUP BY {columns}"
+    first = ", min(row_no) AS row_no" if numbered else ""
+    known = f"list_sort(list(DISTINCT struct_pack({', '.join(f'{c} := {c}' for c in map(table.column, quasi))})))"
+    return f"(SELECT {known} AS known{first} FROM {rows} GROUP BY {table.column(subject)}) AS people GROUP BY known"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from unveil.cli.options import policy_from, policy_options, reading_options, release_from
 from unveil.cli.telling import note, progress
+from unveil.errors import UnveilError
 from unveil.wording import shown
 
 if TYPE_CHECKING:
@@ -58,36 +62,51 @@ def command(
     from unveil.release.target import atomic
 
     tell = note(quiet)
+    _check_targets([output, report], [file, given["policy_file"]])
     policy = policy_from(given, tell)
     with progress(f"reading {shown(file)}", quiet) as told:
         release = release_from(file, given)
         assessment = assess(release, policy, reveal=reveal, exposed=exposed, progress=told)
         told("writing", None)
-        text = None if form == "text" and output is None else _rendered(assessment, form)
-        page = assessment.to_html() if report else None
+        text = _rendered(assessment, form, to_file=output is not None)
+        page = assessment.to_html() if report else ""
     for said in release.notes:
         tell(f"{shown(release.name)}: {said}")
-    if page is not None and report is not None:
-        with atomic(report) as written:
-            written.write(page.encode())
+    with ExitStack() as both:  # either all files appear or none
+        if report:
+            both.enter_context(atomic(report)).write(page.encode())
+        if output:
+            both.enter_context(atomic(output)).write(text.encode())
+    if report:
         tell(f"report written to {shown(report, 200)}")
-    if output is not None and text is not None:
-        with atomic(output) as written:
-            written.write(text.encode())
-    elif text is not None:
+    if not output:
         click.echo(text, nl=False)
-    else:
-        _print(assessment)
     return 0 if exit_zero else assessment.verdict.exit_code
 
 
-def _rendered(assessment: Assessment, form: str) -> str:
-    return {"text": assessment.to_text, "json": assessment.to_json, "html": assessment.to_html}[form]()
+def _check_targets(targets: list[str | None], sources: list[str | None]) -> None:
+    """Results must not overwrite what they are made from, nor each other."""
+    seen = [os.path.realpath(source) for source in sources if source]
+    for target in filter(None, targets):
+        if os.path.realpath(target) in seen:
+            raise UnveilError(f"{shown(target, 200)}: would overwrite the input or another result; name another file")
+        seen.append(os.path.realpath(target))
 
 
-def _print(assessment: Assessment) -> None:
+def _rendered(assessment: Assessment, form: str, to_file: bool) -> str:
+    if form == "json":
+        return assessment.to_json()
+    if form == "html":
+        return assessment.to_html()
+    return assessment.to_text() if to_file or not sys.stdout.isatty() else _coloured(assessment)
+
+
+def _coloured(assessment: Assessment) -> str:
+    """Text as it looks best on this terminal."""
     from rich.console import Console
 
     from unveil.report.text import show
 
-    show(assessment, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100))
+    console = Console(file=io.StringIO(), force_terminal=True, width=Console().width)
+    show(assessment, console)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ def command(file: str, missing: tuple[str, ...], form: str, quiet: bool, **given
         columns = _columns(release, missing or Policy().missing) if isinstance(release, Table) else []
     if form == "json":
         said = {"kind": release.kind, "name": release.name, **facts, "notes": list(release.notes)}
-        click.echo(json.dumps(said | ({"columns": columns} if columns else {}), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(said | ({"columns": columns} if columns else {}), indent=2))
         return
     from rich.console import Console
 
@@ -74,8 +74,8 @@ def _columns(table: Table, missing: tuple[str, ...]) -> list[dict[str, Any]]:
             "type": p.type,
             "distinct": p.distinct,
             "missing": p.missing,
-            "suggested_role": roles[name][0],
-            "why": roles[name][1],
+            "suggested_role": roles[name].role,
+            "why": roles[name].why,
         }
         for name, p in profile(table, missing).items()
     ]

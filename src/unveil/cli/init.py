@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from unveil.cli.telling import note, progress
 from unveil.errors import UnveilError
 from unveil.policy import PRESETS, Policy
 from unveil.release import Table
+from unveil.toml import toml
 from unveil.wording import shown
 
 __all__ = ["command", "policy_text"]
@@ -53,7 +53,7 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
 def policy_text(policy: Policy, name: str, kind: str, reasons: dict[str, str]) -> str:
     """A policy as commented TOML."""
     others = ", ".join(p for p in PRESETS if p != "default")
-    parts = [_HEAD.format(name=shown(name), presets=others, missing=_list(policy.missing))]
+    parts = [_HEAD.format(name=shown(name), presets=others, missing=toml(policy.missing))]
     if kind == "table":
         parts.append(_columns(policy, reasons))
     parts.append(_tolerances(policy, kind))
@@ -80,24 +80,24 @@ def _columns(policy: Policy, reasons: dict[str, str]) -> str:
         lines += [
             "# These roles are guesses. Take a column out of this list once you have checked its role below;",
             '# as long as any is listed, the verdict is never "release".',
-            f"guessed = {_list(policy.guessed)}",
+            f"guessed = {toml(policy.guessed)}",
         ]
     lines += ["", "# Columns that name people and must not be in the release:"]
     lines += _role("identifier", policy.identifier, reasons)
     lines += ["", "# What an attacker may know about a person. Several sets: quasi = [[...], [...]]"]
     if len(policy.quasi) > 1:
-        lines += ["quasi = [", *(f"    {_list(group)}," for group in policy.quasi), "]"]
+        lines += ["quasi = [", *(f"    {toml(group)}," for group in policy.quasi), "]"]
     else:
         lines += _role("quasi", policy.quasi[0] if policy.quasi else (), reasons)
     lines += ["", "# What nobody should learn about a person:", *_role("sensitive", policy.sensitive, reasons)]
     lines += ["", "# Columns that help no attacker:", *_role("insensitive", policy.insensitive, reasons)]
-    subject = f"subject = {_text(policy.subject)}" if policy.subject else '# subject = "person"'
+    subject = f"subject = {toml(policy.subject)}" if policy.subject else '# subject = "person"'
     lines += ["", "# The column that says which rows are the same person, if several can be:", subject, ""]
     return "\n".join(lines)
 
 
 def _role(role: str, names: Iterable[str], reasons: dict[str, str]) -> list[str]:
-    rows = [f"    {_text(n)},{f'  # {shown(reasons[n])}' if reasons.get(n) else ''}" for n in names]
+    rows = [f"    {toml(n)},{f'  # {shown(reasons[n])}' if reasons.get(n) else ''}" for n in names]
     return [f"{role} = [", *rows, "]"] if rows else [f"{role} = []"]
 
 
@@ -109,11 +109,3 @@ def _tolerances(policy: Policy, kind: str) -> str:
     tolerated = {name: policy.tolerated(name) for name in names}
     lines += [f"# {name} = {'false' if value is None else f'{value:g}'}" for name, value in tolerated.items()]
     return "\n".join(lines) + "\n"
-
-
-def _list(names: Iterable[str]) -> str:
-    return "[" + ", ".join(map(_text, names)) + "]"
-
-
-def _text(name: str | None) -> str:
-    return json.dumps(name, ensure_ascii=True)

@@ -86,11 +86,13 @@ def _run() -> int:
         usage = error.ctx.get_usage() + "\n" if isinstance(error, click.UsageError) and error.ctx else ""
         return _complain(error.format_message(), usage)
     except (KeyboardInterrupt, click.Abort):
-        _complain("interrupted; nothing was left behind")
+        _complain("interrupted; no file was left half-written")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the interpreter's last flush is quiet
-        return 2
+    except SystemExit as leaving:  # click's own word for a closed pipe is exit code 1, which means something else here
+        return 128 + signal.SIGPIPE if leaving.code == 1 else int(leaving.code or 0)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _complain(f"standard output: {error.strerror or 'cannot be written'}")
     except MemoryError:
         return _complain("not enough memory; lower --memory-limit so that the engine spills to disk")
     except Exception as error:

@@ -28,7 +28,7 @@ _READING: tuple[Callable[[_Command], _Command], ...] = (
     click.option("--delimiter", metavar="CHAR", help="What separates the values; found out by default."),
     click.option("--encoding", help="The text's encoding; UTF-8 by default."),
     click.option("--quote", metavar="CHAR", help='What surrounds quoted values; " by default.'),
-    click.option("--no-header", is_flag=True, help="The first line is data, not column names."),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns; it should."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
     click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
@@ -90,12 +90,10 @@ def release_from(file: str, given: Mapping[str, Any]) -> Release:
     from unveil.engine import Engine
     from unveil.release.read import read
 
-    options = {name: given[name] for name in ("delimiter", "encoding", "quote") if given[name] is not None}
+    options = {name: given[name] for name in ("delimiter", "encoding", "quote", "header") if given[name] is not None}
     options |= {name: True for name in ("strip", "directed") if given[name]}
     if options.get("delimiter") == "\\t":
         options["delimiter"] = "\t"
-    if given["no_header"]:
-        options["header"] = False
     if given["memory_limit"] or given["spill"]:
         options["engine"] = Engine(given["memory_limit"], given["spill"])
     return read(file, given["kind"], **options)

@@ -30,8 +30,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     assert isinstance(graph, Graph)
     sizes = degree_class_sizes(graph)
     crowds = Crowds.from_members(sizes)
-    degree = "numbers of connections, out and in" if graph.directed else "number of connections"
-    attacker = f"Knows the {degree} that a person has in the network."
+    degree = "numbers of outgoing and incoming connections" if graph.directed else "number of connections"
+    attacker = f"Knows a person's {degree} in the network."
     k = policy.tolerated("network.degree_k")
     wanted = policy.wanted("network.degree_k")
     nodes, at_risk, alone = crowds.total, crowds.below(wanted), crowds.below(2)
@@ -48,10 +48,10 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         direction="higher",
         decides=k is not None,
         attacker=attacker,
-        sentence=f"{counted(at_risk, 'node')} of {nodes:,} ({percent(at_risk / nodes)}) share their {degree} with "
-        f"fewer than {number(wanted - 1)} others; the smallest class has {counted(crowds.smallest, 'node')}.",
+        sentence=f"{at_risk:,} of {counted(nodes, 'node')} ({percent(at_risk / nodes)}) stand in classes of fewer than "
+        f"{number(wanted)} with the same {degree}; the smallest class has {counted(crowds.smallest, 'node')}.",
         curves=(crowds.sizes_curve("nodes", "Nodes by how many share their degree", wanted),),
-        exposed=_exposed(graph, sizes, wanted, run),
+        exposed=_exposed(graph, sizes, wanted, degree, run),
         source=_LIU,
     )
     limit = policy.tolerated("network.degree_unique")
@@ -69,24 +69,25 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         decides=limit is not None,
         attacker=attacker,
         baseline=1 / nodes,
-        sentence=f"{counted(alone, 'node')} of {nodes:,} ({percent(alone / nodes)}) can be singled out by their "
-        f"{degree} alone.",
+        sentence=f"{alone:,} of {counted(nodes, 'node')} ({percent(alone / nodes)}) can be singled out by their "
+        f"{degree}.",
         source=_LIU,
     )
 
 
-def _exposed(graph: Graph, sizes: npt.NDArray[np.int64], k: float, run: Run) -> tuple[Exposed, ...]:
+def _exposed(graph: Graph, sizes: npt.NDArray[np.int64], k: float, degree: str, run: Run) -> tuple[Exposed, ...]:
     """The nodes in the smallest classes, those with most connections first. Nodes are numbered as they first appear."""
     import numpy as np
 
-    order = np.lexsort((-graph.degrees, sizes))[: run.exposed]
+    connections = graph.degrees + graph.in_degrees if graph.directed else graph.degrees
+    order = np.lexsort((-connections, sizes))[: run.exposed]
     return tuple(
         Exposed(
             subject=f"node {i + 1:,}",
             risk=1 / int(sizes[i]),
-            because="nobody else has as many connections"
+            because=f"nobody else has the same {degree}"
             if sizes[i] == 1
-            else f"only {int(sizes[i]) - 1} other{'s have' if sizes[i] > 2 else ' has'} as many connections",
+            else f"only {int(sizes[i]) - 1} other{'s have' if sizes[i] > 2 else ' has'} the same {degree}",
             learns=("which node it is", "all its connections"),
             values={"node": shown(graph.labels[i].as_py())} if run.reveal else None,
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
-from unveil.engine import literal
 from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.question import Question
@@ -68,15 +67,12 @@ def _sentence(columns: Sequence[str], suspected: bool, named: float) -> str:
 
 def _named(table: Table, columns: Sequence[str], missing: tuple[str, ...], run: Run) -> int:
     """The number of rows in which one of these columns holds a value."""
-    if not columns:
-        return 0
-    tokens = ", ".join(literal(t) for t in missing)
-    filled = " OR ".join(
-        f"({c} IS NOT NULL AND trim(CAST({c} AS VARCHAR)) NOT IN ({tokens}))" if tokens else f"{c} IS NOT NULL"
-        for c in map(table.column, columns)
-    )
-    rows: int = table.query(f"SELECT count(*) AS filled FROM {table.relation} WHERE {filled}", run)["filled"][0].as_py()
-    return rows
+    import numpy as np
+
+    held = np.zeros(table.rows, bool)
+    for column in table.codes(columns, missing, run).values():
+        held |= column.codes >= 0
+    return int(held.sum())
 
 
 QUESTION = Question(

@@ -12,6 +12,8 @@ import codecs
 import contextlib
 import csv
 import io
+import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,12 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20
 _LONGEST = 1 << 24
 _MOST_COLUMNS = 10_000
+_GLANCE = 200
+_DATA = (
+    re.compile(r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?"),
+    re.compile(r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}([ T].*)?"),
+    re.compile(r"[^@\s]+@[^@\s]+"),
+)
 _NEVER = 1 << 62
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -57,9 +65,13 @@ def inspect(
     encoding: str | None = None,
     delimiter: str | None = None,
     quote: str = '"',
-    header: bool = True,
+    header: bool | None = None,
 ) -> Dialect:
-    """Find out how a text table is written, and refuse it if it is not one."""
+    """Find out how a text table is written, and refuse it if it is not one.
+
+    ``header`` says whether the first row names the columns; if that is not said, it must not look like data, for names
+    of columns are shown and data is not.
+    """
     from unveil.release.rows import Rows
 
     _check_marks(delimiter, quote)
@@ -71,6 +83,11 @@ def inspect(
     rows = _looked_through(path, encoding, Rows(len(names), delimiter, quote, skip=_NEVER))
     if not names:
         raise UnveilError(f"{shown(path.name)}: the file is empty")
+    if header is None and _looks_like_data(first):
+        raise UnveilError(
+            f"{shown(path.name)}: line 1 looks like data; pass --no-header if it is, --header if it names the columns"
+        )
+    header = header is not False
     if not header:
         names = tuple(f"column {i + 1}" for i in range(len(names)))
     return Dialect(
@@ -219,9 +236,22 @@ def checked_names(file: str, names: tuple[str, ...]) -> tuple[str, ...]:
         if not name:
             raise UnveilError(f"{file}: column {place} has no name; give it one")
         if name in seen:
-            raise UnveilError(f"{file}: columns {seen[name]} and {place} are both called {shown(name)!r}; rename one")
+            raise UnveilError(f"{file}: columns {seen[name]} and {place} have the same name; rename one")
         seen[name] = place
     return names
+
+
+def _looks_like_data(rows: list[list[str]]) -> bool:
+    """Whether a cell of the first row is a value of its column: the same text, or a number, date or address like most
+    values below it."""
+    for cell, *below in itertools.zip_longest(*rows[:_GLANCE], fillvalue=""):
+        values = [v.strip() for v in below if v.strip()]
+        if cell.strip() in values:
+            return True
+        pattern = next((p for p in _DATA if p.fullmatch(cell.strip())), None)
+        if pattern and sum(bool(pattern.fullmatch(v)) for v in values) * 2 > len(values):
+            return True
+    return False
 
 
 def _notes(rows: list[list[str]], mixed: bool) -> list[str]:

@@ -17,12 +17,12 @@ from unveil.wording import shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read_edges", "write_edges"]
+__all__ = ["HEADERS", "read_edges", "write_edges"]
 
 _BATCH = 1 << 16
 _EMPTY = "no nodes; expected an edge a line: two nodes separated by blanks, commas or tabs"
 
-_HEADERS = {
+HEADERS = {
     ("sender", "receiver"),
     ("source", "target"),
     ("src", "dst"),
@@ -57,6 +57,8 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
     notes: tuple[str, ...] = ()
     if _is_header(first, delimiter):
         texts, notes = texts.slice(2), ("header line skipped",)
+        if not directed:
+            notes += ("edges read as undirected (--directed keeps their direction)",)
     if further:
         notes += ("values after the second on a line ignored",)
     codes, labels = text.encoded(texts)
@@ -101,7 +103,7 @@ def _is_header(first: bytes, delimiter: str) -> bool:
     """Whether the first line names columns. Blank-separated single letters are nodes rather than names."""
     values = [value.strip(b' \t"') for value in first.split(delimiter.encode() or None)]
     pair = tuple(value.decode().lower() for value in values[:2])
-    return pair in _HEADERS and (delimiter != "" or len(pair[0]) > 1)
+    return pair in HEADERS and (delimiter != "" or len(pair[0]) > 1)
 
 
 def write_edges(graph: Graph, file: BinaryIO) -> None:

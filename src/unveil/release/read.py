@@ -26,22 +26,12 @@ __all__ = ["Kind", "read"]
 
 Kind = Literal["table", "transactions", "graph"]
 
-_SAID = {"engine": "memory limit or spill", "header": "no-header"}  # options that have another name on the command line
+_SAID = {"engine": "memory limit or spill"}  # has another name on the command line
 _Reader = Callable[..., Release]
 _CALLED: Mapping[Kind, str] = {"table": "a table", "transactions": "transactions", "graph": "a graph"}
 
-_PAIRS = {
-    "transactions": [
-        ({"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}, {"item", "product"})
-    ],
-    "graph": [
-        ({"source"}, {"target"}),
-        ({"from"}, {"to"}),
-        ({"sender"}, {"receiver"}),
-        ({"u"}, {"v"}),
-        ({"node1"}, {"node2"}),
-    ],
-}
+_BASKET = {"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}
+_ITEM = {"item", "product"}
 
 
 def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
@@ -178,10 +168,8 @@ def _marked_up(text: str, line: str) -> tuple[Kind, _Reader] | None:
 def _by_header(line: str) -> tuple[Kind, _Reader]:
     delimiter = max(",;\t|", key=line.count)
     names = [n.strip().strip('"').lower() for n in line.split(delimiter)]
-    for first, second in _PAIRS["transactions"]:
-        if len(names) == 2 and names[0] in first and names[1] in second:
-            return "transactions", transactions.read_long
-    for first, second in _PAIRS["graph"]:
-        if len(names) in (2, 3) and names[0] in first and names[1] in second:
-            return "graph", edges.read_edges
+    if len(names) == 2 and names[0] in _BASKET and names[1] in _ITEM:
+        return "transactions", transactions.read_long
+    if len(names) in (2, 3) and tuple(names[:2]) in edges.HEADERS:
+        return "graph", edges.read_edges
     return "table", table.read_csv

@@ -4,8 +4,8 @@ The policy says so. Where it does not, a role is suggested from the column's nam
 and a suggestion stays visible as a guess: with guessed roles there is no verdict ``release``.
 
 - Nothing said about quasi-identifiers: every column that the policy does not name is guessed.
-- Quasi-identifiers given: columns that the policy does not name are assumed to tell an attacker nothing, unless one
-  looks like a direct identifier; that one is reported, as a guess, until the policy gives it a role.
+- Quasi-identifiers given: columns that the policy does not name are assumed to tell an attacker nothing, unless their
+  name says otherwise or they are nearly unique; those stay guesses until the policy gives them a role.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from dataclasses import replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
-from unveil.assessment import Column
 from unveil.errors import UnveilError
-from unveil.policy import Policy, Role
+from unveil.policy import Column, Policy, Role
 from unveil.release.profile import Profile, profile
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import counted, listed, shown
 
-__all__ = ["command_line", "complete", "suggest"]
+__all__ = ["Guess", "command_line", "complete", "suggest"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,37 +49,42 @@ _WORDS: dict[Role, frozenset[str]] = {
     ),
 }
 _MANY = 0.5
+_LONGEST = 1000
 
 
 def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Policy, tuple[Column, ...]]:
     """The policy with a role for every column, and the roles with their origin."""
     _check_names(policy, table)
     _check_subject(policy, table, run)
-    given = policy.roles
-    unnamed = [c for c in table.columns if c not in given and c != policy.subject]
+    unnamed = [c for c in table.columns if c not in policy.roles and c != policy.subject]
     guesses = suggest(table, policy.missing, run) if unnamed else {}
-    guessed = [c for c in unnamed if guesses[c][0] == "identifier"] if policy.quasi else unnamed
-    columns = []
-    for name in table.columns:
-        if name in given:
-            origin: Literal["given", "guessed"] = "guessed" if name in policy.guessed else "given"
-            columns.append(
-                Column(name, given[name], origin, "suggested, not yet confirmed" if origin == "guessed" else "")
-            )
-        elif name == policy.subject:
-            columns.append(Column(name, "insensitive", "given", "says which rows are the same person"))
-        elif name in guessed:
-            columns.append(Column(name, guesses[name][0], "guessed", guesses[name][1]))
-        else:
-            columns.append(Column(name, "insensitive", "assumed", "not named in the policy"))
-    return _with_guesses(policy, [c for c in columns if c.name in guessed]), tuple(columns)
+    if policy.quasi:
+        guesses = {name: guess for name, guess in guesses.items() if guess.telling}
+    columns = tuple(_column(name, policy, guesses.get(name) if name in unnamed else None) for name in table.columns)
+    return _with_guesses(policy, [c for c in columns if c.name in unnamed and c.origin == "guessed"]), columns
+
+
+def _column(name: str, policy: Policy, guess: Guess | None) -> Column:
+    role = policy.roles.get(name)
+    if role is not None and name in policy.guessed:
+        return Column(name, role, "guessed", "suggested, not yet confirmed")
+    if role is not None:
+        return Column(name, role, "given")
+    if name == policy.subject:
+        return Column(name, "insensitive", "given", "says which rows are the same person")
+    if guess is not None:
+        return Column(name, guess.role, "guessed", guess.why)
+    return Column(name, "insensitive", "assumed", "not named in the policy")
 
 
 def _with_guesses(policy: Policy, guesses: list[Column]) -> Policy:
+    """The policy with the guesses in it. Guessed quasi-identifiers make a set only where none was given: what an
+    attacker knows is not changed behind the owner's back."""
+
     def named(role: Role) -> tuple[str, ...]:
         return tuple(c.name for c in guesses if c.role == role)
 
-    quasi = named("quasi")
+    quasi = () if policy.quasi else named("quasi")
     return replace(
         policy,
         identifier=policy.identifier + named("identifier"),
@@ -92,38 +95,47 @@ def _with_guesses(policy: Policy, guesses: list[Column]) -> Policy:
     )
 
 
-def suggest(table: Table, missing: tuple[str, ...], run: Run | None = None) -> dict[str, tuple[Role, str]]:
+@dataclass(frozen=True)
+class Guess:
+    """A suggested role, why, and whether the column tells so itself: by its name, or because it is nearly unique."""
+
+    role: Role
+    why: str
+    telling: bool = False
+
+
+def suggest(table: Table, missing: tuple[str, ...], run: Run | None = None) -> dict[str, Guess]:
     """A role for every column, with the reason."""
     return {name: _suggest(p) for name, p in profile(table, missing, run).items()}
 
 
-def _suggest(column: Profile) -> tuple[Role, str]:
+def _suggest(column: Profile) -> Guess:
     if column.distinct <= 1:
-        return "insensitive", "the same in every row"
+        return Guess("insensitive", "the same in every row")
     words = set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.name).lower()))
     hit = {role: sorted(words & known) for role, known in _WORDS.items()}
     if hit["identifier"] and not (hit["quasi"] or hit["sensitive"]) and column.distinct > 2:
-        return "identifier", f"called {hit['identifier'][0]!r}"
-    if hit["sensitive"]:
-        return "sensitive", f"called {hit['sensitive'][0]!r}"
-    if hit["quasi"]:
-        return "quasi", f"called {hit['quasi'][0]!r}"
+        return Guess("identifier", f"called {hit['identifier'][0]!r}", telling=True)
+    for role in ("sensitive", "quasi"):
+        if hit[role]:
+            return Guess(role, f"called {hit[role][0]!r}", telling=True)
+    different = counted(column.distinct, "different value")
     if column.nearly_unique and column.type in ("text", "whole number"):
-        return "identifier", f"{counted(column.distinct, 'different value')} in {counted(column.rows, 'row')}"
+        return Guess("identifier", f"{different} in {counted(column.rows, 'row')}", telling=True)
     if column.type == "number" or column.distinct > _MANY * column.rows:
-        return "insensitive", f"a measurement with {counted(column.distinct, 'different value')}"
-    return "quasi", f"{counted(column.distinct, 'different value')} that others may know"
+        return Guess("insensitive", f"a measurement with {different}")
+    return Guess("quasi", f"{different} that others may know")
 
 
-def command_line(policy: Policy) -> str:
-    """The options that would say what was guessed here."""
-    sets = [",".join(_quoted(group)) for group in policy.quasi]
-    said = [f"--quasi {shlex.quote(s)}" for s in sets]
-    for role in ("identifier", "sensitive"):
-        names = getattr(policy, role)
+def command_line(policy: Policy) -> str | None:
+    """The options that would say what was guessed here; None if they do not fit on a line or cannot be typed."""
+    said = [f"--quasi {shlex.quote(','.join(_quoted(group)))}" for group in policy.quasi]
+    for role in ("identifier", "sensitive", "insensitive"):
+        names = tuple(c for c in getattr(policy, role) if role != "insensitive" or c in policy.guessed)
         if names:
             said.append(f"--{role} {shlex.quote(','.join(_quoted(names)))}")
-    return shown(" ".join(said), 2000)
+    line = " ".join(said)
+    return line if policy.quasi and shown(line, _LONGEST) == line else None
 
 
 def _quoted(names: tuple[str, ...]) -> list[str]:

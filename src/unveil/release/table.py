@@ -7,6 +7,7 @@ as they are written. What the engine sees has columns ``c0``, ``c1`` … in orde
 from __future__ import annotations
 
 import hashlib
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -52,6 +53,11 @@ class Table:
         """What a column is called in SQL."""
         return f"c{self.columns.index(name)}"
 
+    @property
+    def numbered(self) -> str:
+        """The table with the number of each row, from 1, as ``row_no``; to stand after FROM."""
+        return f"(SELECT *, row_number() OVER () AS row_no FROM {self.relation}) AS numbered"
+
     def query(self, sql: str, run: Run | None = None, doing: str = "counting") -> pa.Table:
         """Run SQL on the engine, where the table is called :attr:`relation`."""
         if self.origin:
@@ -89,7 +95,7 @@ def read_csv(
     encoding: str | None = None,
     delimiter: str | None = None,
     quote: str = '"',
-    header: bool = True,
+    header: bool | None = None,
     strip: bool = False,
 ) -> Table:
     """A delimited text file, streamed from disk; every value stays the text it is."""
@@ -208,7 +214,9 @@ def _made(
         raise UnveilError(f"{shown(name)}: there are no rows, only column names")
     if origin:
         origin.check()
-    return Table(engine, relation, names, rows, name, sha256, notes, origin)
+    table = Table(engine, relation, names, rows, name, sha256, notes, origin)
+    weakref.finalize(table, engine.drop, relation).atexit = False
+    return table
 
 
 def _names(file: str, schema: pa.Schema) -> tuple[str, ...]:

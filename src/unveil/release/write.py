@@ -26,6 +26,8 @@ def write(release: Release, path: str | Path) -> None:
     """
     import pyarrow as pa
 
+    if not isinstance(release, Release):
+        raise UnveilError(f"cannot write a {type(release).__name__}: give what unveil.read(...) returns")
     writers = _WRITERS[release.kind]
     ending = Path(path).suffix.lower()
     if ending not in writers:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from unveil import wording
 from unveil.assessment import Assessment
 from unveil.finding import Curve
 from unveil.report import words
+from unveil.toml import toml
 from unveil.wording import shown
 
 if TYPE_CHECKING:
@@ -96,15 +96,8 @@ def _policy_lines(policy: Mapping[str, Any]) -> Iterator[str]:
     """The policy as it could stand in ``unveil.toml``; settings that are empty are left out."""
     for key, value in policy.items():
         if key != "tolerance" and value not in (None, [], {}):
-            yield f"{key} = {_toml(value)}"
+            yield f"{key} = {toml(value)}"
     if policy.get("tolerance"):
         yield ""
         yield "[tolerance]"
-        yield from (f"{key} = {_toml(value)}" for key, value in policy["tolerance"].items())
-
-
-def _toml(value: object) -> str:
-    """A setting as TOML; a JSON string is a TOML string."""
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(shown(value, _NAME) if isinstance(value, str) else value, ensure_ascii=False)
+        yield from (f"{key} = {toml(value)}" for key, value in policy["tolerance"].items())
