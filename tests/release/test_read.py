@@ -208,3 +208,12 @@ def test_any_bytes(tmp_path_factory: Any, name: str, data: bytes) -> None:
         said = str(error)
     assert said.startswith(f"{name}: ")
     assert "\n" not in said
+
+
+def test_records_of_fixed_width_are_no_baskets(tmp_path: Path) -> None:
+    (tmp_path / "survey.dat").write_text("0034  1 77\n0051  2 13\n0034  1   \n")
+    with pytest.raises(UnveilError, match="fixed-width"):
+        read(tmp_path / "survey.dat")
+    assert read(tmp_path / "survey.dat", "transactions").kind == "transactions"
+    (tmp_path / "baskets.dat").write_text("10 20 30\n11 21 31\n12 22 32\n")
+    assert read(tmp_path / "baskets.dat").kind == "transactions"

@@ -111,6 +111,10 @@ def _reader(path: Path, kind: Kind | None) -> _Reader:
     if not head:
         raise UnveilError(f"{shown(path.name)}: the file is empty")
     found = _unmistakable(head) or _BY_NAME.get(stem(path)) or _by_content(head, stem(path))
+    if kind is None and found[1] is transactions.read_fimi and _fixed_width(head):
+        raise UnveilError(
+            f"{shown(path.name)}: looks like fixed-width records, not baskets; write it as CSV, or say --kind transactions"
+        )
     if kind is None or kind == found[0]:
         return found[1]
     if kind == "transactions" and found[1] is table.read_csv:
@@ -120,6 +124,13 @@ def _reader(path: Path, kind: Kind | None) -> _Reader:
             f"{shown(path.name)}: this format holds {_CALLED[found[0]]}, not {_CALLED[kind]}; leave out --kind"
         )
     return _DEFAULT[kind]
+
+
+def _fixed_width(head: bytes) -> bool:
+    """Whether all lines are equally long and padded: microdata in columns, which would pass for baskets."""
+    lines = head.splitlines()[: -1 if len(head) >= 1 << 16 else None]
+    padded = sum(b"  " in line.strip() for line in lines)
+    return len(lines) > 2 and len({len(line) for line in lines}) == 1 and 2 * padded > len(lines)
 
 
 def _unmistakable(head: bytes) -> tuple[Kind, _Reader] | None:
