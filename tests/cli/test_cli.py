@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENTS
+
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
 ROLES = ("--quasi", "age,zip,sex", "--sensitive", "diagnosis", "--identifier", "name")
@@ -168,26 +170,77 @@ def test_demo(unveil: Unveil, tmp_path: Path) -> None:
         assert unveil("assess", Path("made") / name, "--policy", policy).returncode in (0, 1, 3)
 
 
-def test_no_canary_in_any_output_without_reveal(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
-    (tmp_path / "b.dat").write_text("CANARY-ITEM 2 3\n2 3\n3\n")
-    (tmp_path / "g.edges").write_text("CANARY-NODE b\nCANARY-NODE c\n")
-    (tmp_path / "broken.csv").write_text("a,b\n1,2\nCANARY-LINE\n")
+HOLDS = {
+    "b.dat": "CANARY-ITEM 2 3\n2 3\n3\n",
+    "b.jsonl": '["CANARY-ITEM", 2, 3]\n[3]\n',
+    "long.csv": "basket,item\n1,CANARY-ITEM\n1,2\n2,2\n",
+    "g.edges": "CANARY-NODE b\nCANARY-NODE c\n",
+    "g.gml": 'graph [ node [ id 0 label "CANARY-NODE" ] node [ id 1 ] node [ id 2 ] edge [ source 0 target 1 ] ]',
+    "broken.csv": "a,b\n1,2\nCANARY-LINE\n",
+    "patients.csv": PATIENTS,
+}
+
+
+@pytest.mark.parametrize("file", list(HOLDS))
+def test_no_canary_in_any_output_without_reveal(unveil: Unveil, tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_text(HOLDS[file])
+    runs = [unveil("assess", file, "--format", form, "--report", f"{form}.html") for form in ("text", "json", "html")]
+    runs += [unveil("describe", file), unveil("init", file)]
+    written = [p.read_text() for p in tmp_path.iterdir() if p.suffix in (".html", ".toml")]
+    assert len(written) == (0 if file == "broken.csv" else 4)
+    assert not [text for text in written if "CANARY" in text]
+    assert not [run for run in runs if "CANARY" in run.stdout + run.stderr]
+
+
+def test_no_canary_with_given_roles_and_people(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text('[columns]\nquasi = ["age"]\nCANARY-POLICY = = 3\n')
-    printed = []
-    for file in (patients, "b.dat", "g.edges", "broken.csv"):
-        for form in ("text", "json", "html"):
-            done = unveil("assess", file, "--format", form, "--report", f"{form}.html")
-            printed += [done.stdout, done.stderr]
-        done = unveil("describe", file)
-        printed += [done.stdout, done.stderr]
-    printed += [unveil("assess", patients, "--policy", "bad.toml").stderr]
-    unveil("init", patients, "-o", "made.toml")
-    written = [p.read_text() for p in tmp_path.iterdir() if p.suffix == ".html" or p.name == "made.toml"]
-    assert len(written) == 4
-    assert not [text for text in printed + written if "CANARY" in text]
-    assert "CANARY-SENSITIVE" in unveil("assess", patients, *ROLES, "--reveal").stdout
-    assert "CANARY-ITEM" in unveil("assess", "b.dat", "--reveal").stdout
-    assert "CANARY-NODE" in unveil("assess", "g.edges", "--reveal", "--tolerance", "network.degree_k=9").stdout
+    arguments = ("--quasi", "age,zip,sex", "--sensitive", "diagnosis", "--subject", "name", "--report", "r.html")
+    runs = [unveil("assess", patients, *arguments), unveil("assess", patients, "--policy", "bad.toml")]
+    assert not [run for run in runs if "CANARY" in run.stdout + run.stderr]
+    assert "CANARY" not in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments"),
+    [("patients.csv", ROLES), ("b.dat", ()), ("g.edges", ("--tolerance", "network.degree_k=9"))],
+)
+def test_reveal_shows_what_was_hidden(unveil: Unveil, tmp_path: Path, file: str, arguments: tuple[str, ...]) -> None:
+    (tmp_path / file).write_text(HOLDS[file])
+    assert "CANARY" in unveil("assess", file, *arguments, "--reveal").stdout
+
+
+def test_identifiers_that_are_gone_are_no_mistake_in_the_policy(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex,shoe\n" + "f,1\nm,2\n" * 10)
+    done = unveil("assess", "t.csv", "--quasi", "sex", "--identifier", "name,email")
+    assert done.returncode == 0, done.stdout
+    assert "did you mean 'sex'" in unveil("assess", "t.csv", "--quasi", "SEX").stderr
+
+
+def test_bare_unveil_is_help(unveil: Unveil) -> None:
+    done = unveil()
+    assert done.returncode == 2
+    assert done.stderr.startswith("Usage: unveil")
+    assert done.stderr.count("Usage:") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("doc.pdf", b"%PDF-1.4\nhello\n", "a PDF"),
+        ("doc.csv", b"%PDF-1.4\nhello\n", "a PDF"),
+        ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old spreadsheet"),
+        ("letter.txt", b"dear all,\nhello\n", "has no name"),
+        ("letter.docx", b"hello this is\nmy letter\n", "--kind"),
+    ],
+)
+def test_what_is_no_release_gets_no_verdict(
+    unveil: Unveil, tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = unveil("assess", name)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

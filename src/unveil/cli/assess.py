@@ -90,6 +90,8 @@ def _check_targets(targets: list[str | None], sources: list[str | None]) -> None
     for target in filter(None, targets):
         if os.path.realpath(target) in seen:
             raise UnveilError(f"{shown(target, 200)}: would overwrite the input or another result; name another file")
+        if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
+            raise UnveilError(f"{shown(target, 200)}: the directory does not exist; nothing was written")
         seen.append(os.path.realpath(target))
 
 

@@ -47,7 +47,8 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
     reasons = {c.name: c.why for c in columns}
     with atomic(output) as written:
         written.write(policy_text(policy, release.name, release.kind, reasons).encode())
-    note(quiet)(f"policy written to {shown(output, 200)}; check the roles, then run: unveil assess {shown(file, 200)}")
+    use = "" if output == "unveil.toml" else f" --policy {shown(output, 200)}"
+    note(quiet)(f"policy written to {shown(output, 200)}; check it, then run: unveil assess {shown(file, 200)}{use}")
 
 
 def policy_text(policy: Policy, name: str, kind: str, reasons: dict[str, str]) -> str:

@@ -67,7 +67,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    signal.signal(signal.SIGTERM, _terminated)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminated)
     sys.exit(_run())
 
 
@@ -82,6 +83,9 @@ def _run() -> int:
         return code if isinstance(code, int) else 0
     except UnveilError as error:
         return _complain(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        return 2
     except click.ClickException as error:
         usage = error.ctx.get_usage() + "\n" if isinstance(error, click.UsageError) and error.ctx else ""
         return _complain(error.format_message(), usage)

@@ -13,7 +13,7 @@ from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import number, percent, shown
+from unveil.wording import counted, number, percent, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         attacker="Knows exactly how often every item was bought, and tries to tell which pseudonym is which item.",
         missing="Empty baskets are left out; an item counts once per basket.",
         baseline=1 / items,
-        sentence=f"Of {items:,} items, {number(groups)} ({percent(share)}) are expected to be named correctly; "
+        sentence=f"Of {counted(items, 'item')}, {number(groups)} ({percent(share)}) can be expected to be named; "
         f"for {number(crowds.below(2))} of them that is certain, because no other item is bought as often.",
         curves=(crowds.sizes_curve("items", "Items by how many share their frequency", None),),
         exposed=_exposed(baskets, sizes, run),

@@ -36,11 +36,12 @@ _WORDS: dict[Role, frozenset[str]] = {
         "id uid uuid guid mrn patient subject person customer client member user username login record rec"
     ),
     "sensitive": _words(
-        "diagnosis diagnoses disease illness condition icd icd10 symptom treatment drug medication salary income wage "
-        "wages pay earnings cost charge debt loan credit balance capital religion faith belief party vote orientation "
-        "hiv disability offence offense crime conviction outcome result grade score"
+        "diagnosis diagnoses diagnose disease illness condition icd icd10 symptom treatment drug medication salary "
+        "income wage wages pay earnings cost charge debt loan credit balance capital religion faith belief party vote "
+        "orientation hiv disability offence offense crime conviction outcome result grade score"
     ),
     "quasi": _words(
+        "geburtsdatum geschlecht alter wohnort beruf "
         "age birth birthdate birthday dob born sex gender zip zipcode postcode postal plz city town municipality "
         "county state region district country nationality citizenship native race ethnicity ethnic language marital "
         "married relationship children household education degree school occupation job profession employer work "
@@ -56,6 +57,12 @@ def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Poli
     """The policy with a role for every column, and the roles with their origin."""
     _check_names(policy, table)
     _check_subject(policy, table, run)
+    there = set(table.columns)
+    policy = replace(
+        policy,
+        identifier=tuple(c for c in policy.identifier if c in there),
+        guessed=tuple(c for c in policy.guessed if c in there),
+    )
     unnamed = [c for c in table.columns if c not in policy.roles and c != policy.subject]
     guesses = suggest(table, policy.missing, run) if unnamed else {}
     if policy.quasi:
@@ -120,6 +127,8 @@ def _suggest(column: Profile) -> Guess:
         if hit[role]:
             return Guess(role, f"called {hit[role][0]!r}", telling=True)
     different = counted(column.distinct, "different value")
+    if column.type == "date":
+        return Guess("quasi", f"a date with {different}", telling=True)
     if column.nearly_unique and column.type in ("text", "whole number"):
         return Guess("identifier", f"{different} in {counted(column.rows, 'row')}", telling=True)
     if column.type == "number" or column.distinct > _MANY * column.rows:
@@ -144,11 +153,13 @@ def _quoted(names: tuple[str, ...]) -> list[str]:
 
 
 def _check_names(policy: Policy, table: Table) -> None:
-    named = [*policy.roles, *policy.guessed, *([policy.subject] if policy.subject else [])]
-    for name in named:
+    """Every column that the policy names must be there, but for identifiers: those should be gone."""
+    named = [c for c, role in policy.roles.items() if role != "identifier"]
+    for name in [*named, *([policy.subject] if policy.subject else [])]:
         if name not in table.columns:
-            close = difflib.get_close_matches(name, table.columns, n=1)
-            hint = f"did you mean {shown(close[0])!r}?" if close else f"there are {listed(table.columns)}"
+            folded = {c.casefold(): c for c in table.columns}
+            close = difflib.get_close_matches(name.casefold(), folded, n=1)
+            hint = f"did you mean {shown(folded[close[0]])!r}?" if close else f"there are {listed(table.columns)}"
             raise UnveilError(f"{shown(table.name)}: no column is called {shown(name)!r}; {hint}")
 
 

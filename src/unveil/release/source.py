@@ -24,6 +24,8 @@ _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _PACKED = {
     b"PK\x03\x04": "a spreadsheet or a zip archive; save what is in it as CSV",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet or document; save what is in it as CSV",
+    b"%PDF": "a PDF; export its table as CSV",
     b"\xfd7zXZ\0": "packed with xz; unpack it first",
     b"BZh91AY&SY": "packed with bzip2; unpack it first",
 }
