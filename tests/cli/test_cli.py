@@ -229,7 +229,7 @@ def test_bare_unveil_is_help(unveil: Unveil) -> None:
         ("doc.pdf", b"%PDF-1.4\nhello\n", "a PDF"),
         ("doc.csv", b"%PDF-1.4\nhello\n", "a PDF"),
         ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old spreadsheet"),
-        ("letter.txt", b"dear all,\nhello\n", "has no name"),
+        ("letter.txt", b"dear all,\nhello\n", "instead of 2"),
         ("letter.docx", b"hello this is\nmy letter\n", "--kind"),
     ],
 )
