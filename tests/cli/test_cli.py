@@ -414,6 +414,7 @@ def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, nu
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(scratch)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's & would have it ignored
     )
     deadline = time.monotonic() + 30
     while not list(scratch.iterdir()) and time.monotonic() < deadline:

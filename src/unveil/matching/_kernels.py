@@ -8,7 +8,17 @@ import numpy as np
 
 from unveil.compiled import inlined, kernel
 
-__all__ = ["alive", "pick_backward", "pick_forward", "share_backward", "share_forward", "subset_marginals"]
+__all__ = [
+    "alive",
+    "flows",
+    "pick_backward",
+    "pick_forward",
+    "share_backward",
+    "share_forward",
+    "subset_cracks",
+    "subset_marginals",
+    "swap_sweeps",
+]
 
 _LOW = 4  # columns in the low bits of a set of columns: 16 sets lie side by side and are worked on as a vector
 _WIDTH = 1 << _LOW
@@ -97,6 +107,22 @@ def subset_marginals(w: Any) -> Any:
                 if i < n:
                     edges[i, j] += w[i, j] * through[p, j, low]
     return before[-1], edges
+
+
+@kernel
+def subset_cracks(w: Any) -> Any:
+    """The weight of all matchings with exactly 0, 1, … n entries of the diagonal, by the same sum over sets."""
+    n = len(w)
+    weight = np.zeros((1 << n, n + 1))
+    weight[0, 0] = 1.0
+    for chosen in range(1, 1 << n):
+        i = _popcount(chosen) - 1
+        for j in range(n):
+            if chosen >> j & 1 and w[i, j] > 0:
+                before = weight[chosen ^ (1 << j)]
+                for cracks in range(i + 1):
+                    weight[chosen, cracks + (i == j)] += before[cracks] * w[i, j]
+    return weight[-1].copy()
 
 
 # ---- frontier --------------------------------------------------------------------------------------------------------

@@ -21,7 +21,11 @@ from unveil.errors import UnveilError
 from unveil.matching.candidates import Candidates, Floats, Ints, twins
 from unveil.wording import listed
 
-__all__ = ["Block", "blocks", "feasible_flow"]
+__all__ = ["Block", "InfeasibleError", "blocks", "feasible_flow"]
+
+
+class InfeasibleError(UnveilError):
+    """There is no perfect matching; the line names entries that have too few candidates between them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ def feasible_flow(candidates: Candidates, truth: Ints | None) -> Ints:
     network = csr_array((capacity, (rows, columns)), shape=(sink + 1, sink + 1))
     result = maximum_flow(network, source, sink)
     if result.flow_value < candidates.n:
-        raise UnveilError(_hall(candidates, result.flow, classes))
+        raise InfeasibleError(_hall(candidates, result.flow, classes))
     flow: Ints = np.asarray(result.flow[a, b]).reshape(-1).astype(np.int64)
     return flow
 
