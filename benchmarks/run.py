@@ -6,7 +6,8 @@ import reading
 import startup
 
 import classes
+import matching
 
 if __name__ == "__main__":
-    for benchmark in (startup, reading, classes):
+    for benchmark in (startup, reading, classes, matching):
         benchmark.main()

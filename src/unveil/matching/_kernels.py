@@ -10,7 +10,6 @@ from unveil.compiled import inlined, kernel
 
 __all__ = [
     "alive",
-    "flows",
     "pick_backward",
     "pick_forward",
     "share_backward",
@@ -319,39 +318,57 @@ def alive(keys: Any, values: Any, open_classes: Any) -> Any:
 
 @kernel
 def swap_sweeps(
-    logs: Any, of_entry: Any, of_slot: Any, first: Any, reach: Any, ends: Any, held: Any, holder: Any, uniforms: Any
+    logs: Any,
+    of_entry: Any,
+    of_slot: Any,
+    first: Any,
+    reach: Any,
+    ends: Any,
+    held: Any,
+    holder: Any,
+    uniforms: Any,
+    counts: Any,
+    worth: Any,
+    totals: Any,
+    scores: Any,
 ) -> Any:
     """The local swap chain: pick an entry, pick one of its candidate pseudonyms, swap with the holder if that is legal.
 
     ``logs[a, b]`` are the logarithms of the weights (−∞: impossible); ``of_entry`` and ``of_slot`` the classes of
-    entries and groups of pseudonyms; the candidates of class a are the pseudonyms ``first[k] …`` for the runs k that
-    end at ``ends``, ``reach[a]`` of them in all. ``held`` and ``holder`` are the matching and its inverse, changed in
-    place. A row of ``uniforms`` drives one proposal. Proposals are symmetric, so Metropolis' rule is right.
+    entries and groups of pseudonyms; the candidates of class a are the pseudonyms ``first[a, k] …`` for the runs k that
+    end at ``ends[a, k]``, ``reach[a]`` of them in all. ``held`` and ``holder`` are the matching and its inverse, and
+    ``counts[a, b]`` how many of class a hold one of group b, all changed in place. A row of ``uniforms`` drives one
+    proposal, and as many as there are entries make a sweep. After each sweep the score, Σ counts · worth, goes to
+    ``scores``; ``totals`` gathers the counts over all proposals. Both are kept up to date swap by swap, so that nothing
+    is gone through after a sweep. Proposals are symmetric, so Metropolis' rule is right.
     """
     n = len(held)
-    for m in range(len(uniforms)):
-        i = min(int(uniforms[m, 0] * n), n - 1)
-        a = of_entry[i]
-        wanted = min(int(uniforms[m, 1] * reach[a]), reach[a] - 1)
-        k = np.searchsorted(ends[a], wanted, side="right")
-        before = ends[a, k - 1] if k > 0 else 0
-        j = first[a, k] + wanted - before
-        now, other = held[i], holder[j]
-        if now == j:
-            continue
-        b, c, d = of_slot[j], of_slot[now], of_entry[other]
-        back = logs[d, c]
-        if back == -np.inf:
-            continue
-        gain = logs[a, b] + back - logs[a, c] - logs[d, b]
-        if gain >= 0 or uniforms[m, 2] < np.exp(gain):
-            held[i], held[other] = j, now
-            holder[j], holder[now] = i, other
-
-
-@kernel
-def flows(of_entry: Any, of_slot: Any, held: Any, counts: Any) -> Any:
-    """How many entries of each class hold a pseudonym of each group."""
-    counts[:] = 0
-    for i in range(len(held)):
-        counts[of_entry[i], of_slot[held[i]]] += 1
+    since = np.zeros(counts.shape, np.int64)
+    score = (counts * worth).sum()
+    m = 0
+    for sweep in range(len(scores)):
+        for _ in range(n):
+            i = int(uniforms[m, 0] * n)
+            a = of_entry[i]
+            drawn = uniforms[m, 1] * reach[a]
+            wanted = int(drawn)
+            accept = drawn - wanted  # what is left of a uniform number is uniform again
+            k = 0
+            while ends[a, k] <= wanted:
+                k += 1
+            j = first[a, k] + wanted - (ends[a, k - 1] if k > 0 else 0)
+            now, other = held[i], holder[j]
+            b, c, d = of_slot[j], of_slot[now], of_entry[other]
+            gain = logs[a, b] + logs[d, c] - logs[a, c] - logs[d, b]
+            if now != j and (gain >= 0 or (gain > -np.inf and accept < np.exp(gain))):
+                held[i], held[other] = j, now
+                holder[j], holder[now] = i, other
+                if a != d and b != c:
+                    for x, y, change in ((a, c, -1), (a, b, 1), (d, b, -1), (d, c, 1)):
+                        totals[x, y] += counts[x, y] * (m - since[x, y])
+                        since[x, y] = m
+                        counts[x, y] += change
+                        score += change * worth[x, y]
+            m += 1
+        scores[sweep] = score
+    totals += counts * (m - since)

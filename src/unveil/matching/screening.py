@@ -12,6 +12,9 @@ None of these is exact and none has an interval; the documentation shows how far
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit, xlogy
 
@@ -19,7 +22,7 @@ from unveil.matching.blocks import Block
 from unveil.matching.candidates import Floats, Ints
 from unveil.matching.scaling import balanced
 
-__all__ = ["bethe", "one_step", "sinkhorn"]
+__all__ = ["Bethe", "bethe", "one_step", "sinkhorn"]
 
 
 def sinkhorn(block: Block) -> Floats:
@@ -38,27 +41,44 @@ def one_step(block: Block) -> Floats:
     return found
 
 
-def bethe(block: Block, sweeps: int = 2000, tolerance: float = 1e-12) -> tuple[float, Floats]:
-    """ln of the Bethe permanent, and the beliefs: one number per edge, for one entry and one pseudonym.
+@dataclass(frozen=True, eq=False)
+class Bethe:
+    """Beliefs, one per edge for one entry and one pseudonym, and bounds of ln permanent."""
 
-    Messages μ = 1/Σ_{others} w·ν from entries and ν = 1/Σ_{others} w·μ from pseudonyms, until they settle, which they
-    always do (Vontobel 2013); messages between twins are equal. The odds of a pair are w·μ·ν, and with x the beliefs
-    ln Bethe = Σ over pairs of x ln w − x ln x + (1 − x) ln(1 − x).
+    beliefs: Floats
+    low: float
+    high: float
+
+
+def bethe(block: Block, sweeps: int = 2000, tolerance: float = 1e-12) -> Bethe:
+    """Belief propagation on the balanced weights.
+
+    Messages μ = 1/Σ_{others} w·ν from entries and ν = 1/Σ_{others} w·μ from pseudonyms, until they settle (Vontobel
+    2013); messages between twins are equal, and the odds of a pair are w·μ·ν. At any doubly stochastic x,
+    Σ over pairs of x ln w − x ln x + (1 − x) ln(1 − x) is at most ln permanent, and at the settled beliefs at most
+    (n/2) ln 2 less. A matrix whose rows sum to 1 has a permanent of at most 1, which bounds it from above in any case.
     """
     a, b = block.a, block.b
     r, c = block.r[a], block.c[b]
-    logs = np.log(block.weights)
+    u, v, flow = balanced(a, b, block.weights, block.r, block.c, sweeps=10 * sweeps)
+    logs = np.log(flow / (r * c))
     nu = np.zeros(len(a))
     for _ in range(sweeps):
         before = nu
         mu = -_others(a, logs + nu, c, len(block.r))
         nu = -_others(b, logs + mu, r, len(block.c))
-        if np.abs(nu - before).max() < tolerance:
+        moved = float(np.abs(nu - before).max())
+        if moved < tolerance:
             break
-    belief = expit(logs + mu + nu)
-    pairs = block.r[a] * block.c[b]
-    energy = pairs * (belief * logs - xlogy(belief, belief) + xlogy(1 - belief, 1 - belief))
-    return float(energy.sum()), belief
+    beliefs = expit(logs + mu + nu)
+    x = balanced(a, b, np.maximum(beliefs, 1e-300) * r * c, block.r, block.c, sweeps=sweeps)[2] / (r * c)
+    scale = float((block.r * (np.log(block.r) - u)).sum() + (block.c * (np.log(block.c) - v)).sum())
+    x = np.clip(x, 0, 1)
+    low = scale + float((r * c * (x * logs - xlogy(x, x) + xlogy(1 - x, 1 - x))).sum())
+    rows = np.bincount(a, flow, len(block.r)) / block.r
+    high = scale + float((block.r * np.log(rows)).sum())
+    settled = moved < 1e-6
+    return Bethe(beliefs, low, min(high, low + block.n / 2 * math.log(2) + 1e-6) if settled else high)
 
 
 def _others(index: Ints, logs: Floats, copies: Ints, count: int) -> Floats:

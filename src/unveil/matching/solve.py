@@ -201,7 +201,7 @@ def _simulated(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Bu
     found = simulate(
         block, start, truth, rng, half_width=half_width, sweeps=budget.sweeps, confidence=run.confidence, run=run
     )
-    low = bethe(block)[0]
+    bounds = bethe(block)
     enough = found.sweeps < budget.sweeps
     part = Part(block.n, "simulation", found.error, found.rhat, found.effective, enough)
-    return _Solved(low, low + block.n / 2 * math.log(2), found.marginals, part)
+    return _Solved(bounds.low, bounds.high, found.marginals, part)

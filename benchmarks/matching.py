@@ -1,0 +1,158 @@
+"""Exact matchings against one permanent of thewalrus, and against chains that only estimate."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+from _measure import data_folder
+
+from unveil import read
+from unveil.matching import Candidates, solve
+from unveil.matching._kernels import subset_marginals
+from unveil.matching.blocks import Block, blocks, feasible_flow
+from unveil.matching.chains import _Walk
+from unveil.matching.diagnostics import effective_size
+
+__all__ = ["main"]
+
+_PEER = Path(__file__).parent / "peers" / "thewalrus"
+_PEER_CODE = """
+import json, sys, time, numpy as np
+from thewalrus import perm
+perm(np.random.default_rng(0).random((6, 6)))
+best = {}
+for n in map(int, sys.argv[1:]):
+    a = np.random.default_rng(n).random((n, n)); times = []
+    for _ in range(3):
+        t = time.process_time(); perm(a); times.append(time.process_time() - t)
+    best[n] = min(times)
+print(json.dumps(best))
+"""
+
+
+def main() -> None:
+    """Print the figures."""
+    _dense()
+    print("matching: real data, intervals of one median gap")
+    data = data_folder()
+    if data is not None:
+        _retail(data)
+        _mushroom(data)
+
+
+def _dense() -> None:
+    """All n² marginals against one permanent."""
+    print("matching: dense matrices, all marginals against one permanent of thewalrus")
+    theirs = _thewalrus((20, 24))
+    if theirs is None:
+        print("  thewalrus could not be installed in benchmarks/peers; nothing to compare with")
+        return
+    for n, goal in ((20, 10), (24, 6)):
+        matrix = np.random.default_rng(n).random((n, n))
+        ours = min(_cpu(lambda m=matrix: subset_marginals(m)) for _ in range(3))
+        print(f"  n = {n}: {ours / theirs[str(n)]:.2f} × thewalrus.perm  ({ours:.3f} s, goal ≤ {goal})")
+
+
+def _thewalrus(sizes: tuple[int, ...]) -> dict[str, float] | None:
+    """CPU seconds of the peer, in a virtual environment of its own."""
+    python = _PEER / "bin" / "python"
+    try:
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", _PEER], check=True, capture_output=True)
+            subprocess.run([python, "-m", "pip", "install", "-q", "thewalrus==0.22.0"], check=True, capture_output=True)
+        done = subprocess.run([python, "-c", _PEER_CODE, *map(str, sizes)], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+def _cpu(work: object) -> float:
+    start = time.process_time()
+    work()  # type: ignore[operator]
+    return time.process_time() - start
+
+
+def _intervals(data: Path, name: str) -> Candidates:
+    counts = read(data / "transactions" / f"{name}.dat").counts.astype(float)
+    gap = np.median(np.diff(np.unique(counts)))
+    return Candidates.from_intervals(counts - gap, counts + gap, counts)
+
+
+def _whole(candidates: Candidates) -> Block:
+    """All of it as one block, nothing pruned or split: what a chain without the ladder has to walk on."""
+    edges = np.arange(len(candidates.groups))
+    sizes = candidates.class_sizes, candidates.group_sizes
+    return Block(candidates.edge_class, candidates.groups, candidates.weights, *sizes, edges, edges)
+
+
+def _retail(data: Path) -> None:
+    """Every item's probability exactly, against 300 sweeps of the chain on every block that needs one."""
+    candidates = _intervals(data, "retail")
+    solve(candidates)
+    exact = min(_cpu(lambda: solve(candidates)) for _ in range(3))
+    flow = feasible_flow(candidates, np.arange(candidates.n))
+    swept = 0.0
+    for block in blocks(candidates, flow):
+        if len(block.a) > 1:
+            start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
+            walk = _Walk(block, start, start.astype(float), np.random.default_rng(1))
+            walk.held = walk.held[:1] * 4
+            swept += _cpu(lambda w=walk: w.advance(75))  # four chains of 75 sweeps each
+    print(f"  retail: exact takes {exact / swept:.2f} × 300 sweeps of the local chain ({exact:.3f} s, goal < 1)")
+
+
+def _mushroom(data: Path) -> None:
+    """Effective samples per second: the local chain against the published one, which swaps two entries at random."""
+    candidates = _intervals(data, "mushroom")
+    block = _whole(candidates)
+    start = feasible_flow(candidates, np.arange(candidates.n))
+    score = start / (block.r[block.a] * block.c[block.b])
+    sweeps = 20_000
+    walk = _Walk(block, start, start.astype(float), np.random.default_rng(2))
+    walk.advance(500)
+    begun = time.process_time()
+    chains = walk.advance(sweeps)
+    local = effective_size(chains) / (time.process_time() - begun)
+    uniform = _published(block, walk, score, sweeps)
+    print(
+        f"  mushroom: the local chain gives {local / uniform:.1f} × the effective samples per second of the uniform-"
+        f"pair chain ({local:,.0f} against {uniform:,.0f}, goal ≥ 10)"
+    )
+
+
+def _published(block: Block, walk: _Walk, score: np.ndarray, sweeps: int) -> float:
+    allowed, weights = ~np.isneginf(walk.logs), np.zeros_like(walk.logs)
+    weights[block.a, block.b] = score
+    scores = np.empty((len(walk.held), sweeps))
+    rng = np.random.default_rng(3)
+    _uniform(allowed, walk.of_entry, walk.of_slot, walk.held[0], weights, rng.random((10, 2)), scores[0, :1])
+    begun = time.process_time()
+    for k, held in enumerate(walk.held):
+        _uniform(allowed, walk.of_entry, walk.of_slot, held, weights, rng.random((sweeps * block.n, 2)), scores[k])
+    return effective_size(scores) / (time.process_time() - begun)
+
+
+@numba.njit
+def _uniform(allowed, of_entry, of_slot, held, weights, uniforms, scores):  # type: ignore[no-untyped-def]
+    """The published chain: two entries picked at random swap if both can; a score after every sweep."""
+    n = len(held)
+    for m in range(len(uniforms)):
+        i, k = int(uniforms[m, 0] * n), int(uniforms[m, 1] * n)
+        if allowed[of_entry[i], of_slot[held[k]]] and allowed[of_entry[k], of_slot[held[i]]]:
+            held[i], held[k] = held[k], held[i]
+        if (m + 1) % n == 0 and m // n < len(scores):
+            total = 0.0
+            for e in range(n):
+                total += weights[of_entry[e], of_slot[held[e]]]
+            scores[m // n] = total
+
+
+if __name__ == "__main__":
+    main()
