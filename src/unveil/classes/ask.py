@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from unveil.case import Case
 from unveil.classes.sizes import class_sizes, smallest_classes, values_of
@@ -67,9 +68,7 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
     alone, at_risk, found = crowds.below(2) / people, crowds.below(k) / people, crowds.found / people
     same = "the same values in all these columns" if knows.bound else f"the same {listed(knows.columns)}"
 
-    def finding(
-        name: str, title: str, value: float, unit: str, harmed: float, sentence: str, **more: object
-    ) -> Finding:
+    def finding(name: str, title: str, value: float, unit: str, harmed: float, sentence: str, **more: Any) -> Finding:
         higher = name == "classes.k"
         tolerance = policy.tolerated(name)
         bound = (value, float(people)) if higher else (0.0, value)
@@ -89,7 +88,7 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
             attacker=_attacker(knows, policy),
             missing=_MISSING,
             sentence=sentence,
-            **more,  # type: ignore[arg-type]
+            **more,
         )
 
     yield finding(

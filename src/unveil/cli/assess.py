@@ -109,6 +109,6 @@ def _coloured(assessment: Assessment) -> str:
 
     from unveil.report.text import show
 
-    console = Console(file=io.StringIO(), force_terminal=True, width=Console().width)
-    show(assessment, console)
-    return str(console.file.getvalue())  # type: ignore[attr-defined]
+    text = io.StringIO()
+    show(assessment, Console(file=text, force_terminal=True, width=Console().width))
+    return text.getvalue()
