@@ -149,7 +149,7 @@ def test_completion_and_schema(unveil: Unveil) -> None:
 
 def test_version_and_help(unveil: Unveil) -> None:
     assert unveil("--version").stdout.startswith("unveil ")
-    for command in ("assess", "describe", "init", "demo", "schema", "completion"):
+    for command in ("assess", "describe", "init", "crack", "demo", "schema", "completion"):
         text = unveil(command, "--help").stdout
         examples = text.partition("Examples:")[2].strip().splitlines()
         assert len(examples) == 2, command

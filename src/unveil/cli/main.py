@@ -19,7 +19,7 @@ from unveil.errors import UnveilError
 
 __all__ = ["cli", "main"]
 
-_COMMANDS = ("assess", "describe", "init", "demo", "schema", "completion")
+_COMMANDS = ("assess", "describe", "init", "crack", "demo", "schema", "completion")
 
 
 class _Lazy(click.Group):
@@ -43,6 +43,7 @@ _SUMMARY = {
     "assess": "Attack a release and say whether it may be published.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
+    "crack": "Say how likely each pseudonym of a matrix is to be cracked.",
     "demo": "Make three examples, assess them and write the report.",
     "schema": "Print the JSON Schema of an assessment.",
     "completion": "Print the script for completion in a shell.",
