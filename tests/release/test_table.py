@@ -89,7 +89,7 @@ def check(path: Path, text: str, delimiter: str, engine: Engine, **options: Any)
     if expected is None:  # the csv module of Python 3.11 leaves a carriage return unquoted
         refused(path, engine=engine, delimiter=delimiter, **options)
         return
-    table = read_csv(path, engine=engine, delimiter=delimiter, **options)
+    table = read_csv(path, engine=engine, delimiter=delimiter, **{"header": True, **options})
     assert table.columns == tuple(n.strip() for n in expected[0])
     assert rows_of(table) == expected[1:]
     assert table.rows == len(expected) - 1
