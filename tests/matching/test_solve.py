@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from reference import naive_matching as naive
 from unveil import Run, UnveilError
-from unveil.matching import Budget, Candidates, solve
-from unveil.matching.blocks import Block, blocks, feasible_flow
-from unveil.matching.frontier import StatesError, frontier_marginals, plan
+from unveil.matching import Budget, Candidates, frontier, solve
+from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
+from unveil.matching.frontier import frontier_marginals, plan
 from unveil.matching.screening import bethe, one_step, sinkhorn
 from unveil.matching.solve import _simulated
 from unveil.matching.subsets import matrix_marginals
@@ -77,9 +77,9 @@ def test_the_frontier_rung(weights: np.ndarray) -> None:
     candidates = Candidates.from_matrix(weights)
     total, found = 0.0, np.zeros_like(weights)
     for block in blocks(candidates, feasible_flow(candidates, None)):
-        way = plan(block)
+        way = plan(block, 10**6)
         assert way is not None
-        log, marginals = frontier_marginals(block, way, 10**6)
+        log, marginals = frontier_marginals(block, way)
         total += log
         found += block_matrix(candidates, block, marginals)
     assert total == pytest.approx(math.log(naive.permanent(weights)), abs=1e-9)
@@ -140,9 +140,9 @@ def test_the_two_exact_rungs_agree_on_wide_blocks() -> None:
         candidates = Candidates.from_matrix(weights)
         log, marginals = matrix_marginals(weights)
         (block,) = blocks(candidates, feasible_flow(candidates, None))
-        way = plan(block)
+        way = plan(block, 10**6)
         assert way is not None
-        other, edges = frontier_marginals(block, way, 10**6)
+        other, edges = frontier_marginals(block, way)
         assert other == pytest.approx(log, rel=1e-12)
         assert close(block_matrix(candidates, block, edges), marginals)
 
@@ -200,10 +200,45 @@ def test_a_budget_of_states_is_kept() -> None:
     values = np.arange(40.0)
     candidates = Candidates.from_intervals(values - 6, values + 6, values)
     (block,) = blocks(candidates, feasible_flow(candidates, None))
-    way = plan(block)
+    assert plan(block, 50) is None
+    way = plan(block, 1000)
     assert way is not None
-    with pytest.raises(StatesError):
-        frontier_marginals(block, way, 50)
+    assert 50 < way.states <= 1000
+    assert not solve(candidates, budget=Budget(states=50, sweeps=250)).exact
+    assert not solve(candidates, budget=Budget(transitions=50, sweeps=250)).exact
+    assert solve(candidates).exact
+
+
+@pytest.mark.parametrize("kept", [20, 1 << 24])
+def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    """Groups large enough to be taken class by class, and too few states kept for the way back."""
+    monkeypatch.setattr(frontier, "_KEPT", kept)
+    monkeypatch.setattr(frontier, "_SLICE", kept)
+    rng = np.random.default_rng(1)
+    by_class = stretches = 0
+    for trial in range(80):
+        n, k, m = (int(rng.integers(*span)) for span in ((6, 13), (2, 5), (2, 5)))
+        small = np.where(rng.random((k, m)) < 0.7, rng.random((k, m)) if trial % 2 else 1.0, 0)
+        weights = small[np.ix_(rng.integers(0, k, n), rng.integers(0, m, n))]
+        candidates = Candidates.from_matrix(weights)
+        try:
+            flow = feasible_flow(candidates, None)
+        except InfeasibleError:
+            continue
+        log, expected = matrix_marginals(weights)
+        found = np.zeros_like(weights)
+        for block in blocks(candidates, flow):
+            way = plan(block, 10**6)
+            assert way is not None
+            by_class += int((way.way[8] >= 0).sum())
+            stretches += len(frontier._segments(way.levels)) > 1
+            part, marginals = frontier_marginals(block, way)
+            log -= part
+            found += block_matrix(candidates, block, marginals)
+        assert abs(log) < 1e-9
+        assert close(found, expected)
+    assert by_class > 50
+    assert (stretches > 2) == (kept == 20)
 
 
 def test_simulation_is_reproducible() -> None:

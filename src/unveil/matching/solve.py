@@ -20,7 +20,7 @@ from unveil.errors import UnveilError
 from unveil.matching.blocks import Block, blocks, feasible_flow
 from unveil.matching.candidates import Candidates, Floats, Ints
 from unveil.matching.chains import simulate
-from unveil.matching.frontier import StatesError, frontier_marginals, plan
+from unveil.matching.frontier import frontier_marginals, plan
 from unveil.matching.screening import bethe
 from unveil.matching.subsets import LARGEST, matrix_marginals
 from unveil.run import Run
@@ -32,10 +32,11 @@ Rung = Literal["forced", "subsets", "frontier", "simulation"]
 
 @dataclass(frozen=True)
 class Budget:
-    """How much work a solution may take: states at once for the frontier, sweeps for the chain, and the half-width of
-    the expected number of cracks, as a share of all entries, at which the chain may stop."""
+    """How much work a solution may take: for the frontier, states at once and transitions between them; for the chain,
+    sweeps, and the half-width of the expected number of cracks, as a share of all entries, at which it may stop."""
 
-    states: int = 1_000_000
+    states: int = 4_000_000
+    transitions: int = 10_000_000_000
     sweeps: int = 20_000
     half_width: float = 0.001
 
@@ -173,16 +174,12 @@ def _block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget
     if len(block.a) == 1:
         log = float(gammaln(n + 1)) + n * math.log(block.weights[0])
         return _Solved(log, log, np.full(1, 1 / n), Part(n, "forced"))
-    way = plan(block)
-    if n <= LARGEST and (way is None or way.bits > n - 4):
+    way = plan(block, budget.states)
+    if n <= LARGEST and (way is None or way.work > n << (n - 2)):
         return _subsets(block)
-    if way is not None:
-        try:
-            log, marginals = frontier_marginals(block, way, budget.states, run)
-            return _Solved(log, log, marginals, Part(n, "frontier"))
-        except StatesError:
-            if n <= LARGEST:
-                return _subsets(block)
+    if way is not None and way.work <= budget.transitions:
+        log, marginals = frontier_marginals(block, way, run)
+        return _Solved(log, log, marginals, Part(n, "frontier"))
     return _simulated(block, flow, true_counts, run, budget, entries)
 
 
