@@ -14,9 +14,9 @@ from _measure import data_folder
 
 from unveil import read
 from unveil.matching import Candidates, solve
-from unveil.matching._kernels import subset_marginals
+from unveil.matching._subsets import subset_marginals
 from unveil.matching.blocks import Block, blocks, feasible_flow
-from unveil.matching.chains import _Walk
+from unveil.matching.chains import Walk
 from unveil.matching.diagnostics import effective_size
 
 __all__ = ["main"]
@@ -102,8 +102,8 @@ def _retail(data: Path) -> None:
     for block in blocks(candidates, flow):
         if len(block.a) > 1:
             start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
-            walk = _Walk(block, start, start.astype(float), np.random.default_rng(1))
-            walk.held = walk.held[:1] * 4
+            walk = Walk(block, start, start.astype(float), np.random.default_rng(1))
+            walk.rounds = np.array([block.n, 0, 0])  # as many swaps as entries
             swept += _cpu(lambda w=walk: w.advance(75))  # four chains of 75 sweeps each
     print(f"  retail: exact takes {exact / swept:.2f} × 300 sweeps of the local chain ({exact:.3f} s, goal < 1)")
 
@@ -115,7 +115,7 @@ def _mushroom(data: Path) -> None:
     start = feasible_flow(candidates, np.arange(candidates.n))
     score = start / (block.r[block.a] * block.c[block.b])
     sweeps = 20_000
-    walk = _Walk(block, start, start.astype(float), np.random.default_rng(2))
+    walk = Walk(block, start, start.astype(float), np.random.default_rng(2))
     walk.advance(500)
     begun = time.process_time()
     chains = walk.advance(sweeps)
@@ -127,31 +127,35 @@ def _mushroom(data: Path) -> None:
     )
 
 
-def _published(block: Block, walk: _Walk, score: np.ndarray, sweeps: int) -> float:
-    allowed, weights = ~np.isneginf(walk.logs), np.zeros_like(walk.logs)
-    weights[block.a, block.b] = score
-    scores = np.empty((len(walk.held), sweeps))
+def _published(block: Block, walk: Walk, score: np.ndarray, sweeps: int) -> float:
+    allowed, of_entry, of_slot = walk.graph[0] > 0, walk.graph[1], walk.graph[2]
+    worth = np.zeros(allowed.shape)
+    worth[block.a, block.b] = score
+    starts = [matching[0].copy() for matching in walk.matchings]
+    scores = np.empty((len(starts), sweeps))
     rng = np.random.default_rng(3)
-    _uniform(allowed, walk.of_entry, walk.of_slot, walk.held[0], weights, rng.random((10, 2)), scores[0, :1])
+    _uniform(allowed, of_entry, of_slot, starts[0], worth, rng, scores[0, :1])
     begun = time.process_time()
-    for k, held in enumerate(walk.held):
-        _uniform(allowed, walk.of_entry, walk.of_slot, held, weights, rng.random((sweeps * block.n, 2)), scores[k])
+    for held, found in zip(starts, scores, strict=True):
+        _uniform(allowed, of_entry, of_slot, held, worth, rng, found)
     return effective_size(scores) / (time.process_time() - begun)
 
 
 @numba.njit
-def _uniform(allowed, of_entry, of_slot, held, weights, uniforms, scores):  # type: ignore[no-untyped-def]
+def _uniform(allowed, of_entry, of_slot, held, worth, rng, scores):  # type: ignore[no-untyped-def]
     """The published chain: two entries picked at random swap if both can; a score after every sweep."""
     n = len(held)
-    for m in range(len(uniforms)):
-        i, k = int(uniforms[m, 0] * n), int(uniforms[m, 1] * n)
-        if allowed[of_entry[i], of_slot[held[k]]] and allowed[of_entry[k], of_slot[held[i]]]:
-            held[i], held[k] = held[k], held[i]
-        if (m + 1) % n == 0 and m // n < len(scores):
-            total = 0.0
-            for e in range(n):
-                total += weights[of_entry[e], of_slot[held[e]]]
-            scores[m // n] = total
+    score = 0.0
+    for e in range(n):
+        score += worth[of_entry[e], of_slot[held[e]]]
+    for sweep in range(len(scores)):
+        for _ in range(n):
+            i, k = int(rng.random() * n), int(rng.random() * n)
+            a, b, c, d = of_entry[i], of_slot[held[i]], of_slot[held[k]], of_entry[k]
+            if allowed[a, c] and allowed[d, b]:
+                held[i], held[k] = held[k], held[i]
+                score += worth[a, c] + worth[d, b] - worth[a, b] - worth[d, c]
+        scores[sweep] = score
 
 
 if __name__ == "__main__":

@@ -16,12 +16,12 @@ __all__ = ["inlined", "kernel"]
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function over numpy arrays when it is first called."""
-    return _compiled(function, nogil=True)
+    return _compiled(function, nogil=True, error_model="numpy")
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a small function into its callers."""
-    return _compiled(function, nogil=True, inline="always")
+    return _compiled(function, nogil=True, error_model="numpy", inline="always")
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:

@@ -21,7 +21,7 @@ from unveil.errors import UnveilError
 from unveil.matching.candidates import Candidates, Floats, Ints, twins
 from unveil.wording import listed
 
-__all__ = ["Block", "InfeasibleError", "blocks", "feasible_flow"]
+__all__ = ["Block", "InfeasibleError", "blocks", "feasible_flow", "flow_between"]
 
 
 class InfeasibleError(UnveilError):
@@ -65,25 +65,29 @@ def feasible_flow(candidates: Candidates, truth: Ints | None) -> Ints:
         edge = candidates.edge_of(np.arange(candidates.n), truth)
         if (edge >= 0).all():
             return np.bincount(edge, minlength=len(candidates.groups))
-    classes, groups = len(candidates.indptr) - 1, len(candidates.group_sizes)
-    source, sink = classes + groups, classes + groups + 1
-    a, b = candidates.edge_class, candidates.groups + classes
-    rows = np.concatenate([np.full(classes, source), a, np.arange(groups) + classes])
-    columns = np.concatenate([np.arange(classes), b, np.full(groups, sink)])
-    room = np.minimum(candidates.class_sizes[a], candidates.group_sizes[candidates.groups])
-    capacity = np.concatenate([candidates.class_sizes, room, candidates.group_sizes]).astype(np.int32)
-    network = csr_array((capacity, (rows, columns)), shape=(sink + 1, sink + 1))
-    result = maximum_flow(network, source, sink)
-    if result.flow_value < candidates.n:
-        raise InfeasibleError(_hall(candidates, result.flow, classes))
-    flow: Ints = np.asarray(result.flow[a, b]).reshape(-1).astype(np.int64)
+    flow = flow_between(candidates.edge_class, candidates.groups, candidates.class_sizes, candidates.group_sizes)
+    if flow.sum() < candidates.n:
+        raise InfeasibleError(_hall(candidates, flow))
     return flow
 
 
-def _hall(candidates: Candidates, flow: csr_array, classes: int) -> str:
+def flow_between(a: Ints, b: Ints, r: Ints, c: Ints) -> Ints:
+    """How many entries go along each edge (a, b), so that as many as possible have a pseudonym: at most r of each class
+    and c of each group."""
+    classes, groups = len(r), len(c)
+    source, sink = classes + groups, classes + groups + 1
+    rows = np.concatenate([np.full(classes, source), a, np.arange(groups) + classes])
+    columns = np.concatenate([np.arange(classes), b + classes, np.full(groups, sink)])
+    capacity = np.concatenate([r, np.minimum(r[a], c[b]), c]).astype(np.int32)
+    network = csr_array((capacity, (rows, columns)), shape=(sink + 1, sink + 1))
+    flow = maximum_flow(network, source, sink).flow
+    found: Ints = np.asarray(flow[a, b + classes]).reshape(-1).astype(np.int64)
+    return found
+
+
+def _hall(candidates: Candidates, used: Ints) -> str:
     """A set of entries that together have fewer candidates than members: those an unmatched entry can reach."""
-    a, b = candidates.edge_class, candidates.groups
-    used = np.asarray(flow[a, b + classes]).reshape(-1)
+    a, b, classes = candidates.edge_class, candidates.groups, len(candidates.class_sizes)
     sent = np.bincount(a, used, classes)
     reached = sent < candidates.class_sizes
     while True:

@@ -1,32 +1,47 @@
 """Blocks that are too wide to solve: simulated, with error bars.
 
-The chain walks over perfect matchings by local swaps: an entry picks one of *its* candidates and swaps with the holder
-if the holder can take what it gives up. Almost every proposal is sensible, unlike the published chain that swaps two
-entries picked at random. Twins are exchangeable, so that a matching is scored by how many entries of each class stand
-in each group, not by who they are (Rao–Blackwell). Four chains from different starts; split R̂ and the effective sample
-size say whether they have met.
+The chain walks over perfect matchings by *local* changes. In a **swap** an entry draws one of its own candidates and
+swaps with the holder if that can take what it gives up; almost every proposal is sensible, unlike those of the
+published chain, which picks two entries at random. Where candidates weigh differently, a **reshuffle** takes the place
+of swaps: five entries deal out what they hold by the exact conditional distribution.
+
+Neither reaches every matching: three entries whose candidates form a ring cannot swap, and on sparse graphs such chains
+settle on wrong numbers without a sign of it. So every sweep also has **tours**: one entry lets go of its pseudonym and
+draws a candidate by weight, whoever is displaced draws in turn, until the free pseudonym is drawn. A tour backwards is
+a tour of the same length, and the ratio of their probabilities is that of the two matchings' weights, so that the
+distribution is kept; a tour that grows too long is undone.
+
+Twins are exchangeable, so that a matching is scored by how many entries of each class stand in each group, not by who
+they are (Rao–Blackwell). Four chains from different starts; split R̂ and the effective sample size say whether they have
+met.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import numpy.typing as npt
+from scipy.sparse import csr_array
 from scipy.special import ndtri
 
-from unveil.matching import _kernels
-from unveil.matching.blocks import Block
+from unveil.matching import _chains
+from unveil.matching.blocks import Block, flow_between
 from unveil.matching.candidates import Floats, Ints
 from unveil.matching.diagnostics import effective_size, split_rhat, standard_error
+from unveil.matching.scaling import balanced
 from unveil.run import Run
 
-__all__ = ["Simulated", "simulate"]
+__all__ = ["Simulated", "Walk", "simulate"]
 
 _CHAINS = 4
 _ROUND = 250
 _MET = 1.01
-_LARGEST_START = 3000
+_TRIED = 5  # tours from which their usual length is learned
+_LONGEST = 4  # a tour may be so many times as long as there are entries
 _PROPOSALS = 1 << 18  # driven by one call: well under a tenth of a second
 
 
@@ -57,92 +72,140 @@ def simulate(
 
     ``start`` is how many entries go along each edge in some perfect matching; ``truth`` how many do in the true one.
     """
-    walk = _Walk(block, start, truth, rng)
-    walk.advance(_ROUND)  # burn-in
-    walk.totals[:] = 0
-    rounds, made = [], 0
+    walk = Walk(block, start, truth, rng)
+    walk.advance(_ROUND, partial(_tell, run, 0, sweeps + _ROUND))  # burn-in
+    walk.forget()
+    rounds, made = list[Floats](), 0
     while True:
-        rounds.append(walk.advance(_ROUND))
+        rounds.append(walk.advance(_ROUND, partial(_tell, run, made + _ROUND, sweeps + _ROUND)))
         made += _ROUND
         kept = np.concatenate(rounds, axis=1)
         error, rhat = standard_error(kept), split_rhat(kept)
         good = rhat < _MET and float(ndtri((1 + confidence) / 2)) * error <= half_width
-        if run is not None:
-            run.progress("simulating matchings", made / sweeps)
-            run.check()
         if good or made >= sweeps:
-            marginals = walk.totals[block.a, block.b] / (made * _CHAINS * block.n) * walk.per_pair
-            return Simulated(marginals, float(kept.mean()), error, rhat, effective_size(kept), made)
+            return Simulated(walk.marginals(), float(kept.mean()), error, rhat, effective_size(kept), made)
 
 
-class _Walk:
+def _tell(run: Run | None, before: float, of: float, done: float) -> None:
+    if run is not None:
+        run.progress("simulating matchings", (before + done) / of)
+        run.check()
+
+
+class Walk:
     """Four matchings of a block on their way."""
 
     def __init__(self, block: Block, start: Ints, truth: Floats, rng: np.random.Generator) -> None:
-        self.block, self.rng = block, rng
+        self.block = block
         self.per_pair = 1.0 / (block.r[block.a] * block.c[block.b])
         self.worth = np.zeros((len(block.r), len(block.c)))
         self.worth[block.a, block.b] = truth * self.per_pair
-        self.totals = np.zeros((len(block.r), len(block.c)), np.int64)
-        self.of_entry = np.repeat(np.arange(len(block.r)), block.r)
-        self.of_slot = np.repeat(np.arange(len(block.c)), block.c)
-        self.logs = np.full((len(block.r), len(block.c)), -np.inf)
-        self.logs[block.a, block.b] = np.log(block.weights)
-        self.first, self.ends, self.reach = _runs(block)
-        self.held = [self._start(start, k) for k in range(_CHAINS)]
+        self.counts = np.zeros(self.worth.shape, np.int64)
+        self.graph = _graph(block)
+        self.path = np.empty((_LONGEST * len(self.graph[4]) + 8, 2), np.int64)
+        starts = [start, *(_another(block, rng) for _ in range(_CHAINS - 1))]
+        self.matchings = [_matching(block, flow) for flow in starts]
+        self.streams = rng.spawn(_CHAINS)
+        self.rounds = self._rounds()
 
-    def _start(self, start: Ints, k: int) -> Ints:
-        """The given matching for the first chain; matchings as far off as random costs make them for the others."""
-        n = self.block.n
-        if k == 0 or n > _LARGEST_START:
-            return _matching(self.block, start)
-        costs = self.rng.random((n, n))
-        costs[np.isneginf(self.logs)[np.ix_(self.of_entry, self.of_slot)]] = np.inf
-        return np.asarray(linear_sum_assignment(costs)[1], np.int64)
-
-    def advance(self, sweeps: int) -> Floats:
-        """Go on by some sweeps; the score after each of them, by chain. The counts of all steps go to ``totals``."""
+    def advance(self, sweeps: int, told: Callable[[float], None] = lambda done: None) -> Floats:
+        """Go on by some sweeps; the score after each of them, by chain. ``told`` hears how many are done."""
         scores = np.empty((_CHAINS, sweeps))
-        for held, found in zip(self.held, scores, strict=True):
-            counts = np.zeros(self.worth.shape, np.int64)
-            np.add.at(counts, (self.of_entry, self.of_slot[held]), 1)
-            holder = np.argsort(held)
-            together = max(1, _PROPOSALS // self.block.n)
-            for start in range(0, sweeps, together):
-                part = found[start : start + together]
-                uniforms = self.rng.random((len(part) * self.block.n, 2))
-                _kernels.swap_sweeps(
-                    *(self.logs, self.of_entry, self.of_slot, self.first, self.reach, self.ends, held, holder),
-                    *(uniforms, counts, self.worth, self.totals, part),
-                )
+        together = max(1, _PROPOSALS // (len(self.graph[4]) + 1))
+        for start in range(0, sweeps, together):
+            part = scores[:, start : start + together]
+            for k, found in enumerate(part):
+                how = self.graph, self.matchings[k], self.rounds, self.streams[k], self.path
+                _chains.sweeps(*how, self.worth, self.counts, found)
+                told(start + part.shape[1] * (k + 1) / _CHAINS)
         return scores
 
+    def _rounds(self) -> Ints:
+        """How many swaps, tours and reshuffles make up a sweep: half as many swaps as entries have a choice (a swap
+        moves two), or a tenth as many reshuffles, and tours of about half as many steps. The number of tours is settled
+        here, for all of the walk, since it must not depend on where the walk goes. Where every class's candidates are a
+        run of groups, swaps reach every matching (Dyer, Jerrum and Müller 2017) and do better alone."""
+        movable = len(self.graph[4])
+        if _even(self.block) and _convex(self.block):
+            return np.array([movable // 2 + 1, 0, 0])
+        made = zip(self.matchings, self.streams, strict=True)
+        lengths = [_chains.tour_length(self.graph, *one, self.path, _TRIED) for one in made]
+        tours = round(movable / 2 / float(np.mean(lengths))) + 1
+        return np.array([movable // 2 + 1, tours, 0] if _even(self.block) else [0, tours, movable // 10 + 1])
 
-def _runs(block: Block) -> tuple[Ints, Ints, Ints]:
-    """For every class its candidates as runs of pseudonyms: where each run begins, the running number of candidates,
-    and how many there are in all. Groups that stand side by side make one run."""
+    def forget(self) -> None:
+        """Count from here on."""
+        self.counts[:] = 0
+
+    def marginals(self) -> Floats:
+        """How often an entry of each edge's class had a given pseudonym of its group."""
+        observed = self.counts.sum() / self.block.n
+        found: Floats = self.counts[self.block.a, self.block.b] / observed * self.per_pair
+        return found
+
+
+def _graph(block: Block) -> tuple[npt.NDArray[Any], ...]:
+    """What the kernels need to know of the block; weights are scaled so that none is out of reach."""
+    scaled = balanced(block.a, block.b, block.weights, block.r, block.c, sweeps=200, tolerance=1e-6)[2]
+    weights = np.zeros((len(block.r), len(block.c)))
+    weights[block.a, block.b] = 1.0 if _even(block) else scaled / (block.r[block.a] * block.c[block.b])
+    of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
+    degrees = np.bincount(block.a, block.c[block.b], len(block.r))
+    movable = np.flatnonzero(degrees[of_entry] > 1)
+    pairs = csr_array((np.ones(len(block.a)), (block.a, block.b)), shape=weights.shape)
+    shared = (pairs @ pairs.T).tocsr()
+    sizes = np.cumsum(block.r[shared.indices])
+    before = np.append(0, sizes)[np.repeat(shared.indptr[:-1], np.diff(shared.indptr))]
+    near = shared.indptr.astype(np.int64), shared.indices.astype(np.int64), (sizes - before).astype(np.int64)
+    return weights, of_entry, of_slot, _runs(block, weights), movable, *near, np.cumsum(block.r) - block.r
+
+
+def _even(block: Block) -> bool:
+    """Whether all candidates weigh the same."""
+    return bool((block.weights == block.weights[0]).all())
+
+
+def _convex(block: Block) -> bool:
+    """Whether every class's candidates are neighbouring groups."""
+    first, last = np.full(len(block.r), len(block.c)), np.full(len(block.r), -1)
+    np.minimum.at(first, block.a, block.b)
+    np.maximum.at(last, block.a, block.b)
+    return bool((last - first + 1 == np.bincount(block.a, minlength=len(block.r))).all())
+
+
+def _runs(block: Block, weights: Floats) -> Floats:
+    """For every class its candidates as runs of pseudonyms: the total weight before and up to the end of each, the
+    inverse of the weight of one of its pseudonyms, the first and the last, and the total weight of the class without
+    its last candidate. Groups side by side of equal weight make one run."""
     starts = np.cumsum(block.c) - block.c
-    runs: list[list[tuple[int, int]]] = [[] for _ in block.r]
+    runs: list[list[list[float]]] = [[] for _ in block.r]
     for e in np.lexsort((block.b, block.a)).tolist():
         mine, begin, size = runs[block.a[e]], int(starts[block.b[e]]), int(block.c[block.b[e]])
-        if mine and sum(mine[-1]) == begin:
-            mine[-1] = (mine[-1][0], mine[-1][1] + size)
+        weight = float(weights[block.a[e], block.b[e]])
+        before = mine[-1][1] if mine else 0.0
+        if mine and mine[-1][4] == begin - 1 and mine[-1][2] == 1 / weight:
+            mine[-1][1], mine[-1][4] = before + size * weight, begin + size - 1
         else:
-            mine.append((begin, size))
-    width = max(map(len, runs))
-    first, sizes = np.zeros((2, len(runs), width), np.int64)
+            mine.append([before, before + size * weight, 1 / weight, begin, begin + size - 1])
+    table = np.empty((len(runs), max(map(len, runs)), 6))
     for a, mine in enumerate(runs):
-        first[a, : len(mine)], sizes[a, : len(mine)] = zip(*mine, strict=True)
-    ends = np.cumsum(sizes, axis=1)
-    return first, ends, ends[:, -1].copy()
+        table[a, : len(mine), :5], table[a, len(mine) :, :5] = mine, mine[-1]
+        table[a, :, 5] = mine[-1][1] - 1 / mine[-1][2]
+    return table
 
 
-def _matching(block: Block, flow: Ints) -> Ints:
-    """A matching with these numbers along the edges."""
+def _another(block: Block, rng: np.random.Generator) -> Ints:
+    """The numbers along the edges in some other matching: the one a flow finds when everything is renumbered."""
+    classes, groups = rng.permutation(len(block.r)), rng.permutation(len(block.c))
+    return flow_between(classes[block.a], groups[block.b], block.r[np.argsort(classes)], block.c[np.argsort(groups)])
+
+
+def _matching(block: Block, flow: Ints) -> tuple[Ints, Ints]:
+    """A matching with these numbers along the edges: the pseudonym of every entry, and the entry of every pseudonym."""
     held = np.empty(block.n, np.int64)
     entry, slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
     for a, b, x in zip(block.a.tolist(), block.b.tolist(), flow.tolist(), strict=True):
         held[entry[a] : entry[a] + x] = np.arange(slot[b], slot[b] + x)
         entry[a] += x
         slot[b] += x
-    return held
+    return held, np.argsort(held)

@@ -132,7 +132,7 @@ def crack_distribution(matrix: npt.ArrayLike, truth: Ints | None = None) -> Floa
     With the true edges multiplied by t, the permanent is a polynomial in t whose coefficients are the distribution.
     They are carried along the sum over sets of columns, all of them non-negative.
     """
-    from unveil.matching._kernels import subset_cracks
+    from unveil.matching._subsets import subset_cracks
 
     weights = np.asarray(matrix, np.float64)
     n = len(weights)

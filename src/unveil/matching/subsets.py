@@ -22,7 +22,7 @@ _SMALLEST = 4
 
 def matrix_marginals(weights: Floats) -> tuple[float, Floats]:
     """ln permanent of a square matrix of at most 24 rows, and the probability of every edge in a random matching."""
-    from unveil.matching._kernels import subset_marginals
+    from unveil.matching._subsets import subset_marginals
 
     n = len(weights)
     if n == 0:

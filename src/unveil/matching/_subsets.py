@@ -1,4 +1,4 @@
-"""The compiled inner loops of ``subsets`` and ``chains``. Only sums of products of non-negative numbers: nothing cancels."""
+"""The compiled inner loops of ``subsets``. Only sums of products of non-negative numbers: nothing cancels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from unveil.compiled import kernel
 __all__ = [
     "subset_cracks",
     "subset_marginals",
-    "swap_sweeps",
 ]
 
 _LOW = 4  # columns in the low bits of a set of columns: 16 sets lie side by side and are worked on as a vector
@@ -117,61 +116,3 @@ def subset_cracks(w: Any) -> Any:
                 for cracks in range(i + 1):
                     weight[chosen, cracks + (i == j)] += before[cracks] * w[i, j]
     return weight[-1].copy()
-
-
-@kernel
-def swap_sweeps(
-    logs: Any,
-    of_entry: Any,
-    of_slot: Any,
-    first: Any,
-    reach: Any,
-    ends: Any,
-    held: Any,
-    holder: Any,
-    uniforms: Any,
-    counts: Any,
-    worth: Any,
-    totals: Any,
-    scores: Any,
-) -> Any:
-    """The local swap chain: pick an entry, pick one of its candidate pseudonyms, swap with the holder if that is legal.
-
-    ``logs[a, b]`` are the logarithms of the weights (−∞: impossible); ``of_entry`` and ``of_slot`` the classes of
-    entries and groups of pseudonyms; the candidates of class a are the pseudonyms ``first[a, k] …`` for the runs k that
-    end at ``ends[a, k]``, ``reach[a]`` of them in all. ``held`` and ``holder`` are the matching and its inverse, and
-    ``counts[a, b]`` how many of class a hold one of group b, all changed in place. A row of ``uniforms`` drives one
-    proposal, and as many as there are entries make a sweep. After each sweep the score, Σ counts · worth, goes to
-    ``scores``; ``totals`` gathers the counts over all proposals. Both are kept up to date swap by swap, so that nothing
-    is gone through after a sweep. Proposals are symmetric, so Metropolis' rule is right.
-    """
-    n = len(held)
-    since = np.zeros(counts.shape, np.int64)
-    score = (counts * worth).sum()
-    m = 0
-    for sweep in range(len(scores)):
-        for _ in range(n):
-            i = int(uniforms[m, 0] * n)
-            a = of_entry[i]
-            drawn = uniforms[m, 1] * reach[a]
-            wanted = int(drawn)
-            accept = drawn - wanted  # what is left of a uniform number is uniform again
-            k = 0
-            while ends[a, k] <= wanted:
-                k += 1
-            j = first[a, k] + wanted - (ends[a, k - 1] if k > 0 else 0)
-            now, other = held[i], holder[j]
-            b, c, d = of_slot[j], of_slot[now], of_entry[other]
-            gain = logs[a, b] + logs[d, c] - logs[a, c] - logs[d, b]
-            if now != j and (gain >= 0 or (gain > -np.inf and accept < np.exp(gain))):
-                held[i], held[other] = j, now
-                holder[j], holder[now] = i, other
-                if a != d and b != c:
-                    for x, y, change in ((a, c, -1), (a, b, 1), (d, b, -1), (d, c, 1)):
-                        totals[x, y] += counts[x, y] * (m - since[x, y])
-                        since[x, y] = m
-                        counts[x, y] += change
-                        score += change * worth[x, y]
-            m += 1
-        scores[sweep] = score
-    totals += counts * (m - since)

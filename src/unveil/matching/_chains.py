@@ -1,0 +1,153 @@
+"""The compiled inner loops of ``chains``: three ways to change a matching, each of which keeps its distribution.
+
+``graph`` holds, for a block: ``weights[a, b]`` of classes by groups; the class of every entry and the group of every
+pseudonym; ``runs[a, k]``, the candidates of class a as runs of pseudonyms of equal weight: the total weight before the
+run and up to its end, the inverse of one weight, the first and the last pseudonym, and the total weight of the class
+without its last candidate; the entries that have a choice; and
+the classes that share candidates with each (starts, classes, running number of their entries), with the first entry of
+every class. ``matching`` holds the pseudonym of every entry and the entry of every pseudonym.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unveil.compiled import kernel
+
+__all__ = ["sweeps", "tour_length"]
+
+_ROWS = 5
+
+
+@kernel
+def _candidate(a: Any, drawn: Any, runs: Any) -> Any:
+    """The candidate of class a in whose share of the total weight the number falls."""
+    k, last = 0, runs.shape[1] - 1
+    while k < last and runs[a, k, 1] <= drawn:
+        k += 1
+    return int(min(runs[a, k, 3] + (drawn - runs[a, k, 0]) * runs[a, k, 2], runs[a, k, 4]))
+
+
+@kernel
+def _swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
+    """An entry draws one of its other candidates and swaps with the holder, if that can take what it gives up. For
+    even weights: the way back is drawn as often. One of the others is drawn as one of all but the last, which stands
+    in for the one that is held."""
+    weights, of_entry, of_slot, runs, movable = graph[:5]
+    held, holder = matching
+    last = runs.shape[1] - 1
+    for _ in range(many):
+        drawn = random.random() * len(movable)
+        i = movable[int(drawn)]
+        a, old = of_entry[i], held[i]
+        j = _candidate(a, (drawn - int(drawn)) * runs[a, last, 5], runs)  # the rest of a uniform number is uniform
+        if j == old:
+            j = int(runs[a, last, 4])
+        other = holder[j]
+        if weights[of_entry[other], of_slot[old]] > 0:
+            held[i], held[other], holder[old], holder[j] = j, old, other, i
+
+
+@kernel
+def _tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
+    """An entry lets go of its pseudonym and draws a candidate by weight; whoever held that draws in turn, until someone
+    draws the free one. A tour that gets too long is undone. Returns the number of steps."""
+    _, of_entry, _, runs, movable = graph[:5]
+    held, holder = matching
+    steps, last = 0, runs.shape[1] - 1
+    for _ in range(many):
+        head = movable[int(random.random() * len(movable))]
+        free, done, closed = held[head], 0, False
+        while not closed and done < len(path):
+            path[done, 0], path[done, 1] = head, held[head]
+            a = of_entry[head]
+            j = _candidate(a, random.random() * runs[a, last, 1], runs)
+            displaced = holder[j]
+            held[head], holder[j] = j, head
+            closed = j == free
+            head = displaced
+            done += 1
+        steps += done
+        if not closed:
+            holder[held[head]] = head
+            while done > 0:
+                done -= 1
+                held[path[done, 0]], holder[path[done, 1]] = path[done, 1], path[done, 0]
+    return steps
+
+
+@kernel
+def _reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
+    """An entry and up to four entries that share candidates with it deal out what they hold anew, by the exact
+    conditional distribution: sums over sets of columns, then one row after the other from the last."""
+    weights, of_entry, of_slot, _, movable, near_starts, near, near_upto, begins = graph
+    held, holder = matching
+    rows, slots = np.empty(_ROWS, np.int64), np.empty(_ROWS, np.int64)
+    table, ways = np.empty((_ROWS, _ROWS)), np.empty(1 << _ROWS)
+    sizes = np.zeros(1 << _ROWS, np.int64)
+    for chosen in range(1, 1 << _ROWS):
+        sizes[chosen] = sizes[chosen >> 1] + (chosen & 1)
+    for _ in range(many):
+        rows[0], size = movable[int(random.random() * len(movable))], 1
+        low, high = near_starts[of_entry[rows[0]]], near_starts[of_entry[rows[0]] + 1]
+        for _ in range(_ROWS - 1):
+            drawn = int(random.random() * near_upto[high - 1])
+            k = low + np.searchsorted(near_upto[low:high], drawn, "right")
+            other = begins[near[k]] + drawn - (near_upto[k - 1] if k > low else 0)
+            new = True
+            for m in range(size):
+                new = new and rows[m] != other
+            if new:
+                rows[size] = other
+                size += 1
+        for m in range(size):
+            slots[m] = held[rows[m]]
+        for m in range(size):
+            for k in range(size):
+                table[m, k] = weights[of_entry[rows[m]], of_slot[slots[k]]]
+        ways[0] = 1.0
+        for chosen in range(1, 1 << size):
+            ways[chosen] = 0.0
+            for k in range(size):
+                if chosen >> k & 1:
+                    ways[chosen] += ways[chosen ^ (1 << k)] * table[sizes[chosen] - 1, k]
+        chosen = (1 << size) - 1
+        for m in range(size - 1, -1, -1):
+            drawn, pick = random.random() * ways[chosen], -1
+            for k in range(size):
+                w = ways[chosen ^ (1 << k)] * table[m, k] if chosen >> k & 1 else 0.0
+                if w > 0 and (pick < 0 or drawn >= 0):
+                    pick = k
+                    drawn -= w
+            chosen ^= 1 << pick
+            held[rows[m]], holder[slots[pick]] = slots[pick], rows[m]
+
+
+@kernel
+def tour_length(graph: Any, matching: Any, random: Any, path: Any, tours: Any) -> Any:
+    """The mean length of some tours."""
+    return _tours(graph, matching, tours, random, path) / tours
+
+
+@kernel
+def sweeps(
+    graph: Any, matching: Any, rounds: Any, random: Any, path: Any, worth: Any, counts: Any, scores: Any
+) -> None:
+    """So many sweeps as there are scores, each of so many swaps, tours and reshuffles as ``rounds`` says; after each,
+    the score is Σ ``worth`` and ``counts`` gathers how many of each class hold one of each group."""
+    of_entry, of_slot, held = graph[1], graph[2], matching[0]
+    for sweep in range(len(scores)):
+        if rounds[0]:
+            _swaps(graph, matching, rounds[0], random)
+        if rounds[1]:
+            _tours(graph, matching, rounds[1], random, path)
+        if rounds[2]:
+            _reshuffles(graph, matching, rounds[2], random)
+        score = 0.0
+        for i in range(len(held)):
+            a, b = of_entry[i], of_slot[held[i]]
+            score += worth[a, b]
+            counts[a, b] += 1
+        scores[sweep] = score
