@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, Exposed, Finding, Links
 
 
 def finding(**changes: Any) -> Finding:
@@ -127,3 +127,50 @@ def test_curves_with_points_that_are_not_finite_are_refused() -> None:
 def test_curves_with_columns_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="differ in length"):
         Curve(title="t", kind="line", x_label="", y_label="", x=(1, 2), y=(1,), reading="")
+
+
+def links(**changes: Any) -> Links:
+    base: dict[str, Any] = {
+        "title": "t",
+        "left_label": "entry",
+        "right_label": "pseudonym",
+        "left": ("1", "2"),
+        "right": ("1", "2", "3"),
+        "risk": (0.5, 0.25),
+        "pairs": ((0, 0, 0.5), (0, 2, 0.5), (1, 1, 1.0)),
+        "reading": "r",
+    }
+    return Links(**{**base, **changes})
+
+
+@pytest.mark.parametrize("true", [None, (), ((0, 2), (1, 1))])
+def test_links_come_back_beside_curves(true: Any) -> None:
+    curve = Curve(title="t", kind="bars", x_label="x", y_label="y", x=("1", "2"), y=(1, 2), reading="r")
+    made = finding(curves=(links(true=true), curve))
+    back = Finding.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert back == made
+    assert [type(c) for c in back.curves] == [Links, Curve]
+
+
+@pytest.mark.parametrize(
+    ("changes", "because"),
+    [
+        ({"risk": (0.5,)}, "one risk"),
+        ({"risk": (0.5, 1.5)}, "outside"),
+        ({"risk": (0.5, float("nan"))}, "outside"),
+        ({"pairs": ((0, 0, -0.1),)}, "outside"),
+        ({"pairs": ((0, 0, float("inf")),)}, "outside"),
+        ({"pairs": ((2, 0, 0.1),)}, "not there"),
+        ({"pairs": ((0, 3, 0.1),)}, "not there"),
+        ({"pairs": ((-1, 0, 0.1),)}, "not there"),
+        ({"pairs": ((0.5, 0, 0.1),)}, "not there"),
+        ({"pairs": ((0, 0, 0.1), (0, 0, 0.2))}, "twice"),
+        ({"true": ((0, 3),)}, "not there"),
+        ({"true": ((0, 1), (0, 1))}, "twice"),
+        ({"kind": "bars"}, "kind"),
+    ],
+)
+def test_links_that_contradict_themselves_are_refused(changes: dict[str, Any], because: str) -> None:
+    assert links()
+    with pytest.raises(ValueError, match=because):
+        links(**changes)

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from unveil.wording import number, percent
 
-__all__ = ["Curve", "Direction", "Exposed", "Finding", "Method", "Status"]
+__all__ = ["Curve", "Direction", "Exposed", "Finding", "Links", "Method", "Status"]
 
 Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
@@ -64,6 +64,41 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Links:
+    """Who may be whom, for one picture: entries on the left, pseudonyms on the right, a probability on every pair.
+
+    ``risk`` is the probability of a crack of each entry; ``pairs`` holds (left, right, probability). The names in
+    ``left`` and ``right`` are numbers, and ``true`` is none, unless the owner asked to reveal. Whoever makes links that
+    reveal nothing sees to it that neither the numbering nor a risk equal to one pair's probability tells the true pair.
+    """
+
+    title: str
+    kind: Literal["links"] = "links"
+    left_label: str
+    right_label: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    risk: tuple[float, ...]
+    pairs: tuple[tuple[int, int, float], ...]
+    true: tuple[tuple[int, int], ...] | None = None
+    reading: str
+
+    def __post_init__(self) -> None:
+        if self.kind != "links":
+            raise ValueError(f"{self.title!r} is not of the kind links but {self.kind!r}")
+        if len(self.risk) != len(self.left):
+            raise ValueError(f"the links {self.title!r} need one risk for each entry")
+        if not all(0 <= p <= 1 for p in (*self.risk, *(p for _, _, p in self.pairs))):
+            raise ValueError(f"the links {self.title!r} have a probability outside 0 to 1")
+        left, right = range(len(self.left)), range(len(self.right))
+        for ends in ([(i, j) for i, j, _ in self.pairs], self.true or ()):
+            if not all(i in left and j in right for i, j in ends):
+                raise ValueError(f"the links {self.title!r} have a pair that is not there")
+            if len(set(ends)) != len(ends):
+                raise ValueError(f"the links {self.title!r} have a pair twice")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Exposed:
     """One of the most exposed subjects: a row, item or node number, never its name or values.
 
@@ -100,7 +135,7 @@ class Finding:
     missing: str = ""
     baseline: float | None = None
     sentence: str
-    curves: tuple[Curve, ...] = ()
+    curves: tuple[Curve | Links, ...] = ()
     exposed: tuple[Exposed, ...] = ()
     source: str = ""
     seconds: float = 0.0
@@ -163,7 +198,7 @@ class Finding:
         values = {k: v for k, v in data.items() if k != "status"}
         for name in ("interval", "share"):
             values[name] = None if values.get(name) is None else tuple(values[name])
-        values["curves"] = tuple(Curve(**_tuples(c)) for c in values.get("curves", ()))
+        values["curves"] = tuple(_drawn(_tuples(c)) for c in values.get("curves", ()))
         values["exposed"] = tuple(Exposed(**_tuples(e)) for e in values.get("exposed", ()))
         return cls(**values)
 
@@ -198,12 +233,20 @@ def _status(finding: Finding) -> Status | None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (Curve, Exposed)):
+    if isinstance(value, (Curve, Links, Exposed)):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
+def _drawn(data: Mapping[str, Any]) -> Curve | Links:
+    return Links(**data) if data["kind"] == "links" else Curve(**data)
+
+
 def _tuples(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    return {k: _tuple(v) for k, v in data.items()}
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(_tuple(v) for v in value) if isinstance(value, list) else value

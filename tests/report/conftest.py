@@ -5,7 +5,7 @@ import pytest
 from report import samples
 from unveil.assessment import Assessment
 
-NAMES = ("hospital", "baskets", "friends", "hostile")
+NAMES = ("hospital", "baskets", "friends", "linked", "hostile")
 
 
 @pytest.fixture
@@ -21,6 +21,11 @@ def baskets() -> Assessment:
 @pytest.fixture
 def friends() -> Assessment:
     return samples.friends()
+
+
+@pytest.fixture
+def linked() -> Assessment:
+    return samples.linked()
 
 
 @pytest.fixture

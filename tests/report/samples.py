@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unveil.assessment import Assessment, Column, Provenance, Summary
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Policy
 from unveil.verdict import decide
 
@@ -137,6 +137,60 @@ def friends() -> Assessment:
     return _assessment("friends.edges", "graph", size, policy, (simulated, failed))
 
 
+def linked() -> Assessment:
+    """Diseases under pseudonyms that an attacker pairs by what they believe, few of them and many."""
+    few = Finding(
+        id="items.cracks",
+        question="items",
+        title="Diseases whose pseudonym is cracked",
+        value=1.61,
+        unit="diseases",
+        method="exact",
+        subjects=5,
+        share=(0.322, 0.322),
+        direction="lower",
+        decides=False,
+        attacker="Knows roughly how frequent each disease is.",
+        baseline=1.0,
+        sentence="Of 5 diseases, 1.6 are cracked on average; guessing alone cracks 1.",
+        curves=(five(),),
+        source="Lakshmanan, Ng and Ramesh, ACM TKDD 2(3), 2008.",
+    )
+    many = replace(few, id="items.many_cracks", title="Items whose pseudonym is cracked", curves=(band(300, 5),))
+    return _assessment("diseases.dat", "transactions", {"baskets": 900, "items": 5}, Policy(), (few, many))
+
+
+def five() -> Links:
+    """The candidates 00111, 00111, 01111, 11110 and 11100: 18 perfect matchings."""
+    counts = ((0, 0, 5, 6, 7), (0, 0, 5, 6, 7), (0, 6, 4, 4, 4), (8, 6, 2, 2, 0), (10, 6, 2, 0, 0))
+    true = (2, 3, 4, 0, 1)
+    return Links(
+        title="Which disease may be which pseudonym",
+        left_label="disease",
+        right_label="pseudonym",
+        left=("1", "2", "3", "4", "5"),
+        right=("1", "2", "3", "4", "5"),
+        risk=tuple(row[j] / 18 for row, j in zip(counts, true, strict=True)),
+        pairs=tuple((i, j, c / 18) for i, row in enumerate(counts) for j, c in enumerate(row) if c),
+        reading="The stronger a line, the likelier the pair; the risk is the probability of the true one.",
+    )
+
+
+def band(n: int, reach: int) -> Links:
+    """Entry i may be any pseudonym at most so far from 7i modulo n, where 7 and n have no divisor in common."""
+    near = [[j for j in range(i - reach, i + reach + 1) if 0 <= j < n] for i in range(n)]
+    return Links(
+        title="Who may be whom",
+        left_label="entry",
+        right_label="pseudonym",
+        left=tuple(str(i + 1) for i in range(n)),
+        right=tuple(str(i + 1) for i in range(n)),
+        risk=tuple(1 / len(row) for row in near),
+        pairs=tuple((i, 7 * j % n, 1 / len(row)) for i, row in enumerate(near) for j in row),
+        reading="The darker a cell, the likelier the pair.",
+    )
+
+
 def hostile() -> Assessment:
     """Names from outside that would like to be more than names, and a lot of them."""
     names = [NASTY, "=cmd()", ANSI, OVERRIDE, "]]>", "\"'`{{ 7*7 }}", "[bold red]x[/]", "x" * 400, "\ufffe\uffff\x00"]
@@ -196,6 +250,10 @@ def crowded() -> Assessment:
         Curve(
             kind="line", x=(1.0, 1.1, 1.2, 50.0, 99.9, 100.0), y=many[:6], mark=100.0, mark_label="w " * 40, **shared
         ),
+        _crowd(59, 1),
+        _crowd(30, 30),
+        _crowd(4, 900),
+        _crowd(900, 4),
     )
     finding = Finding(
         id="classes.crowded",
@@ -215,13 +273,46 @@ def crowded() -> Assessment:
     return _assessment("crowded.csv", "table", {"rows": 200}, Policy(), (finding,))
 
 
-def _hostile_curves(names: list[str]) -> list[Curve]:
+def _crowd(n: int, m: int) -> Links:
+    """Everyone may be anyone."""
+    return Links(
+        title="Everyone",
+        left_label="somebody or other",
+        right_label="somebody or other",
+        left=tuple(f"a rather long name {i}" for i in range(n)),
+        right=tuple(f"a rather long name {j}" for j in range(m)),
+        risk=tuple(1e-9 if i % 2 else 0.99999 for i in range(n)),
+        pairs=tuple((i, j, 1 / m) for i in range(n) for j in range(m)),
+        true=tuple((i, i) for i in range(min(n, m))),
+        reading="There is a lot of it.",
+    )
+
+
+def _hostile_curves(names: list[str]) -> list[Curve | Links]:
     shared = {"title": f"By column {NASTY} {ANSI}", "x_label": f"{NASTY} ]]>", "y_label": ANSI, "reading": NASTY * 9}
     return [
         Curve(kind="bars", x=tuple(names), y=tuple(float(i) for i in range(200, 0, -1)), x_scale="category", **shared),
         Curve(kind="line", x=(1.0, 1e9, 1e18), y=(1.0, 1e300, 3.0), x_scale="log", mark=0.0, mark_label="no", **shared),
         Curve(kind="line", x=(), y=(), **shared),
+        nasty_links(names[:9]),
+        nasty_links(names[:90]),
     ]
+
+
+def nasty_links(names: list[str]) -> Links:
+    """Each of these names with itself, and with the first."""
+    n = len(names)
+    return Links(
+        title=f"Who is {NASTY} {ANSI}",
+        left_label=f"{NASTY} ]]>",
+        right_label=ANSI,
+        left=tuple(names),
+        right=tuple(names),
+        risk=(0.5, *(1e-9,) * (n - 1)),
+        pairs=tuple(sorted({(i, j, 0.5) for i in range(n) for j in (0, i)})),
+        true=tuple((i, i) for i in range(n)),
+        reading=NASTY * 9,
+    )
 
 
 def _identifiers() -> Finding:

@@ -11,14 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from report.pictures import check_plain, colours, parts, smallest, texts
 from report.samples import ANSI, NASTY, OVERRIDE
 from unveil.finding import Curve
 from unveil.report._picture import clean
 from unveil.report._plot import PLOT, bars, mark_before, prepare, ticks
 from unveil.report.charts import svg
-
-SHAPES = {"svg", "title", "desc", "g", "path", "line", "rect", "text", "tspan"}
-CARD = 326  # the width of a card's inside on a page of 390 px
 
 
 def curve(**given: object) -> Curve:
@@ -48,25 +46,6 @@ CURVES = {
 }
 
 
-def parts(picture: str) -> list[ET.Element]:
-    return list(ET.fromstring(picture).iter())
-
-
-def texts(picture: str) -> list[str]:
-    return [e.text or "" for e in parts(picture) if e.tag in ("text", "tspan")]
-
-
-def check_plain(picture: str) -> None:
-    """Shapes and text, no style, no reference to anything."""
-    for e in parts(picture):
-        assert e.tag in SHAPES
-        for name, value in e.attrib.items():
-            assert name not in ("style", "class", "id", "href")
-            assert not name.startswith(("on", "xlink", "{"))
-            assert "url(" not in value
-            assert ":" not in value
-
-
 @pytest.mark.parametrize("name", CURVES)
 def test_every_curve_is_a_plain_named_picture(name: str) -> None:
     picture = svg(CURVES[name])
@@ -82,19 +61,14 @@ def test_every_curve_is_a_plain_named_picture(name: str) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_can_be_read_on_a_phone(name: str) -> None:
-    root = ET.fromstring(svg(CURVES[name]))
-    width = float((root.get("viewBox") or "").split()[2])
-    sizes = {float((e.get("font-size") or "").removesuffix("px")) for e in root.iter("text")}
-    assert sizes
-    assert min(sizes) * min(1, CARD / width) >= 9
+    assert smallest(svg(CURVES[name])) >= 9
 
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_and_axes_take_the_colour_of_the_page(name: str) -> None:
     picture = svg(CURVES[name])
     assert {e.get("fill") for e in parts(picture) if e.tag == "text"} == {"currentColor"}
-    colours = {v for e in parts(picture) for k, v in e.attrib.items() if k in ("fill", "stroke")}
-    assert colours <= {"none", "currentColor", "#3a80bf", "#c4533a"}
+    assert colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a"}
 
 
 def luminance(colour: str) -> float:

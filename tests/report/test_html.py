@@ -15,7 +15,7 @@ from itertools import pairwise
 import pytest
 
 from report import samples
-from report.samples import NASTY, OVERRIDE
+from report.samples import NASTY, OVERRIDE, five
 from unveil.assessment import Assessment
 from unveil.policy import Policy
 from unveil.report import words
@@ -125,7 +125,7 @@ def test_everything_that_was_measured_is_said(sample: Assessment) -> None:
         assert ("not measured" if f.value is None else f.in_unit(f.value)) in text
         assert ("Guessing alone" in text) == (f.baseline is not None)
         assert ("Missing values" in text) == bool(f.missing)
-        assert text.count("The numbers") == sum(bool(c.x) for c in f.curves)
+        assert text.count("The numbers") == sum(bool(words.table(c)[1]) for c in f.curves)
         if f.tolerance is not None:
             assert words.tolerance_text(f) in text
     assert len(document.all("figure")) == sum(len(f.curves) for f in sample.findings)
@@ -260,6 +260,31 @@ def test_long_tables_of_numbers_are_cut(baskets: Assessment) -> None:
     text = page([replace(baskets, findings=(replace(finding, curves=(long,)),))])
     assert "2,800 more rows are in the JSON form" in text
     assert len(text) < 300_000
+
+
+def test_a_table_of_links_names_the_likeliest_first_and_is_cut(linked: Assessment) -> None:
+    few, many = (words.table(f.curves[0]) for f in linked.findings)
+    assert few[0] == ["disease", "candidates", "risk"]
+    assert [" ".join(row) for row in few[1]] == ["4 4 44.4%", "2 3 33.3%", "5 3 33.3%", "1 3 27.8%", "3 4 22.2%"]
+    assert many[1][:3] == [["1", "6", "16.7%"], ["300", "6", "16.7%"], ["2", "7", "14.3%"]]
+    document = Document(page([linked]))
+    rows = [t for _, t in document.all("tr")]
+    assert rows.count("4444.4%") == 1
+    assert len(rows) == 3 + 6 + 61, "the overview, all five, and sixty of many"
+    assert "240 more rows are in the JSON form" in document.text
+
+
+def test_true_pairs_come_with_a_warning(linked: Assessment) -> None:
+    few = linked.findings[0]
+    told = replace(five(), true=((0, 2), (1, 3), (2, 4), (3, 0), (4, 1)))
+    revealed = replace(linked, findings=(replace(few, curves=(told,)),), verdict=decide([few]))
+    assert "true pair" not in page([linked])
+    assert not words.reveals(linked)
+    assert words.reveals(revealed)
+    document = Document(page([revealed]))
+    assert "This report shows values from the data" in document.text
+    assert "true pseudonym" in [t for _, t in document.all("th")]
+    assert [row[-1] for row in words.table(told)[1]] == ["1", "4", "2", "3", "5"]
 
 
 def test_nothing_measured_is_said(baskets: Assessment) -> None:

@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from report.samples import hospital as sample_hospital
+from report import samples
 from unveil.assessment import SCHEMA_VERSION, Assessment, Column, Provenance, Summary
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Policy
 from unveil.report.schema import schema
 from unveil.verdict import Verdict
 
 OPEN = ("size", "versions", "tolerance", "values")  # keys are free there
-PLAIN = sample_hospital().to_dict()
+PLAIN = samples.hospital().to_dict()
+PLAIN["findings"].append(samples.linked().findings[0].to_dict())
+LINKS = ("findings", len(PLAIN["findings"]) - 1, "curves", 0)
 
 
 def valid(document: object) -> bool:
@@ -70,6 +72,7 @@ def test_assessments_come_back(sample: Assessment) -> None:
         (lambda s: s["properties"]["provenance"], Provenance),
         (lambda s: s["$defs"]["finding"], Finding),
         (lambda s: s["$defs"]["curve"], Curve),
+        (lambda s: s["$defs"]["links"], Links),
         (lambda s: s["$defs"]["exposed"], Exposed),
         (lambda s: s["$defs"]["column"], Column),
         (lambda s: s["$defs"]["policy"], Policy),
@@ -131,6 +134,14 @@ def test_no_value_can_be_of_another_type() -> None:
         (("findings", 0, "method"), "estimate"),
         (("findings", 1, "curves", 0, "kind"), "pie"),
         (("findings", 1, "curves", 0, "x_scale"), "sqrt"),
+        ((*LINKS, "kind"), "bars"),
+        ((*LINKS, "risk", 0), 1.5),
+        ((*LINKS, "pairs", 0), [0, 2]),
+        ((*LINKS, "pairs", 0), [0, 2, 0.5, 1]),
+        ((*LINKS, "pairs", 0), [0, 2, -0.5]),
+        ((*LINKS, "pairs", 0), [0.5, 2, 0.5]),
+        ((*LINKS, "true"), [[0]]),
+        ((*LINKS, "true"), [[0, -1]]),
         (("columns", 0, "role"), "key"),
         (("columns", 0, "origin"), "unknown"),
         (("provenance", "sha256"), "abc"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -91,6 +92,12 @@ def test_revealed_values_come_with_a_warning(hostile: Assessment) -> None:
 def test_the_deciding_curve_is_drawn_where_blocks_can_be(hospital: Assessment, baskets: Assessment) -> None:
     assert "█▂▁▁▁▁·  1 to 50+: people with the same birth date, sex and postal code" in plain(hospital)
     assert "█▆▄▃▃▂▂▂▂▂▂  0 to 10" in plain(baskets)
+
+
+def test_links_are_left_to_the_page(linked: Assessment, baskets: Assessment) -> None:
+    assert not re.search("[▁▂▃▄▅▆▇█]", plain(linked))
+    mixed = replace(baskets.findings[0], curves=(*linked.findings[0].curves, *baskets.findings[0].curves))
+    assert "█▆▄▃▃▂▂▂▂▂▂  0 to 10" in plain(replace(baskets, findings=(mixed,)))
 
 
 def test_a_terminal_without_unicode_is_served(friends: Assessment, baskets: Assessment) -> None:

@@ -3,6 +3,7 @@
 Everything here renders an :class:`~unveil.assessment.Assessment`; nothing here measures.
 
 - ``charts.py``: a curve becomes a static SVG;
+- ``links.py``:  who may be whom becomes one, as a graph or a matrix;
 - ``html.py``:   assessments become one self-contained page, or a fragment for a notebook;
 - ``text.py``:   an assessment becomes terminal text;
 - ``schema.py``: the published description of the JSON;

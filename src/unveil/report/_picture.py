@@ -10,7 +10,11 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-__all__ = ["blank", "clean"]
+__all__ = ["BLUE", "INK", "RED", "WIDTH", "blank", "clean"]
+
+WIDTH = 400  # on a phone a card is some 326 px wide: 12 px text then still measures 9.8 px
+INK = "currentColor"
+BLUE, RED = "#3a80bf", "#c4533a"  # at least 3:1 against the light and the dark page
 
 _SHAPES = {"g", "path", "line", "rect", "text", "tspan"}
 _GEOMETRY = {"d", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "width", "height", "transform"}
@@ -31,12 +35,10 @@ def clean(drawing: str, title: str, description: str) -> str:
     return ET.tostring(picture, encoding="unicode")
 
 
-def blank(title: str, description: str, width: int) -> str:
+def blank(title: str, description: str) -> str:
     """The picture of a curve without points: it says that there is nothing to draw."""
-    picture = _frame(title, description, width, 60)
-    text = ET.SubElement(
-        picture, "text", {"x": str(width // 2), "y": "34", "text-anchor": "middle", "fill": "currentColor"}
-    )
+    picture = _frame(title, description, WIDTH, 60)
+    text = ET.SubElement(picture, "text", {"x": str(WIDTH // 2), "y": "34", "text-anchor": "middle", "fill": INK})
     text.set("font-size", _TEXT)
     text.text = "nothing to draw"
     return ET.tostring(picture, encoding="unicode")

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from unveil.finding import Curve
 from unveil.wording import number, shown
 
-__all__ = ["PLOT", "Plot", "Scale", "bars", "domain", "label", "mark_before", "prepare", "ticks"]
+__all__ = ["PLOT", "Plot", "Scale", "bars", "domain", "label", "mark_before", "name", "prepare", "ticks", "width"]
 
 Scale = Literal["linear", "log", "symlog", "category"]
 
@@ -53,7 +53,7 @@ def prepare(curve: Curve) -> Plot:
     plot = Plot(curve, scale, x, y, low, high)
     if scale != "category" or not points:
         return plot
-    names = tuple(_distinct(_name(v if isinstance(v, str) else number(v)) for v in x))
+    names = tuple(_distinct(name(v if isinstance(v, str) else number(v)) for v in x))
     plot = replace(plot, x=names)
     upright = curve.kind == "line" or sum(len(n) + 1 for n in names) <= _UPRIGHT or all(len(n) <= 4 for n in names)
     return plot if upright else _sideways(plot)
@@ -62,6 +62,17 @@ def prepare(curve: Curve) -> Plot:
 def label(text: object, limit: int) -> str:
     """Text that may stand in a picture: no control characters, no direction overrides, not endless."""
     return _NONCHARACTERS.sub("\ufffd", shown(text, limit))
+
+
+def name(text: str, limit: int = _NAME) -> str:
+    """A name of at most this width."""
+    ends = accumulate(width(c) for c in text)
+    return label(text, max(2, min(limit, sum(w <= limit for w in ends) + 1)))
+
+
+def width(text: str) -> int:
+    """How many characters wide a text is; those that are twice as wide count twice."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def bars(plot: Plot) -> list[dict[str, float]]:
@@ -133,12 +144,6 @@ def _scale(curve: Curve, x: Sequence[Any]) -> Scale:
     if curve.x_scale == "log":
         return "log" if all(v > 0 for v in x) else "symlog"
     return "linear"
-
-
-def _name(text: str) -> str:
-    """A name short enough for an axis; characters that are twice as wide count twice."""
-    widths = accumulate(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-    return label(text, max(2, min(_NAME, sum(w <= _NAME for w in widths) + 1)))
 
 
 def _distinct(names: Iterable[str]) -> Iterator[str]:

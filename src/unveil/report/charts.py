@@ -1,4 +1,4 @@
-"""A curve becomes a static picture: one SVG element to be set into a page.
+"""A curve becomes a static picture: one SVG element to be set into a page. ``links.py`` draws who may be whom.
 
 Altair writes the specification, ``vl-convert`` draws it, ``_picture.py`` lets only shapes and text through. Text and
 axes are drawn in ``currentColor`` and without a typeface: they look like the page they stand in, light or dark.
@@ -17,8 +17,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from unveil.finding import Curve
-from unveil.report._picture import blank, clean
+from unveil.finding import Curve, Links
+from unveil.report import links
+from unveil.report._picture import BLUE, INK, RED, WIDTH, blank, clean
 from unveil.report._plot import Plot, bars, domain, label, mark_before, prepare, ticks
 from unveil.report.words import is_share
 
@@ -27,22 +28,21 @@ if TYPE_CHECKING:
 
 __all__ = ["svg"]
 
-_WIDTH = 400  # on a phone a card is some 326 px wide: 12 px text then still measures 9.8 px
 _HEIGHT = 215
 _ROW = 20  # a bar of a chart on its side
 _BAR = 52  # the widest upright bar
 _FONT = 13.5  # measured a little larger than drawn: the page's typeface may be wider than the one measured here
 _LINE = 15
-_INK = "currentColor"
-_BLUE, _RED = "#3a80bf", "#c4533a"  # at least 3:1 against the light and the dark page
 
 
-def svg(curve: Curve) -> str:
-    """The curve as an SVG element with an accessible name, ready to be set into a page."""
+def svg(curve: Curve | Links) -> str:
+    """The curve, or who may be whom, as an SVG element with an accessible name, ready to be set into a page."""
+    if isinstance(curve, Links):
+        return links.svg(curve)
     title, description = label(curve.title, 200), label(curve.reading, 400)
     plot = prepare(curve)
     if not plot.x:
-        return blank(title, description, _WIDTH)
+        return blank(title, description)
     import altair
     import vl_convert
 
@@ -64,7 +64,7 @@ def _specification(plot: Plot) -> dict[str, Any]:
     title = alt.TitleParams(_wrapped(upright), anchor="start", frame="bounds", offset=6)
     height = 60 + _ROW * len(plot.x) if plot.sideways else _HEIGHT + _LINE * len(lines)
     fit = alt.AutoSizeParams(type="fit", contains="padding")
-    chart = alt.LayerChart(layer=layers, title=title, width=_WIDTH, height=height, autosize=fit, config=_config())
+    chart = alt.LayerChart(layer=layers, title=title, width=WIDTH, height=height, autosize=fit, config=_config())
     return dict(chart.to_dict())
 
 
@@ -82,11 +82,11 @@ def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
         place = {"y": _names(plot)} if plot.sideways else {"x": _names(plot)}
         value = {"x" if plot.sideways else "y": _values(plot, plot.y)}
         narrow: dict[str, Any] = {} if plot.sideways or len(rows) > 5 else {"size": _BAR}
-        return [_chart(rows).mark_bar(color=_BLUE, **narrow).encode(**place, **value)]
+        return [_chart(rows).mark_bar(color=BLUE, **narrow).encode(**place, **value)]
     cells = bars(plot)
     ends = [cell[end] for cell in cells for end in ("x", "x2")]
     encoding = {"x": _numbers(plot, ends, mark), "x2": "x2:Q", "y": _values(plot, plot.y), "y2": alt.datum(0)}
-    return [_chart(cells).mark_rect(color=_BLUE).encode(**encoding)]
+    return [_chart(cells).mark_rect(color=BLUE).encode(**encoding)]
 
 
 def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
@@ -97,10 +97,10 @@ def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
     x = _names(plot) if plot.scale == "category" else _numbers(plot, plot.x, mark)
     values = (*plot.low, *plot.y, *plot.high)
     base = _chart(rows).encode(x=x)
-    line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(color=_BLUE, size=30) if len(rows) <= 30 else False)
+    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(color=BLUE, size=30) if len(rows) <= 30 else False)
     layers = [line.encode(y=_values(plot, values))]
     if plot.curve.low is not None or plot.curve.high is not None:
-        band = base.mark_area(color=_BLUE, opacity=0.25)
+        band = base.mark_area(color=BLUE, opacity=0.25)
         layers.insert(0, band.encode(y=_values(plot, values, "low"), y2="high:Q"))
     return layers
 
@@ -110,16 +110,16 @@ def _mark_layers(plot: Plot, mark: float | str, lines: Sequence[str]) -> list[al
     import altair as alt
 
     base = _chart([{"x": mark, "label": "\n".join(lines)}])
-    rule = base.mark_rule(color=_RED, strokeDash=[5, 3], strokeWidth=1.5)
+    rule = base.mark_rule(color=RED, strokeDash=[5, 3], strokeWidth=1.5)
     where: Any = "x:Q"
     if plot.scale == "category":
         edge: dict[str, Any] = {"bandPosition": 0, "scale": alt.Scale(domain=list(plot.x))}
         where = (alt.Y if plot.sideways else alt.X)("x:N", **edge)
     if plot.sideways:
-        text = base.mark_text(align="right", baseline="bottom", dy=-2, lineBreak="\n", fontSize=_FONT, color=_INK)
+        text = base.mark_text(align="right", baseline="bottom", dy=-2, lineBreak="\n", fontSize=_FONT, color=INK)
         return [rule.encode(y=where), text.encode(y=where, x=alt.value("width"), text="label:N")]
     align: Literal["left", "right"] = "left" if _in_left_half(plot, mark) else "right"
-    text = base.mark_text(align=align, baseline="top", lineBreak="\n", lineHeight=_LINE, fontSize=_FONT, color=_INK)
+    text = base.mark_text(align=align, baseline="top", lineBreak="\n", lineHeight=_LINE, fontSize=_FONT, color=INK)
     return [rule.encode(x=where), text.encode(x=where, y=alt.value(-4 - _LINE * len(lines)), text="label:N")]
 
 
@@ -206,7 +206,7 @@ def _wrapped(text: str) -> list[str]:
 def _config() -> alt.Config:
     import altair as alt
 
-    colours: dict[str, Any] = dict.fromkeys(("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"), _INK)
+    colours: dict[str, Any] = dict.fromkeys(("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"), INK)
     opacity: dict[str, Any] = {"gridOpacity": 0.15, "domainOpacity": 0.5, "tickOpacity": 0.5}
     # No limit on labels: they are short already, and vl-convert fails where it cuts a character in two.
     text: dict[str, Any] = {"labelFontSize": _FONT, "labelLimit": 0, "titleFontSize": _FONT, "titlePadding": 8}
@@ -215,6 +215,6 @@ def _config() -> alt.Config:
         background="transparent",
         font="sans-serif",
         padding=4,
-        title=alt.TitleConfig(color=_INK, fontSize=_FONT, fontWeight="normal"),
+        title=alt.TitleConfig(color=INK, fontSize=_FONT, fontWeight="normal"),
         view=alt.ViewConfig(stroke=None),
     )

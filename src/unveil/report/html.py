@@ -5,7 +5,7 @@ Security, in one place:
 - the page runs no script and asks for nothing from outside; its content security policy forbids everything but the
   style sheet it carries, which is named by its hash;
 - every value set into a template passes through :func:`~unveil.wording.shown` (no control characters, no direction
-  overrides, not endless) and is then escaped; only pictures drawn by ``charts.py`` enter as markup;
+  overrides, not endless) and is then escaped; only pictures drawn by ``charts.py`` and ``links.py`` enter as markup;
 - nothing enters that is not in the assessment, and assessments hold aggregates and row numbers unless the owner asked
   to reveal values; then the page says so at the top.
 """
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from unveil import wording
 from unveil.assessment import Assessment
-from unveil.finding import Curve
+from unveil.finding import Curve, Links
 from unveil.report import words
 from unveil.toml import toml
 from unveil.wording import shown
@@ -86,7 +86,7 @@ def _markup(text: str) -> object:
     return Markup(text)
 
 
-def _picture(curve: Curve) -> object:
+def _picture(curve: Curve | Links) -> object:
     from unveil.report.charts import svg
 
     return _markup(svg(curve))

@@ -147,7 +147,7 @@ def _spark(assessment: Assessment) -> Iterator[RenderableType]:
     """The first curve of the deciding finding, or of any, as one line of blocks."""
     decided = assessment.decided_by
     ordered = [*([decided] if decided else []), *assessment.findings]
-    curve = next((c for f in ordered for c in f.curves if c.y), None)
+    curve = next((c for f in ordered for c in f.curves if isinstance(c, Curve) and c.y), None)
     if curve is None:
         return
     yield _text(curve.title, "bold")

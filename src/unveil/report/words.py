@@ -6,15 +6,16 @@ The text and the page take them from here, so that a person who has read one und
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
 from unveil.assessment import Assessment
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Role
 from unveil.verdict import Decision
-from unveil.wording import counted, listed, number, percent
+from unveil.wording import counted, listed, number, percent, shown
 
 __all__ = [
     "DECIDED",
@@ -179,7 +180,9 @@ def other_reasons(assessment: Assessment) -> tuple[str, ...]:
 
 def reveals(assessment: Assessment) -> bool:
     """Whether the assessment shows values from the data, and has to be treated like the data."""
-    return any(e.values for f in assessment.findings for e in f.exposed)
+    findings = assessment.findings
+    truth = any(isinstance(c, Links) and c.true is not None for f in findings for c in f.curves)
+    return truth or any(e.values for f in findings for e in f.exposed)
 
 
 def grouped(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
@@ -210,11 +213,27 @@ def is_share(label: str, values: Iterable[float]) -> bool:
     return bool(_SHARE.search(label)) and all(0 <= v <= 1 for v in values)
 
 
-def table(curve: Curve) -> tuple[list[str], list[list[str]]]:
+def table(curve: Curve | Links) -> tuple[list[str], list[list[str]]]:
     """A chart's data for the table beside it: the headings and the rows, written as the axes write them."""
+    if isinstance(curve, Links):
+        return _links_table(curve)
     named = [(curve.x_label, curve.x), (curve.y_label, curve.y), ("from", curve.low), ("to", curve.high)]
     present = [(label, values) for label, values in named if values is not None]
     return [label for label, _ in present], [list(row) for row in zip(*(_texts(*p) for p in present), strict=True)]
+
+
+def _links_table(links: Links) -> tuple[list[str], list[list[str]]]:
+    """How many candidates each entry has and how likely it is cracked, the likeliest first."""
+    candidates = Counter(i for i, _, _ in links.pairs)
+    true: dict[int, list[str]] = {}
+    for i, j in links.true or ():
+        true.setdefault(i, []).append(links.right[j])
+    rows = []
+    for i in sorted(range(len(links.left)), key=lambda i: -links.risk[i]):
+        row = [shown(links.left[i]), number(candidates[i]), percent(links.risk[i])]
+        rows.append(row if links.true is None else [*row, listed(true.get(i, ())) or "–"])
+    truth = [] if links.true is None else [f"true {links.right_label}"]
+    return [links.left_label, "candidates", "risk", *truth], rows
 
 
 def _texts(label: str, values: Sequence[float | str]) -> list[str]:
