@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import estimators
 import reading
 import startup
 
@@ -9,5 +10,5 @@ import classes
 import matching
 
 if __name__ == "__main__":
-    for benchmark in (startup, reading, classes, matching):
+    for benchmark in (startup, reading, classes, matching, estimators):
         benchmark.main()

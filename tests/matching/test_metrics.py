@@ -8,17 +8,20 @@ import pytest
 from reference import naive_matching as naive
 from unveil import UnveilError
 from unveil.matching import Candidates
+from unveil.matching.ensembles import peaky, sparse
 from unveil.matching.flownet import network_matrix
 from unveil.matching.metrics import (
     crack_distribution,
+    edge_probabilities,
+    generalised_heuristic,
     heuristic,
     is_flat,
     log_permanent,
     o_estimate,
     permanent,
+    projected,
     psi,
     sampled_psi,
-    set_cracked,
     truth_curve,
 )
 
@@ -29,20 +32,17 @@ def weights(seed: int, n: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_permanent_distribution_and_sets(seed: int) -> None:
+def test_permanent_and_distribution(seed: int) -> None:
     n = 2 + seed % 5
     w, truth = weights(seed, n), np.arange(n)
     assert permanent(w) == pytest.approx(naive.permanent(w))
     assert np.allclose(crack_distribution(w), naive.crack_distribution(w, truth))
-    for size in range(n + 1):
-        assert set_cracked(w, list(range(size))) == pytest.approx(naive.set_cracked(w, truth, list(range(size))))
 
 
 def test_a_truth_in_another_order() -> None:
     w = weights(3, 5)[:, [2, 0, 1, 4, 3]]
     truth = np.array([1, 2, 0, 4, 3])
     assert np.allclose(crack_distribution(w, truth), naive.crack_distribution(w, truth))
-    assert set_cracked(w, [0, 3], truth) == pytest.approx(naive.set_cracked(w, truth, [0, 3]))
 
 
 def test_no_perfect_matching_is_a_permanent_of_nothing() -> None:
@@ -61,6 +61,38 @@ def test_psi_under_any_distribution() -> None:
     assert psi(distribution, (0, 1, 2)) == pytest.approx((2 * 3 + 1 * 1 + 1 * 0) / 4)
     with pytest.raises(UnveilError):
         psi({(0, 1): -1.0}, (0, 1))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_h_of_a_distribution_that_a_matrix_induces_is_h_of_the_matrix(seed: int) -> None:
+    p = peaky(4, np.random.default_rng(seed)) if seed % 2 else sparse(5, np.random.default_rng(seed))
+    truth = naive.all_matchings(p)[-1][0]
+    induced = edge_probabilities(dict(naive.all_matchings(p)))
+    assert np.allclose(projected(induced), p, atol=1e-5)
+    assert generalised_heuristic(induced, truth) == pytest.approx(heuristic(p, np.array(truth)), abs=1e-5)
+
+
+def test_h_of_a_distribution_that_no_matrix_induces() -> None:
+    """Only the even permutations of three: each pair is as likely as any, and so is it in the nearest matrix."""
+    even = dict.fromkeys([(0, 1, 2), (1, 2, 0), (2, 0, 1)], 1.0)
+    assert np.allclose(projected(edge_probabilities(even)), 1 / 3, atol=1e-6)
+    assert generalised_heuristic(edge_probabilities(even), (0, 1, 2)) == pytest.approx(1)
+    assert psi(even, (0, 1, 2)) == pytest.approx(1)
+    skewed = {(0, 1, 2): 0.5, (1, 2, 0): 0.3, (2, 0, 1): 0.2}
+    nearest = projected(edge_probabilities(skewed))
+    assert naive.marginals(nearest) == pytest.approx(edge_probabilities(skewed), abs=1e-6)
+
+
+def test_the_distribution_over_blocks() -> None:
+    """Blocks of twins and others together; 60 twins have as many fixed points as a random permutation."""
+    w = np.zeros((9, 9))
+    w[:3, :3], w[3:, 3:] = 1, weights(4, 6)
+    assert np.allclose(crack_distribution(w), naive.crack_distribution(w, np.arange(9)))
+    twins = crack_distribution(np.ones((60, 60)))
+    assert twins[:3] == pytest.approx([np.exp(-1), np.exp(-1), np.exp(-1) / 2])
+    assert twins.sum() == pytest.approx(1)
+    with pytest.raises(UnveilError, match="18 entries"):
+        crack_distribution((np.random.default_rng(1).random((30, 30)) < 0.5) + np.eye(30))
 
 
 def test_psi_of_a_sampler_holds_the_truth_in_its_interval() -> None:

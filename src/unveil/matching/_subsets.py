@@ -103,8 +103,8 @@ def subset_marginals(w: Any) -> Any:
 
 
 @kernel
-def subset_cracks(w: Any) -> Any:
-    """The weight of all matchings with exactly 0, 1, … n entries of the diagonal, by the same sum over sets."""
+def subset_cracks(w: Any, true: Any) -> Any:
+    """The weight of all matchings with exactly 0, 1, … n true pairs, by the same sum over sets."""
     n = len(w)
     weight = np.zeros((1 << n, n + 1))
     weight[0, 0] = 1.0
@@ -114,5 +114,5 @@ def subset_cracks(w: Any) -> Any:
             if chosen >> j & 1 and w[i, j] > 0:
                 before = weight[chosen ^ (1 << j)]
                 for cracks in range(i + 1):
-                    weight[chosen, cracks + (i == j)] += before[cracks] * w[i, j]
+                    weight[chosen, cracks + true[i, j]] += before[cracks] * w[i, j]
     return weight[-1].copy()

@@ -56,7 +56,7 @@ class Candidates:
         rows, entry_class = np.unique(full, axis=0, return_inverse=True)
         columns, pseudonym_group = np.unique(rows, axis=1, return_inverse=True)
         a, b = np.nonzero(columns)
-        return cls._of(entry_class, pseudonym_group, a, b, columns[a, b])
+        return cls.from_classes(entry_class, pseudonym_group, a, b, columns[a, b])
 
     @classmethod
     def from_edges(
@@ -83,7 +83,7 @@ class Candidates:
         order = np.lexsort((a, b))
         pseudonym_group = twins(b[order], a[order], w[order], n)
         keep = np.isin(b, np.unique(pseudonym_group, return_index=True)[1])
-        return cls._of(entry_class, pseudonym_group, a[keep], pseudonym_group[b[keep]], w[keep])
+        return cls.from_classes(entry_class, pseudonym_group, a[keep], pseudonym_group[b[keep]], w[keep])
 
     @classmethod
     def from_intervals(cls, low: npt.ArrayLike, high: npt.ArrayLike, values: npt.ArrayLike) -> Candidates:
@@ -104,10 +104,11 @@ class Candidates:
         widths = spans[:, 1] - spans[:, 0]
         a = np.repeat(np.arange(len(spans)), widths)
         b = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths - spans[:, 0], widths)
-        return cls._of(entry_class, pseudonym_group, a, b, np.ones(len(a)))
+        return cls.from_classes(entry_class, pseudonym_group, a, b, np.ones(len(a)))
 
     @classmethod
-    def _of(cls, entry_class: Ints, pseudonym_group: Ints, a: Ints, b: Ints, w: Floats) -> Candidates:
+    def from_classes(cls, entry_class: Ints, pseudonym_group: Ints, a: Ints, b: Ints, w: Floats) -> Candidates:
+        """From classes and groups of twins, and the edges (a, b) between them with their weights."""
         order = np.lexsort((b, a))
         classes = int(entry_class.max()) + 1 if len(entry_class) else 0
         indptr = np.append(0, np.cumsum(np.bincount(a, minlength=classes)))

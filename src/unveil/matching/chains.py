@@ -18,7 +18,7 @@ met.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -132,6 +132,17 @@ class Walk:
         lengths = [_chains.tour_length(self.graph, *one, self.path, _TRIED) for one in made]
         tours = round(movable / 2 / float(np.mean(lengths))) + 1
         return np.array([movable // 2 + 1, tours, 0] if _even(self.block) else [0, tours, movable // 10 + 1])
+
+    def counted(self, classes: Ints, groups: Ints) -> Iterator[Ints]:
+        """For each chain, how many of these classes hold one of these groups now."""
+        of_entry, of_slot = self.graph[1], self.graph[2]
+        row, column = np.full(len(self.block.r), -1), np.full(len(self.block.c), -1)
+        row[classes], column[groups] = np.arange(len(classes)), np.arange(len(groups))
+        for held, _ in self.matchings:
+            a, b = row[of_entry], column[of_slot[held]]
+            inside = (a >= 0) & (b >= 0)
+            found = np.bincount(a[inside] * len(groups) + b[inside], minlength=len(classes) * len(groups))
+            yield found.reshape(len(classes), len(groups))
 
     def forget(self) -> None:
         """Count from here on."""

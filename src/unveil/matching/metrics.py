@@ -7,7 +7,7 @@ With P a matrix of weights and m the truth (entry i has pseudonym m_i):
 - H: Σ_i P[i, m_i] of a doubly stochastic P, the expected cracks over all functions rather than bijections
   (Theorem 4.3.1 of the thesis on unified metrics);
 - O: Σ_i 1/degree(i);
-- the distribution of the number of cracks, and the probability that a *set* is cracked as a set;
+- the distribution of the number of cracks (``sets`` has the probability that a set is cracked as a set);
 - NMAPE: how far H is from Ψ, averaged over all truths, and for the worst of them.
 """
 
@@ -20,35 +20,41 @@ from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
 from scipy.special import ndtri
 
 from unveil.errors import UnveilError
-from unveil.matching.blocks import InfeasibleError, blocks, feasible_flow
+from unveil.matching._subsets import subset_cracks
+from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
 from unveil.matching.candidates import Candidates, Floats, Ints
-from unveil.matching.scaling import balanced
-from unveil.matching.solve import solve
+from unveil.matching.scaling import balanced, potentials
+from unveil.matching.solve import bijection, solve
 from unveil.matching.subsets import matrix_marginals
+from unveil.matching.truths import mean_error, worst_truth
 
 __all__ = [
     "Accuracy",
     "crack_distribution",
     "degree_of_anonymity",
+    "edge_probabilities",
     "expected_cracks",
     "flat_matrix",
+    "generalised_heuristic",
     "heuristic",
     "is_flat",
     "log_permanent",
     "nmape",
     "o_estimate",
     "permanent",
+    "projected",
     "psi",
     "sampled_psi",
-    "set_cracked",
     "truth_curve",
 ]
 
 _EXHAUSTIVE = 8
 _WIDEST = 18
+_PATIENCE = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-10}
 
 
 def log_permanent(matrix: npt.ArrayLike) -> float:
@@ -126,54 +132,61 @@ def _doubly_stochastic(matrix: npt.ArrayLike, tolerance: float = 1e-6) -> Floats
     return p
 
 
-def crack_distribution(matrix: npt.ArrayLike, truth: Ints | None = None) -> Floats:
-    """The probability of exactly 0, 1, … n cracks, for up to 18 entries.
+def crack_distribution(matrix: Candidates | npt.ArrayLike, truth: Ints | None = None) -> Floats:
+    """The probability of exactly 0, 1, … n cracks, where no block has more than 18 entries or all its entries are
+    twins.
 
     With the true edges multiplied by t, the permanent is a polynomial in t whose coefficients are the distribution.
-    They are carried along the sum over sets of columns, all of them non-negative.
+    They are carried along the sum over sets of columns, all of them non-negative; blocks are independent.
     """
-    from unveil.matching._subsets import subset_cracks
+    candidates = matrix if isinstance(matrix, Candidates) else Candidates.from_matrix(matrix)
+    truth = bijection(truth, candidates.n)
+    edge = candidates.edge_of(np.arange(candidates.n), truth)
+    true_counts = np.bincount(edge[edge >= 0], minlength=len(candidates.groups))
+    found = np.ones(1)
+    for block in blocks(candidates, feasible_flow(candidates, truth)):
+        inside = np.bincount(block.part, true_counts[block.edges], len(block.a)).astype(np.int64)
+        found = np.convolve(found, _block_cracks(block, inside))
+    return np.append(found, np.zeros(candidates.n + 1 - len(found)))
 
-    weights = np.asarray(matrix, np.float64)
-    n = len(weights)
+
+def _block_cracks(block: Block, true_counts: Ints) -> Floats:
+    """The distribution within a block, given how many true pairs lie along each edge."""
+    n = block.n
+    if len(block.a) == 1 and true_counts[0] == n:
+        return np.array([math.exp(-math.lgamma(k + 1)) * _derangements(n - k) for k in range(n + 1)])
     if n > _WIDEST:
-        raise UnveilError(f"the distribution of cracks is computed for up to {_WIDEST} entries")
-    order = np.arange(n) if truth is None else np.asarray(truth)
-    if n == 0:
-        return np.ones(1)
-    scaled = weights / np.exp(_log_scale(weights))
-    found = subset_cracks(np.ascontiguousarray(scaled[:, order]))
+        raise UnveilError(f"the distribution of cracks is computed for blocks of up to {_WIDEST} entries")
+    of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
+    weights = block.dense()[np.ix_(of_entry, of_slot)]
+    true = np.zeros((n, n), np.bool_)
+    entry, slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
+    for a, b, count in zip(block.a, block.b, true_counts, strict=True):
+        true[entry[a] : entry[a] + count, slot[b] : slot[b] + count] = np.eye(count, dtype=bool)
+        entry[a], slot[b] = entry[a] + count, slot[b] + count
+    found = subset_cracks(weights / np.exp(_log_scale(weights)), true)
     distribution: Floats = found / found.sum()
     return distribution
 
 
+def _derangements(n: int) -> float:
+    """The share of the permutations of n that leave nothing in its place."""
+    return math.fsum((-1) ** k / math.factorial(k) for k in range(min(n, 25) + 1))
+
+
 def _log_scale(weights: Floats) -> Floats:
     """Factors that make the heaviest matching weigh 1, as a matrix of logarithms."""
-    from unveil.matching.scaling import potentials
-
     with np.errstate(divide="ignore"):
         u, v = potentials(np.log(weights))
     return u[:, None] + v
 
 
-def set_cracked(matrix: npt.ArrayLike, members: Sequence[int], truth: Ints | None = None) -> float:
-    """The probability that a set of entries has, in whatever order, just the pseudonyms of the set.
-
-    The set maps onto its own pseudonyms when both it and the rest are matched within themselves:
-    perm(P[S, m(S)]) · perm(P[rest, m(rest)]) / perm(P).
-    """
-    weights = np.asarray(matrix, np.float64)
-    order = np.arange(len(weights)) if truth is None else np.asarray(truth)
-    inside = np.zeros(len(weights), bool)
-    inside[list(members)] = True
-    parts = [weights[np.ix_(rows, order[rows])] for rows in (np.flatnonzero(inside), np.flatnonzero(~inside))]
-    logs = [log_permanent(part) if len(part) else 0.0 for part in parts]
-    return math.exp(sum(logs) - log_permanent(weights))
-
-
 @dataclass(frozen=True)
 class Accuracy:
-    """How far H is from Ψ over all n! truths, in percent of n: on average (NMAPE) and for the worst truth."""
+    """How far H is from Ψ over all n! truths, in percent of n: on average (NMAPE) and for the worst truth.
+
+    ``worst`` is negative where H understates.
+    """
 
     nmape: float
     worst: float
@@ -181,11 +194,11 @@ class Accuracy:
 
 
 def nmape(matrix: npt.ArrayLike) -> Accuracy:
-    """The accuracy of H for a doubly stochastic matrix of up to 8 entries, exactly, over all truths."""
-    psi_values, h_values, truths = truth_curve(matrix)
-    errors = 100 * np.abs(h_values - psi_values) / len(np.asarray(matrix))
-    worst = int(errors.argmax())
-    return Accuracy(float(errors.mean()), float(errors[worst]), tuple(truths[worst].tolist()))
+    """The accuracy of H for a doubly stochastic matrix of up to 12 entries, exactly, over all truths."""
+    p = _doubly_stochastic(matrix)
+    difference = p - matrix_marginals(p)[1]
+    worst, truth = worst_truth(difference)
+    return Accuracy(100 / len(p) * float(mean_error(difference[None])[0]), 100 / len(p) * worst, tuple(truth.tolist()))
 
 
 def truth_curve(matrix: npt.ArrayLike) -> tuple[Floats, Floats, Ints]:
@@ -203,15 +216,59 @@ def truth_curve(matrix: npt.ArrayLike) -> tuple[Floats, Floats, Ints]:
 
 
 def psi(distribution: Mapping[tuple[int, ...], float], truth: Sequence[int]) -> float:
-    """Ψ under any distribution over matchings, given as weights of matchings.
+    """Ψ under any distribution over matchings, given as weights of matchings."""
+    return float(_along(edge_probabilities(distribution), truth))
 
-    The matrix of the distribution's own edge probabilities is doubly stochastic, and its sum along the truth, which is
-    how H generalises to a distribution that no matrix induces, is Ψ itself: expectation is linear.
-    """
+
+def edge_probabilities(distribution: Mapping[tuple[int, ...], float]) -> Floats:
+    """How likely each pair is under a distribution over matchings: a doubly stochastic matrix."""
     total = sum(distribution.values())
     if not total > 0 or any(w < 0 for w in distribution.values()):
         raise UnveilError("the weights of the matchings must be 0 or more, and one of them positive")
-    return sum(w * sum(x == y for x, y in zip(m, truth, strict=True)) for m, w in distribution.items()) / total
+    n = len(next(iter(distribution)))
+    found = np.zeros((n, n))
+    for matching, weight in distribution.items():
+        if sorted(matching) != list(range(n)):
+            raise UnveilError(f"a matching must name every pseudonym 0 … {n - 1} once")
+        found[np.arange(n), matching] += weight / total
+    return found
+
+
+def _along(matrix: Floats, truth: Sequence[int]) -> float:
+    return float(matrix[np.arange(len(matrix)), np.asarray(truth)].sum())
+
+
+def projected(probabilities: npt.ArrayLike) -> Floats:
+    """The doubly stochastic matrix P under which each pair is as likely as given, for up to 24 entries.
+
+    Of all distributions over matchings that a matrix induces, that of P is the nearest (in relative entropy) to any
+    with these edge probabilities. ln permanent is convex in the logarithms of the weights and its slope are the
+    marginals, so that P is found by climbing Σ p ln w − ln permanent(w).
+    """
+    p = _doubly_stochastic(probabilities)
+    edges = np.nonzero(p > 0)
+
+    def fall(logs: Floats) -> tuple[float, Floats]:
+        weights = np.zeros_like(p)
+        weights[edges] = np.exp(logs - logs.max())
+        log, marginals = matrix_marginals(weights)
+        return log + len(p) * logs.max() - float(p[edges] @ logs), marginals[edges] - p[edges]
+
+    found = minimize(fall, np.log(p[edges]), jac=True, method="L-BFGS-B", options=_PATIENCE)
+    rows, columns = edges
+    scaled = balanced(rows, columns, np.exp(found.x - found.x.max()), np.ones(len(p)), np.ones(len(p)), 100_000, 1e-14)
+    matrix = np.zeros_like(p)
+    matrix[edges] = scaled[2]
+    return matrix
+
+
+def generalised_heuristic(probabilities: npt.ArrayLike, truth: Sequence[int]) -> float:
+    """H of a distribution over matchings that no matrix need induce, from the probabilities of its edges.
+
+    It is H of the matrix that induces the nearest distribution (:func:`projected`), hence H itself where some matrix
+    induces the distribution. The sum of the edge probabilities along the truth would be Ψ.
+    """
+    return _along(projected(probabilities), truth)
 
 
 def sampled_psi(

@@ -13,16 +13,17 @@ None of these is exact and none has an interval; the documentation shows how far
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, xlogy
 
-from unveil.matching.blocks import Block
-from unveil.matching.candidates import Floats, Ints
+from unveil.matching.blocks import Block, blocks, feasible_flow
+from unveil.matching.candidates import Candidates, Floats, Ints
 from unveil.matching.scaling import balanced
 
-__all__ = ["Bethe", "bethe", "one_step", "sinkhorn"]
+__all__ = ["Bethe", "bethe", "one_step", "screened", "sinkhorn"]
 
 
 def sinkhorn(block: Block) -> Floats:
@@ -39,6 +40,17 @@ def one_step(block: Block) -> Floats:
     columns = np.bincount(block.b, scaled * block.r[block.a], len(block.c))
     found: Floats = scaled / columns[block.b]
     return found
+
+
+def screened(candidates: Candidates, truth: Ints | None = None) -> dict[str, Floats]:
+    """For every instant estimate the probability that it gives each entry to be cracked."""
+    truth = np.arange(candidates.n) if truth is None else truth
+    edge = candidates.edge_of(np.arange(candidates.n), truth)
+    found = {name: np.zeros(len(candidates.groups) + 1) for name in _SCREENS}
+    for block in blocks(candidates, feasible_flow(candidates, truth)):
+        for name, screen in _SCREENS.items():
+            found[name][block.edges] = screen(block)[block.part]
+    return {"O": np.where(edge >= 0, 1 / candidates.degrees, 0.0), **{name: at[edge] for name, at in found.items()}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,3 +101,10 @@ def _others(index: Ints, logs: Floats, copies: Ints, count: int) -> Floats:
     total = np.bincount(index, scaled * copies, count)
     found: Floats = top[index] + np.log(np.maximum(total[index] - scaled, 1e-300))
     return found
+
+
+_SCREENS: dict[str, Callable[[Block], Floats]] = {
+    "Sinkhorn": sinkhorn,
+    "one-step": one_step,
+    "Bethe": lambda block: bethe(block).beliefs,
+}

@@ -25,16 +25,18 @@ from unveil.matching.screening import bethe
 from unveil.matching.subsets import LARGEST, matrix_marginals
 from unveil.run import Run
 
-__all__ = ["Budget", "Part", "Rung", "Solution", "solve"]
+__all__ = ["Budget", "Part", "Rung", "Solution", "bijection", "solve"]
 
-Rung = Literal["forced", "subsets", "frontier", "simulation"]
+Rung = Literal["forced", "subsets", "frontier", "simulation", "screening"]
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How much work a solution may take: for the frontier, states at once and transitions between them; for the chain,
-    sweeps, and the half-width of the expected number of cracks, as a share of all entries, at which it may stop."""
+    """How much work a solution may take: entries whose sets of columns are gone through; for the frontier, states at
+    once and transitions between them; for the chain, sweeps, and the half-width of the expected number of cracks, as a
+    share of all entries, at which it may stop."""
 
+    subsets: int = LARGEST
     states: int = 4_000_000
     transitions: int = 10_000_000_000
     sweeps: int = 20_000
@@ -73,8 +75,8 @@ class Solution:
 
     @property
     def exact(self) -> bool:
-        """Whether no block was simulated."""
-        return all(p.rung != "simulation" for p in self.parts)
+        """Whether no block was simulated or only screened."""
+        return all(p.rung not in ("simulation", "screening") for p in self.parts)
 
     @property
     def degree_of_anonymity(self) -> tuple[float, float]:
@@ -113,6 +115,7 @@ def solve(
     *,
     budget: Budget | None = None,
     may_be_wrong: bool = False,
+    simulate: bool = True,
 ) -> Solution:
     """How likely each entry is to be cracked.
 
@@ -124,9 +127,11 @@ def solve(
         The pseudonym of every entry; entry i has pseudonym i if not given.
     may_be_wrong
         Allow a truth that the attacker excludes; such entries are never cracked.
+    simulate
+        Whether blocks that are out of reach are simulated; otherwise they only get the instant bounds and beliefs.
     """
     run, budget = run or Run(), budget or Budget()
-    truth = _bijection(truth, candidates.n)
+    truth = bijection(truth, candidates.n)
     edge = candidates.edge_of(np.arange(candidates.n), truth)
     flow = feasible_flow(candidates, truth)
     if (edge < 0).any() and not may_be_wrong:
@@ -139,7 +144,7 @@ def solve(
     log_low = log_high = variance = 0.0
     parts = []
     for block in blocks(candidates, flow):
-        solved = _block(block, flow, true_counts, run, budget, candidates.n)
+        solved = _block(block, flow, true_counts, run, budget, candidates.n if simulate else 0)
         marginals[block.edges] = solved.marginals[block.part]
         log_low, log_high = log_low + solved.log_low, log_high + solved.log_high
         variance += solved.part.error**2
@@ -151,7 +156,8 @@ def solve(
     return Solution(candidates, truth, (log_low, log_high), marginals, crack, mean, interval, tuple(parts))
 
 
-def _bijection(truth: Ints | None, n: int) -> Ints:
+def bijection(truth: Ints | None, n: int) -> Ints:
+    """The truth, checked; entry i has pseudonym i if there is none."""
     if truth is None:
         return np.arange(n)
     truth = np.asarray(truth, np.int64)
@@ -175,11 +181,14 @@ def _block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget
         log = float(gammaln(n + 1)) + n * math.log(block.weights[0])
         return _Solved(log, log, np.full(1, 1 / n), Part(n, "forced"))
     way = plan(block, budget.states)
-    if n <= LARGEST and (way is None or way.work > n << (n - 2)):
+    if n <= min(LARGEST, budget.subsets) and (way is None or way.work > n << (n - 2)):
         return _subsets(block)
     if way is not None and way.work <= budget.transitions:
         log, marginals = frontier_marginals(block, way, run)
         return _Solved(log, log, marginals, Part(n, "frontier"))
+    if not entries:
+        quick = bethe(block)
+        return _Solved(quick.low, quick.high, quick.beliefs, Part(n, "screening"))
     return _simulated(block, flow, true_counts, run, budget, entries)
 
 
