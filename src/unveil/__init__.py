@@ -18,7 +18,7 @@ from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Policy
-from unveil.release import Graph, Table, Transactions
+from unveil.release import Graph, Matrix, Table, Transactions
 from unveil.release.read import read
 from unveil.release.write import write
 from unveil.run import Run
@@ -30,6 +30,7 @@ __all__ = [
     "Engine",
     "Finding",
     "Graph",
+    "Matrix",
     "Policy",
     "Run",
     "Table",

@@ -19,6 +19,7 @@ from unveil.classes.ask import QUESTION as CLASSES
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.items.ask import QUESTION as ITEMS
+from unveil.matching.ask import QUESTION as MATCHING
 from unveil.network.ask import QUESTION as NETWORK
 from unveil.policy import Policy
 from unveil.question import Question
@@ -32,7 +33,7 @@ from unveil.wording import listed, shown
 
 __all__ = ["QUESTIONS", "assess"]
 
-QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, ITEMS, NETWORK)
+QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, ITEMS, NETWORK, MATCHING)
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
@@ -66,6 +67,9 @@ def assess(
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     asked_for = policy
     applicable = [q for q in QUESTIONS if case.release.kind in q.kinds]
+    for question in applicable:
+        if question.check is not None:
+            question.check(case, policy)
     run = Run(policy.seed, exposed, reveal, _confidence(applicable, policy))
     if progress is not None:
         run = replace(run, progress=progress)

@@ -52,6 +52,11 @@ _DEFAULT: dict[str, float | None] = {
     "classes.at_risk": None,
     "classes.reidentification": None,
     "items.point_knowledge": 0.1,
+    "matching.expected_cracks": 0.1,
+    "matching.degree_of_anonymity": None,
+    "matching.o_estimate": None,
+    "matching.heuristic": None,
+    "matching.bethe": None,
     "network.degree_k": 5,
     "network.degree_unique": None,
 }
@@ -103,7 +108,8 @@ class Policy:
 
     ``quasi`` holds sets of quasi-identifiers: each set is one attacker's knowledge, and all must hold. ``subject`` is
     the column that says which rows are the same person. ``guessed`` names the columns whose role nobody gave.
-    ``require`` names questions without whose answer there is no ``release``.
+    ``require`` names questions without whose answer there is no ``release``. ``may_be_wrong``: the attacker may have
+    excluded what is true.
     """
 
     identifier: tuple[str, ...] = ()
@@ -115,6 +121,7 @@ class Policy:
     preset: str = "default"
     tolerance: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
     require: tuple[str, ...] = ()
+    may_be_wrong: bool = False
     seed: int = 0
     guessed: tuple[str, ...] = ()
 
@@ -229,6 +236,8 @@ def _check(policy: Policy) -> None:
         raise UnveilError(f"unknown preset {shown(policy.preset)!r}; choose one of {listed(PRESETS)}")
     if isinstance(policy.seed, bool) or not isinstance(policy.seed, int) or policy.seed < 0:
         raise UnveilError("seed must be a whole number, 0 or more")
+    if not isinstance(policy.may_be_wrong, bool):
+        raise UnveilError("may_be_wrong must be true or false")
     if policy.subject is not None and not isinstance(policy.subject, str):
         raise UnveilError("subject must be the name of one column")
     known = PRESETS["default"].tolerance

@@ -18,7 +18,8 @@ class Question:
     """What a room asks.
 
     ``kinds`` are the kinds of release it can be asked of; ``findings`` the ids it can answer with; ``sampled`` those
-    among them that decide and are simulated, which share the error rate of the verdict.
+    among them that decide and are simulated, which share the error rate of the verdict. ``check`` refuses input that
+    cannot be right, before anything is measured.
     """
 
     name: str
@@ -27,3 +28,4 @@ class Question:
     findings: tuple[str, ...]
     ask: Callable[[Case, Policy, Run], Iterable[Finding]]
     sampled: tuple[str, ...] = ()
+    check: Callable[[Case, Policy], None] | None = None

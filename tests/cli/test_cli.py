@@ -152,7 +152,7 @@ def test_version_and_help(unveil: Unveil) -> None:
     for command in ("assess", "describe", "init", "crack", "demo", "schema", "completion"):
         text = unveil(command, "--help").stdout
         examples = text.partition("Examples:")[2].strip().splitlines()
-        assert len(examples) == 2, command
+        assert len(examples) >= 2, command
         assert all(e.strip().startswith("unveil ") for e in examples)
 
 

@@ -6,7 +6,9 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
@@ -29,28 +31,84 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def findings(text: str) -> dict[str, dict[str, Any]]:
+    return {f["id"]: f for f in json.loads(text)["findings"]}
+
+
 def test_the_numbers(unveil: Unveil, files: Path) -> None:
-    said = json.loads(unveil("crack", "m.csv", "--truth", "t.csv", "--format", "json").stdout)
-    assert said["expected cracks (epsilon)"] == pytest.approx(29 / 18)
-    assert said["degree of anonymity (d)"] == pytest.approx(0.6037340455)
-    assert said["method"] == "exact"
-    assert said["O-estimate"] == pytest.approx(1 / 3 + 1 / 3 + 1 / 4 + 1 / 4 + 1 / 3)
-    assert said["H (estimate)"] is None
-    assert sum(row["risk"] for row in said["riskiest"]) == pytest.approx(29 / 18)
+    done = unveil("crack", "m.csv", "--truth", "t.csv", "--format", "json")
+    assert done.returncode == 1
+    said = findings(done.stdout)
+    cracks = said["matching.expected_cracks"]
+    assert cracks["value"] == pytest.approx(29 / 18)
+    assert cracks["method"] == "exact"
+    assert cracks["tolerance"] == pytest.approx(0.5)
+    assert cracks["status"] == "over"
+    assert sum(row["risk"] for row in cracks["exposed"]) == pytest.approx(29 / 18)
+    assert said["matching.degree_of_anonymity"]["value"] == pytest.approx(0.6037340455)
+    assert said["matching.o_estimate"]["value"] == pytest.approx(1 / 3 + 1 / 3 + 1 / 4 + 1 / 4 + 1 / 3)
+    assert {f["method"] for f in said.values()} == {"exact", "estimate"}
+    assert unveil("crack", "m.csv", "--truth", "t.csv", "--tolerance", "0.4").returncode == 0
 
 
 def test_labels_stay_secret(unveil: Unveil, files: Path) -> None:
-    hidden = unveil("crack", "m.csv", "--truth", "t.csv")
-    assert "CANARY" not in hidden.stdout + hidden.stderr
-    assert "entry 1" in hidden.stdout
-    assert "CANARY" in unveil("crack", "m.csv", "--truth", "t.csv", "--reveal").stdout
+    for form in ("text", "json", "html"):
+        hidden = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form)
+        assert "CANARY" not in hidden.stdout + hidden.stderr
+        assert "entry 1" in hidden.stdout
+        shown = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form, "--reveal").stdout
+        assert "CANARY" in shown
 
 
-def test_a_bare_weighted_matrix(unveil: Unveil, tmp_path: Path) -> None:
+def test_the_picture_does_not_tell_the_truth_unless_revealed(unveil: Unveil, files: Path) -> None:
+    def links(*more: str) -> dict[str, Any]:
+        said = findings(unveil("crack", "m.csv", "--format", "json", *more).stdout)
+        (found,) = (c for c in said["matching.expected_cracks"]["curves"] if c["kind"] == "links")
+        return dict(found)
+
+    secret, revealed = links("--truth", "t.csv"), links("--truth", "t.csv", "--reveal")
+    assert secret["true"] is None
+    best = [max(p for i, _, p in secret["pairs"] if i == k) for k in range(5)]
+    assert secret["risk"] == pytest.approx(best)  # what the attacker can tell as well
+    assert revealed["true"] == [[0, 2], [1, 3], [2, 4], [3, 0], [4, 1]]
+    assert sum(revealed["risk"]) == pytest.approx(29 / 18)
+    assert len(secret["pairs"]) == 17
+
+
+def test_the_report_draws_the_graph(unveil: Unveil, files: Path) -> None:
+    unveil("crack", "m.csv", "--truth", "t.csv", "--report", "r.html")
+    page = (files / "r.html").read_text()
+    assert "Who may be whom" in page
+    assert page.count("<line ") >= 17
+
+
+def test_weights_and_patterns(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "w.txt").write_text("0.75 0.25\n0.25 0.75\n")
-    said = json.loads(unveil("crack", "w.txt", "--format", "json").stdout)
-    assert said["expected cracks (psi)"] == pytest.approx(2 * 0.5625 / 0.625)
-    assert said["H (estimate)"] == pytest.approx(1.5)
+    said = findings(unveil("crack", "w.txt", "--weights", "--format", "json").stdout)
+    assert said["matching.expected_cracks"]["value"] == pytest.approx(2 * 0.5625 / 0.625)
+    assert said["matching.heuristic"]["value"] == pytest.approx(1.5)
+    assert "Ψ" in said["matching.expected_cracks"]["title"]
+    said = findings(unveil("crack", "w.txt", "--pattern", "--format", "json").stdout)
+    assert said["matching.expected_cracks"]["value"] == pytest.approx(1)
+    assert "ε" in said["matching.expected_cracks"]["title"]
+
+
+def test_an_attacker_who_may_be_wrong(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("1,1\n0,1\n")
+    (tmp_path / "t.csv").write_text("1,2\n2,1\n")
+    done = unveil("crack", "m.csv", "--truth", "t.csv", "--may-be-wrong", "--format", "json")
+    assert findings(done.stdout)["matching.expected_cracks"]["value"] == 0
+
+
+def test_simulation_is_labelled_and_reproducible(unveil: Unveil, tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).random((40, 40)) < 0.5
+    np.savetxt(tmp_path / "m.csv", rows | np.eye(40, dtype=bool), fmt="%d", delimiter=",")
+    first, second = (findings(unveil("crack", "m.csv", "--format", "json").stdout) for _ in range(2))
+    cracks = first["matching.expected_cracks"]
+    assert cracks["method"] == "simulation"
+    assert cracks["interval"][0] < cracks["value"] < cracks["interval"][1]
+    assert first["matching.degree_of_anonymity"]["method"] == "bound"
+    assert cracks["value"] == second["matching.expected_cracks"]["value"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +119,7 @@ def test_a_bare_weighted_matrix(unveil: Unveil, tmp_path: Path) -> None:
         ("1,0\n1,CANARY\n", "", "line 2"),
         ("1,0,1\n1,1,1\n", "", "must be as many"),
         ("1,-1\n1,1\n", "", "negative"),
-        ("1,nan\n1,1\n", "", "not a number"),
+        ("1,nan\n1,1\n", "", "row 1, column 2 is infinite or not a number"),
         ("1,0\n1,0\n", "", "no perfect matching"),
         (",a,a\nx,1,1\ny,1,1\n", "", "same label"),
         (",a,b\nx,1,1\ny,1,1\n", "x,a\ny,CANARY\n", "line 2"),

@@ -16,8 +16,8 @@ from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
 from unveil.matching.chains import Walk
 from unveil.matching.diagnostics import standard_error
 from unveil.matching.frontier import frontier_marginals, plan
+from unveil.matching.ladder import _simulated
 from unveil.matching.screening import bethe, one_step, sinkhorn
-from unveil.matching.solve import _simulated
 from unveil.matching.subsets import matrix_marginals
 
 
@@ -325,6 +325,22 @@ def test_extremes(weights: np.ndarray, log: float, cracks: float) -> None:
     solution = solve(Candidates.from_matrix(weights))
     assert solution.log_permanent[0] == pytest.approx(log, abs=1e-9, rel=1e-12)
     assert solution.expected_cracks == pytest.approx(cracks)
+
+
+@pytest.mark.parametrize("size", [1, 30, 300])
+def test_extreme_weights_on_every_exact_rung(size: float) -> None:
+    """Weights from 1e-300 to 1e300 against sums over sets in exact fractions."""
+    rng = np.random.default_rng(1)
+    for trial in range(8):
+        n = 5 + trial % 3
+        weights = np.where(rng.random((n, n)) < 0.7, 10.0 ** rng.uniform(-size, size, (n, n)), 0)
+        weights[np.arange(n), np.arange(n)] += 10.0**-size
+        expected, log = naive.exact_marginals(weights)
+        for budget in (Budget(), Budget(subsets=0)):
+            solution = solve(Candidates.from_matrix(weights), budget=budget)
+            assert solution.exact
+            assert close(solution.matrix(), expected)
+            assert solution.log_permanent[0] == pytest.approx(log, rel=1e-12, abs=1e-10)
 
 
 def test_degree_of_anonymity() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -42,3 +44,18 @@ def set_cracked(weights: np.ndarray, truth: np.ndarray, members: list[int]) -> f
     own = {int(truth[i]) for i in members}
     hits = sum(w for p, w in all_matchings(weights) if {p[i] for i in members} == own)
     return hits / permanent(weights)
+
+
+def exact_marginals(weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """The probability of every edge and ln permanent, in fractions: no weight is too large or small."""
+    n = len(weights)
+    w = [[Fraction(x) for x in row] for row in weights.tolist()]
+    through = [[Fraction(0)] * n for _ in range(n)]
+    total = Fraction(0)
+    for p in permutations(range(n)):
+        here = math.prod((w[i][p[i]] for i in range(n)), start=Fraction(1))
+        total += here
+        for i in range(n):
+            through[i][p[i]] += here
+    log = math.log(total.numerator) - math.log(total.denominator)
+    return np.array([[float(x / total) for x in row] for row in through]), log

@@ -124,7 +124,7 @@ def test_wrong_kind(tmp_path: Path, name: str, data: bytes, kind: Any, said: str
 
 
 def test_unknown_kind(tmp_path: Path) -> None:
-    with pytest.raises(UnveilError, match="unknown kind 'picture'; choose table, transactions or graph"):
+    with pytest.raises(UnveilError, match="unknown kind 'picture'; choose table, transactions, graph, matrix"):
         read(tmp_path / "x", "picture")  # type: ignore[arg-type]
 
 

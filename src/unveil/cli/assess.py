@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import os
-import sys
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from unveil.cli.options import policy_from, policy_options, reading_options, release_from
+from unveil.cli.output import check_targets, deliver, output_options, rendered
 from unveil.cli.telling import note, progress
-from unveil.errors import UnveilError
 from unveil.wording import shown
-
-if TYPE_CHECKING:
-    from unveil.assessment import Assessment
 
 __all__ = ["command"]
 
@@ -34,13 +27,7 @@ Examples:
 @click.argument("file", type=click.Path())
 @policy_options
 @reading_options
-@click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the result there instead of to standard output.")
-@click.option("--report", metavar="FILE", help="Also write the HTML report there.")
-@click.option("--exposed", type=click.IntRange(min=0), default=10, show_default=True, help="How many subjects to list.")
-@click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Do not pass that on.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict.")
-@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+@output_options
 def command(
     file: str,
     form: str,
@@ -59,56 +46,17 @@ def command(
     is never "release".
     """
     from unveil.assess import assess
-    from unveil.release.target import atomic
 
     tell = note(quiet)
-    _check_targets([output, report], [file, given["policy_file"]])
+    check_targets([output, report], [file, given["policy_file"]])
     policy = policy_from(given, tell)
     with progress(f"reading {shown(file)}", quiet) as told:
         release = release_from(file, given)
         assessment = assess(release, policy, reveal=reveal, exposed=exposed, progress=told)
         told("writing", None)
-        text = _rendered(assessment, form, to_file=output is not None)
+        text = rendered(assessment, form, to_file=output is not None)
         page = assessment.to_html() if report else ""
     for said in release.notes:
         tell(f"{shown(release.name)}: {said}")
-    with ExitStack() as both:  # either all files appear or none
-        if report:
-            both.enter_context(atomic(report)).write(page.encode())
-        if output:
-            both.enter_context(atomic(output)).write(text.encode())
-    if report:
-        tell(f"report written to {shown(report, 200)}")
-    if not output:
-        click.echo(text, nl=False)
+    deliver(text, page, output, report, tell)
     return 0 if exit_zero else assessment.verdict.exit_code
-
-
-def _check_targets(targets: list[str | None], sources: list[str | None]) -> None:
-    """Results must not overwrite what they are made from, nor each other."""
-    seen = [os.path.realpath(source) for source in sources if source]
-    for target in filter(None, targets):
-        if os.path.realpath(target) in seen:
-            raise UnveilError(f"{shown(target, 200)}: would overwrite the input or another result; name another file")
-        if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
-            raise UnveilError(f"{shown(target, 200)}: the directory does not exist; nothing was written")
-        seen.append(os.path.realpath(target))
-
-
-def _rendered(assessment: Assessment, form: str, to_file: bool) -> str:
-    if form == "json":
-        return assessment.to_json()
-    if form == "html":
-        return assessment.to_html()
-    return assessment.to_text() if to_file or not sys.stdout.isatty() else _coloured(assessment)
-
-
-def _coloured(assessment: Assessment) -> str:
-    """Text as it looks best on this terminal."""
-    from rich.console import Console
-
-    from unveil.report.text import show
-
-    text = io.StringIO()
-    show(assessment, Console(file=text, force_terminal=True, width=Console().width))
-    return text.getvalue()

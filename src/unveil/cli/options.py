@@ -23,7 +23,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _READING: tuple[Callable[[_Command], _Command], ...] = (
     click.option(
-        "--kind", type=click.Choice(["table", "transactions", "graph"]), help="What the file holds, if it is unclear."
+        "--kind",
+        type=click.Choice(["table", "transactions", "graph", "matrix"]),
+        help="What the file holds, if it is unclear.",
     ),
     click.option("--delimiter", metavar="CHAR", help="What separates the values; found out by default."),
     click.option("--encoding", help="The text's encoding; UTF-8 by default."),

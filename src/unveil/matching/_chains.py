@@ -3,9 +3,9 @@
 ``graph`` holds, for a block: ``weights[a, b]`` of classes by groups; the class of every entry and the group of every
 pseudonym; ``runs[a, k]``, the candidates of class a as runs of pseudonyms of equal weight: the total weight before the
 run and up to its end, the inverse of one weight, the first and the last pseudonym, and the total weight of the class
-without its last candidate; the entries that have a choice; and
-the classes that share candidates with each (starts, classes, running number of their entries), with the first entry of
-every class. ``matching`` holds the pseudonym of every entry and the entry of every pseudonym.
+without its last candidate; the entries that have a choice; what is possible at all, as bytes; and the classes that
+share candidates with each (starts, classes, running number of their entries), with the first entry of every class.
+``matching`` holds the pseudonym of every entry and the entry of every pseudonym.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
     """An entry draws one of its other candidates and swaps with the holder, if that can take what it gives up. For
     even weights: the way back is drawn as often. One of the others is drawn as one of all but the last, which stands
     in for the one that is held."""
-    weights, of_entry, of_slot, runs, movable = graph[:5]
+    _, of_entry, of_slot, runs, movable, allowed = graph[:6]
     held, holder = matching
     last = runs.shape[1] - 1
     for _ in range(many):
@@ -46,7 +46,7 @@ def _swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
         if j == old:
             j = int(runs[a, last, 4])
         other = holder[j]
-        if weights[of_entry[other], of_slot[old]] > 0:
+        if allowed[of_entry[other], of_slot[old]]:
             held[i], held[other], holder[old], holder[j] = j, old, other, i
 
 
@@ -82,7 +82,7 @@ def _tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
 def _reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
     """An entry and up to four entries that share candidates with it deal out what they hold anew, by the exact
     conditional distribution: sums over sets of columns, then one row after the other from the last."""
-    weights, of_entry, of_slot, _, movable, near_starts, near, near_upto, begins = graph
+    weights, of_entry, of_slot, _, movable, _, near_starts, near, near_upto, begins = graph
     held, holder = matching
     rows, slots = np.empty(_ROWS, np.int64), np.empty(_ROWS, np.int64)
     table, ways = np.empty((_ROWS, _ROWS)), np.empty(1 << _ROWS)

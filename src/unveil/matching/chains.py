@@ -168,7 +168,8 @@ def _graph(block: Block) -> tuple[npt.NDArray[Any], ...]:
     sizes = np.cumsum(block.r[shared.indices])
     before = np.append(0, sizes)[np.repeat(shared.indptr[:-1], np.diff(shared.indptr))]
     near = shared.indptr.astype(np.int64), shared.indices.astype(np.int64), (sizes - before).astype(np.int64)
-    return weights, of_entry, of_slot, _runs(block, weights), movable, *near, np.cumsum(block.r) - block.r
+    begins = np.cumsum(block.r) - block.r
+    return weights, of_entry, of_slot, _runs(block, weights), movable, weights > 0, *near, begins
 
 
 def _even(block: Block) -> bool:

@@ -27,8 +27,8 @@ from unveil.errors import UnveilError
 from unveil.matching._subsets import subset_cracks
 from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
 from unveil.matching.candidates import Candidates, Floats, Ints
+from unveil.matching.ladder import bijection, solve
 from unveil.matching.scaling import balanced, potentials
-from unveil.matching.solve import bijection, solve
 from unveil.matching.subsets import matrix_marginals
 from unveil.matching.truths import mean_error, worst_truth
 

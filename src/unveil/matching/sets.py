@@ -22,7 +22,7 @@ from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
 from unveil.matching.candidates import Candidates, Ints
 from unveil.matching.chains import Walk
 from unveil.matching.diagnostics import effective_size, standard_error
-from unveil.matching.solve import Budget, bijection, solve
+from unveil.matching.ladder import Budget, bijection, solve
 from unveil.run import Run
 
 __all__ = ["Chance", "set_cracked"]

@@ -18,17 +18,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil.errors import UnveilError
-from unveil.release import Graph, Release, edges, gml, graphml, matrix_market, table, transactions
+from unveil.release import Graph, Matrix, Release, edges, gml, graphml, matrix, matrix_market, table, transactions
 from unveil.release.source import peek, stem
 from unveil.wording import listed, shown
 
 __all__ = ["Kind", "read"]
 
-Kind = Literal["table", "transactions", "graph"]
+Kind = Literal["table", "transactions", "graph", "matrix"]
 
 _SAID = {"engine": "memory limit or spill"}  # has another name on the command line
 _Reader = Callable[..., Release]
-_CALLED: Mapping[Kind, str] = {"table": "a table", "transactions": "transactions", "graph": "a graph"}
+_CALLED: Mapping[Kind, str] = {
+    "table": "a table",
+    "transactions": "transactions",
+    "graph": "a graph",
+    "matrix": "a matrix of candidates",
+}
 
 _BASKET = {"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}
 _ITEM = {"item", "product"}
@@ -40,19 +45,20 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     Parameters
     ----------
     source
-        A file name, or a pandas, polars or pyarrow frame, or a networkx graph.
+        A file name, or a pandas, polars or pyarrow frame, or a networkx graph, or (with its kind) rows of numbers.
     kind
-        ``"table"``, ``"transactions"`` or ``"graph"``; told by name and content if not given.
+        ``"table"``, ``"transactions"`` or ``"graph"``, told by name and content if not given; or ``"matrix"``, a
+        matrix of candidates, which is never guessed.
     options
         For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for tables: ``engine``; for
         edge lists: ``directed``.
 
     Returns
     -------
-    Table, Transactions or Graph
+    Table, Transactions, Graph or Matrix
     """
-    if kind is not None and kind not in ("table", "transactions", "graph"):
-        raise UnveilError(f"unknown kind {shown(kind)!r}; choose table, transactions or graph")
+    if kind is not None and kind not in _CALLED:
+        raise UnveilError(f"unknown kind {shown(kind)!r}; choose {', '.join(_CALLED)}")
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source))
         name, reader = path.name, functools.partial(_reader(path, kind), path)
@@ -67,6 +73,8 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
 
 def _from_memory(source: Any, kind: Kind | None) -> _Reader:
     found: tuple[Kind, _Reader]
+    if kind == "matrix":
+        return Matrix.of
     if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
         found = "graph", Graph.from_networkx
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__") or hasattr(source, "to_batches"):
@@ -100,6 +108,7 @@ _DEFAULT: Mapping[Kind, _Reader] = {
     "table": table.read_csv,
     "transactions": transactions.read_fimi,
     "graph": edges.read_edges,
+    "matrix": matrix.read_matrix,
 }
 
 _TEXT = (*_DEFAULT.values(), transactions.read_long)
@@ -110,6 +119,8 @@ def _reader(path: Path, kind: Kind | None) -> _Reader:
     head = peek(path, 1 << 16)
     if not head:
         raise UnveilError(f"{shown(path.name)}: the file is empty")
+    if kind == "matrix" and _unmistakable(head) is None:
+        return matrix.read_matrix
     found = _unmistakable(head) or _BY_NAME.get(stem(path)) or _by_content(head, stem(path), kind)
     if kind is None and found[1] is transactions.read_fimi and _fixed_width(head):
         raise UnveilError(

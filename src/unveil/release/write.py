@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unveil.errors import UnveilError
-from unveil.release import Release, Table, edges, gml, transactions
+from unveil.release import Release, Table, edges, gml, matrix, transactions
 from unveil.release.target import atomic
 from unveil.wording import listed, shown
 
@@ -79,4 +79,5 @@ _WRITERS: dict[str, dict[str, Callable[[Any, BinaryIO], None]]] = {
         ".jsonl": transactions.write_jsonl,
     },
     "graph": {".edges": edges.write_edges, ".gml": gml.write_gml},
+    "matrix": {".csv": matrix.write_matrix},
 }

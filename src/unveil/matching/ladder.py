@@ -25,7 +25,7 @@ from unveil.matching.screening import bethe
 from unveil.matching.subsets import LARGEST, matrix_marginals
 from unveil.run import Run
 
-__all__ = ["Budget", "Part", "Rung", "Solution", "bijection", "solve"]
+__all__ = ["Budget", "Part", "Rung", "Solution", "bijection", "possible", "solve"]
 
 Rung = Literal["forced", "subsets", "frontier", "simulation", "screening"]
 
@@ -134,11 +134,8 @@ def solve(
     truth = bijection(truth, candidates.n)
     edge = candidates.edge_of(np.arange(candidates.n), truth)
     flow = feasible_flow(candidates, truth)
-    if (edge < 0).any() and not may_be_wrong:
-        raise UnveilError(
-            f"the true pseudonym of entry {int((edge < 0).argmax()) + 1:,} is not among its candidates; mend the "
-            "truth, or say that the attacker may be wrong"
-        )
+    if not may_be_wrong:
+        possible(candidates, truth)
     true_counts = np.bincount(edge[edge >= 0], minlength=len(candidates.groups))
     marginals = np.zeros(len(candidates.groups))
     log_low = log_high = variance = 0.0
@@ -154,6 +151,16 @@ def solve(
     width = float(ndtri((1 + run.confidence) / 2)) * math.sqrt(variance)
     interval = (max(0.0, mean - width), min(float(candidates.n), mean + width))
     return Solution(candidates, truth, (log_low, log_high), marginals, crack, mean, interval, tuple(parts))
+
+
+def possible(candidates: Candidates, truth: Ints) -> None:
+    """Refuse a truth that the attacker excludes."""
+    edge = candidates.edge_of(np.arange(candidates.n), truth)
+    if (edge < 0).any():
+        raise UnveilError(
+            f"the true pseudonym of entry {int((edge < 0).argmax()) + 1:,} is not among its candidates; give or "
+            "mend the truth, or say that the attacker may be wrong"
+        )
 
 
 def bijection(truth: Ints | None, n: int) -> Ints:

@@ -1,0 +1,86 @@
+"""Where results go: standard output, a file, a report; all of them or none."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from unveil.errors import UnveilError
+from unveil.wording import shown
+
+if TYPE_CHECKING:
+    from unveil.assessment import Assessment
+
+__all__ = ["check_targets", "deliver", "output_options", "rendered"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True),
+    click.option("-o", "--output", metavar="FILE", help="Write the result there instead of to standard output."),
+    click.option("--report", metavar="FILE", help="Also write the HTML report there."),
+    click.option("--exposed", type=click.IntRange(min=0), default=10, show_default=True, help="How many to list."),
+    click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Do not pass that on."),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
+    click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors."),
+)
+
+
+def output_options(command: _Command) -> _Command:
+    """Add the options that say what becomes of an assessment."""
+    made: Any = command
+    for option in reversed(_OPTIONS):
+        made = option(made)
+    return made  # type: ignore[no-any-return]
+
+
+def check_targets(targets: list[str | None], sources: list[str | None]) -> None:
+    """Results must not overwrite what they are made from, nor each other."""
+    seen = [os.path.realpath(source) for source in sources if source]
+    for target in filter(None, targets):
+        if os.path.realpath(target) in seen:
+            raise UnveilError(f"{shown(target, 200)}: would overwrite the input or another result; name another file")
+        if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
+            raise UnveilError(f"{shown(target, 200)}: the directory does not exist; nothing was written")
+        seen.append(os.path.realpath(target))
+
+
+def rendered(assessment: Assessment, form: str, to_file: bool) -> str:
+    """The assessment in the form that was asked for."""
+    if form == "json":
+        return assessment.to_json()
+    if form == "html":
+        return assessment.to_html()
+    return assessment.to_text() if to_file or not sys.stdout.isatty() else _coloured(assessment)
+
+
+def _coloured(assessment: Assessment) -> str:
+    """Text as it looks best on this terminal."""
+    from rich.console import Console
+
+    from unveil.report.text import show
+
+    text = io.StringIO()
+    show(assessment, Console(file=text, force_terminal=True, width=Console().width))
+    return text.getvalue()
+
+
+def deliver(text: str, page: str, output: str | None, report: str | None, tell: Callable[[str], None]) -> None:
+    """Write the text and the report: either all files appear or none."""
+    from unveil.release.target import atomic
+
+    with ExitStack() as both:
+        if report:
+            both.enter_context(atomic(report)).write(page.encode())
+        if output:
+            both.enter_context(atomic(output)).write(text.encode())
+    if report:
+        tell(f"report written to {shown(report, 200)}")
+    if not output:
+        click.echo(text, nl=False)
