@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -21,7 +22,7 @@ from typing import Any, Literal
 from unveil.errors import UnveilError
 from unveil.wording import listed, shown
 
-__all__ = ["PRESETS", "Column", "Policy", "Preset", "Role"]
+__all__ = ["PRESETS", "Column", "Policy", "Preset", "Role", "is_itemsets"]
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
 
@@ -51,7 +52,12 @@ _DEFAULT: dict[str, float | None] = {
     "classes.uniques": None,
     "classes.at_risk": None,
     "classes.reidentification": None,
-    "items.point_knowledge": 0.1,
+    "items.point_knowledge": None,
+    "items.expected_cracks": 0.1,
+    "items.o_estimate": None,
+    "items.alpha_max": None,
+    "items.sample_knowledge": None,
+    "items.itemsets_vulnerable": 0.1,
     "matching.expected_cracks": 0.1,
     "matching.degree_of_anonymity": None,
     "matching.o_estimate": None,
@@ -62,6 +68,8 @@ _DEFAULT: dict[str, float | None] = {
 }
 
 
+_ITEMSETS = re.compile(r"pairs|top:\d\d?|[1-9]\d?")
+_GAPS = ("median-gap", "mean-gap")
 _COUNTS = ("release.identifiers", "classes.k", "network.degree_k")  # all others are shares
 
 
@@ -109,7 +117,9 @@ class Policy:
     ``quasi`` holds sets of quasi-identifiers: each set is one attacker's knowledge, and all must hold. ``subject`` is
     the column that says which rows are the same person. ``guessed`` names the columns whose role nobody gave.
     ``require`` names questions without whose answer there is no ``release``. ``may_be_wrong``: the attacker may have
-    excluded what is true.
+    excluded what is true. ``width``: how well the frequencies of items are known, as a share of the baskets or a gap.
+    ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the most frequent
+    tenth of the items, ``3`` for sets of three), so that few are cracked with probability ``danger`` or more.
     """
 
     identifier: tuple[str, ...] = ()
@@ -122,6 +132,9 @@ class Policy:
     tolerance: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
     require: tuple[str, ...] = ()
     may_be_wrong: bool = False
+    width: str | float = "median-gap"
+    itemsets: str | None = None
+    danger: float = 0.5
     seed: int = 0
     guessed: tuple[str, ...] = ()
 
@@ -238,6 +251,14 @@ def _check(policy: Policy) -> None:
         raise UnveilError("seed must be a whole number, 0 or more")
     if not isinstance(policy.may_be_wrong, bool):
         raise UnveilError("may_be_wrong must be true or false")
+    if isinstance(policy.width, str) and policy.width not in _GAPS:
+        raise UnveilError(f"width must be {' or '.join(_GAPS)}, or a share of the baskets such as 0.01")
+    if not isinstance(policy.width, str) and not _is_share(policy.width):
+        raise UnveilError(f"width must be a share of the baskets between 0 and 1, or {' or '.join(_GAPS)}")
+    if policy.itemsets is not None and not (isinstance(policy.itemsets, str) and is_itemsets(policy.itemsets)):
+        raise UnveilError("itemsets must be pairs, top:10 (pairs without the most frequent tenth) or a size such as 3")
+    if not _is_share(policy.danger) or policy.danger == 0:
+        raise UnveilError("danger must be a probability above 0 and up to 1")
     if policy.subject is not None and not isinstance(policy.subject, str):
         raise UnveilError("subject must be the name of one column")
     known = PRESETS["default"].tolerance
@@ -247,6 +268,15 @@ def _check(policy: Policy) -> None:
         if value is not None:
             _check_tolerance(name, value)
     _check_roles(policy)
+
+
+def is_itemsets(text: str) -> bool:
+    """Whether a text names a kind of itemsets."""
+    return bool(_ITEMSETS.fullmatch(text))
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _check_tolerance(name: str, value: float) -> None:

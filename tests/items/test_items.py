@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Transactions
-from unveil.items.groups import group_sizes
+from unveil.items.beliefs import Beliefs
+from unveil.items.groups import Groups
+
+BIGMART = [list(basket) for basket in ["123", "1234", "46", "3456", "56", "6", "12", "134", "135", "246"]]
 
 
 def expected_cracks(counts: list[int]) -> float:
@@ -24,7 +27,7 @@ def expected_cracks(counts: list[int]) -> float:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=6))
 def test_the_number_of_groups_is_the_mean_over_all_consistent_guesses(counts: list[int]) -> None:
-    sizes = group_sizes(np.array(counts))
+    sizes = Groups.of(counts).size_of_each
     assert float((1 / sizes).sum()) == pytest.approx(expected_cracks(counts))
 
 
@@ -36,6 +39,29 @@ def test_bigmart() -> None:
     assert found.value == pytest.approx(3 / 6)
     assert found.baseline == pytest.approx(1 / 6)
     assert found.method == "exact"
+    cracks = unveil.assess(Transactions.from_baskets(BIGMART))["items.expected_cracks"]
+    h = Beliefs.of([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], [5, 4, 5, 5, 3, 5])
+    assert h.alpha == 1
+    assert cracks.subjects == 6
+
+
+def test_the_belief_functions_of_bigmart() -> None:
+    """Figures 2 and 3: f exact, g ignorant, h compliant, k right about half; the edges of h."""
+    counts = np.array([5.0, 4, 5, 5, 3, 5])
+    f, g = Beliefs.exact(counts), Beliefs.ignorant(counts)
+    h = Beliefs.of([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], counts)
+    k = Beliefs.of([1, 5, 1, 4, 1, 5], [4, 5, 3, 6, 4, 5], counts)
+    assert [b.alpha for b in (f, g, h, k)] == [1, 1, 1, 0.5]
+    assert k.compliant.tolist() == [False, False, False, True, True, True]
+    assert (g.candidates.dense() == 1).all()
+    edges = h.candidates.dense()
+    assert [(np.flatnonzero(edges[:, j]) + 1).tolist() for j in range(2)] == [[1, 2, 3, 4, 6], [1, 2, 4, 5]]
+    assert f.within(h)
+    assert h.within(g)
+    assert not g.within(h)
+    assert f.at_least_as_right(h)
+    assert f.at_least_as_right(Beliefs.of(k.low, k.high, counts))
+    assert not k.at_least_as_right(f)
 
 
 def test_exposed_items_are_numbers_unless_revealed() -> None:

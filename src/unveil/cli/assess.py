@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unveil.cli.options import policy_from, policy_options, reading_options, release_from
+from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options
 from unveil.cli.output import check_targets, deliver, output_options, rendered
 from unveil.cli.telling import note, progress
 from unveil.wording import shown
@@ -19,13 +19,14 @@ Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130
 \b
 Examples:
   unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
-  unveil assess baskets.dat --tolerance items.point_knowledge=0.2 --format json -o baskets.json
+  unveil assess baskets.dat --tolerance 0.2 --similar competitor.dat --report baskets.html
 """
 
 
 @click.command("assess", epilog=_EPILOG)
 @click.argument("file", type=click.Path())
 @policy_options
+@holding_options
 @reading_options
 @output_options
 def command(
@@ -48,15 +49,16 @@ def command(
     from unveil.assess import assess
 
     tell = note(quiet)
-    check_targets([output, report], [file, given["policy_file"]])
+    check_targets([output, report], [file, given["policy_file"], given["beliefs"], given["similar"]])
     policy = policy_from(given, tell)
     with progress(f"reading {shown(file)}", quiet) as told:
-        release = release_from(file, given)
-        assessment = assess(release, policy, reveal=reveal, exposed=exposed, progress=told)
+        case = case_from(file, given)
+        assessment = assess(case, policy, reveal=reveal, exposed=exposed, progress=told)
         told("writing", None)
         text = rendered(assessment, form, to_file=output is not None)
         page = assessment.to_html() if report else ""
-    for said in release.notes:
-        tell(f"{shown(release.name)}: {said}")
+    for held in (case.release, *case.holds.values()):
+        for said in held.notes:
+            tell(f"{shown(held.name)}: {said}")
     deliver(text, page, output, report, tell)
     return 0 if exit_zero else assessment.verdict.exit_code

@@ -52,6 +52,7 @@ def _facts(release: Release) -> dict[str, float | bool]:
     facts: dict[str, float | bool] = dict(release.size)
     if isinstance(release, Transactions):
         facts["items per basket"] = len(release.items) / release.baskets
+        facts |= _frequencies(release)
     if isinstance(release, Graph):
         facts["directed"] = release.directed
         facts["largest degree"] = int(release.degrees.max())
@@ -60,6 +61,19 @@ def _facts(release: Release) -> dict[str, float | bool]:
             if not release.directed
             else int(((release.degrees == 0) & (release.in_degrees == 0)).sum())
         )
+    return facts
+
+
+def _frequencies(release: Transactions) -> dict[str, float]:
+    """Frequency groups and the gaps between them, as shares of the baskets (Figure 10 of Lakshmanan and others)."""
+    from unveil.items.groups import Groups
+
+    groups = Groups.of(release.counts)
+    facts: dict[str, float] = {"frequency groups": len(groups.values), "groups of a single item": groups.singletons}
+    if len(groups.gaps):
+        gaps = {"smallest": groups.gaps.min(), "median": groups.median_gap, "mean": groups.mean_gap}
+        gaps["largest"] = groups.gaps.max()
+        facts |= {f"{name} gap": float(gap) / release.baskets for name, gap in gaps.items()}
     return facts
 
 

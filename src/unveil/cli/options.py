@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 import click
 
+from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import PRESETS, Policy
-from unveil.release import Release
+from unveil.release import Release, Transactions
 from unveil.wording import shown
 
-__all__ = ["policy_from", "policy_options", "reading_options", "release_from"]
+__all__ = ["case_from", "holding_options", "policy_from", "policy_options", "reading_options", "release_from"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -65,9 +66,25 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         "--tolerance",
         multiple=True,
         metavar="FINDING=VALUE",
-        help="What is tolerated, such as classes.k=11; =off turns it off.",
+        help="What is tolerated, such as classes.k=11; =off turns it off. A bare number is the share of items cracked.",
+    ),
+    click.option(
+        "--width",
+        metavar="WIDTH",
+        help="How well item frequencies are known: median-gap (default), mean-gap, or a share of the baskets.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
+)
+
+_HOLDING: tuple[Callable[[_Command], _Command], ...] = (
+    click.option("--beliefs", metavar="FILE", help="What the attacker believes of baskets: columns item, low, high."),
+    click.option(
+        "--itemsets",
+        metavar="WHICH",
+        help="Sets of items to protect: pairs, top:10 (pairs without the most frequent tenth), a size such as 3, or a "
+        "file with a column items (names separated by blanks) and optionally sigma, tau and class.",
+    ),
+    click.option("--similar", metavar="FILE", help="Similar baskets that the attacker holds, with the items' names."),
 )
 
 
@@ -85,6 +102,37 @@ def policy_options(command: _Command) -> _Command:
     """Add the options that make up a policy."""
     made: _Command = _all(_POLICY, command)
     return made
+
+
+def _itemsets_file(given: Mapping[str, Any]) -> str | None:
+    """The file that lists itemsets, where one is named and not a kind of them."""
+    from unveil.policy import is_itemsets
+
+    which: str | None = given.get("itemsets")
+    return None if which is None or is_itemsets(which) else which
+
+
+def holding_options(command: _Command) -> _Command:
+    """Add the options that name what the attacker holds."""
+    made: _Command = _all(_HOLDING, command)
+    return made
+
+
+def case_from(file: str, given: Mapping[str, Any]) -> Case:
+    """Read the release, and what the attacker holds."""
+    from unveil.release.read import read
+
+    holds: dict[str, Release] = {}
+    if given["beliefs"] and given["similar"]:
+        raise UnveilError("--beliefs and --similar exclude each other; give one")
+    release = release_from(file, given)
+    wanted = {"beliefs": given["beliefs"], "similar": given["similar"], "itemsets": _itemsets_file(given)}
+    for name, file in wanted.items():
+        if file:
+            if not isinstance(release, Transactions):
+                raise UnveilError(f"--{name} is for baskets of items; {shown(release.name)} was read as {release.kind}")
+            holds[name] = read(file, "transactions" if name == "similar" else "table")
+    return Case(release, holds=MappingProxyType(holds))
 
 
 def release_from(file: str, given: Mapping[str, Any]) -> Release:
@@ -115,8 +163,13 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
             said[name] = given[name]
     if given["missing"]:
         said["missing"] = tuple(given["missing"])
+    if given["itemsets"] and not _itemsets_file(given):
+        said["itemsets"] = given["itemsets"]
+    if given["width"] is not None:
+        said["width"] = _width(given["width"])
     if given["tolerance"]:
-        said["tolerance"] = MappingProxyType({**policy.tolerance, **dict(map(_tolerance, given["tolerance"]))})
+        named = dict(pair for text in given["tolerance"] for pair in _tolerance(text))
+        said["tolerance"] = MappingProxyType({**policy.tolerance, **named})
     return _overridden(policy, said)
 
 
@@ -150,12 +203,23 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _tolerance(text: str) -> tuple[str, float | None]:
-    name, found, value = text.partition("=")
-    if value == "off":
-        return name, None
+def _width(text: str) -> str | float:
     try:
-        return name, float(value)
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _tolerance(text: str) -> list[tuple[str, float | None]]:
+    """The findings and what is tolerated of them; a bare number is the share of items that may be cracked."""
+    name, found, value = text.partition("=")
+    if found and value == "off":
+        return [(name, None)]
+    try:
+        return [(name, float(value))] if found else [(each, float(name)) for each in _ITEMS]
     except ValueError:
         example = "write classes.k=11, or classes.k=off" if not found else "the value must be a number or off"
         raise UnveilError(f"--tolerance {shown(text)}: {example}") from None
+
+
+_ITEMS = ("items.expected_cracks",)

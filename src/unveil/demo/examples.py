@@ -82,7 +82,7 @@ classes.k = 5
         """\
 # A grocer wants to publish what is bought together, products replaced by numbers.
 [tolerance]
-items.point_knowledge = 0.1
+items.expected_cracks = 0.1
 """,
     ),
     Example(

@@ -1,16 +1,17 @@
-"""The question ``items``: how many items does the release give away to someone who knows how popular each one is?"""
+"""The question ``items``: what if the attacker roughly knows how popular each item is?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.crowds import Crowds
-from unveil.finding import Exposed, Finding
-from unveil.items.groups import group_sizes
+from unveil.finding import Curve, Exposed, Finding, Method
+from unveil.items.groups import Groups
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import counted, number, percent, shown
@@ -19,25 +20,52 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from unveil.items.beliefs import Beliefs
+    from unveil.items.itemsets import Vulnerable
+    from unveil.items.recipe import Elsewhere, Recipe
+    from unveil.items.sampling import Knowledge
+
 __all__ = ["QUESTION"]
 
 _LAKSHMANAN = (
     "L. Lakshmanan, R. Ng, G. Ramesh, On disclosure risk analysis of anonymized itemsets in the presence of prior "
-    "knowledge, ACM TKDD 2(3), 2008, Lemmas 3.1, 3.2 and 3.5"
+    "knowledge, ACM TKDD 2(3), 2008"
 )
+_MISSING = "Empty baskets are left out; an item counts once per basket."
+_SAMPLE = 0.1  # the sample that a competitor is assumed to hold
+_MIXED = 2000  # items up to which wrong items are also mixed up with each other
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question."""
+    from unveil.items.recipe import assess_risk, wrong_elsewhere
+    from unveil.items.sampling import sample_knowledge
+
     baskets = case.release
     assert isinstance(baskets, Transactions)
-    sizes = group_sizes(baskets.counts)
+    yield _point_knowledge(baskets, policy, run)
+    beliefs, attacker = _beliefs(case, baskets, policy)
+    tolerance = policy.wanted("items.expected_cracks")
+    recipe = assess_risk(beliefs, tolerance, run)
+    yield _expected_cracks(recipe, beliefs, baskets, attacker, policy, run)
+    yield _o_estimate(recipe, beliefs, attacker, policy)
+    elsewhere = None
+    if recipe.stopped == 3 and recipe.solution.exact and beliefs.n <= _MIXED:
+        elsewhere = wrong_elsewhere(beliefs, recipe.allowed, run.rng("items.alpha_max"), run)
+    yield _alpha_max(recipe, elsewhere, attacker, policy)
+    yield from _itemsets(case, baskets, beliefs, attacker, policy, run)
+    knowledge = sample_knowledge(baskets, run.rng("items.sample_knowledge"), run=run)
+    yield _sample_knowledge(knowledge, recipe, policy)
+
+
+def _point_knowledge(baskets: Transactions, policy: Policy, run: Run) -> Finding:
+    sizes = Groups.of(baskets.counts).size_of_each
     crowds = Crowds.from_members(sizes)
     items = crowds.total
     groups = round(crowds.found)
     share = groups / items
     tolerance = policy.tolerated("items.point_knowledge")
-    yield Finding(
+    return Finding(
         id="items.point_knowledge",
         question="items",
         title="Items given away to someone who knows every frequency",
@@ -50,28 +78,34 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         direction="lower",
         decides=tolerance is not None,
         attacker="Knows exactly how often every item was bought, and tries to tell which pseudonym is which item.",
-        missing="Empty baskets are left out; an item counts once per basket.",
+        missing=_MISSING,
         baseline=1 / items,
         sentence=f"Of {counted(items, 'item')}, {number(groups)} ({percent(share)}) can be expected to be named; "
         f"for {number(crowds.below(2))} of them that is certain, because no other item is bought as often.",
         curves=(crowds.sizes_curve("items", "Items by how many share their frequency", None),),
-        exposed=_exposed(baskets, sizes, run),
-        source=_LAKSHMANAN,
+        exposed=_exposed(baskets, 1 / sizes, lambda i: _alike(int(sizes[i])), run),
+        source=f"{_LAKSHMANAN}, Lemmas 3.1, 3.2 and 3.5",
     )
 
 
-def _exposed(baskets: Transactions, sizes: npt.NDArray[np.int64], run: Run) -> tuple[Exposed, ...]:
-    """The items in the smallest groups, the most frequent first. Items are numbered as they first appear."""
+def _alike(size: int) -> str:
+    if size == 1:
+        return "no other item is bought as often"
+    return f"only {size - 1:,} other{'s are' if size > 2 else ' is'} bought as often"
+
+
+def _exposed(
+    baskets: Transactions, risk: npt.NDArray[np.float64], because: Callable[[int], str], run: Run
+) -> tuple[Exposed, ...]:
+    """The items most at risk, the most frequent first. Items are numbered as they first appear."""
     import numpy as np
 
-    order = np.lexsort((-baskets.counts, sizes))[: run.exposed]
+    order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
     return tuple(
         Exposed(
             subject=f"item {i + 1:,}",
-            risk=1 / int(sizes[i]),
-            because="no other item is bought as often"
-            if sizes[i] == 1
-            else f"only {int(sizes[i]) - 1} other{'s are' if sizes[i] > 2 else ' is'} bought as often",
+            risk=float(min(risk[i], 1.0)),
+            because=because(i),
             learns=("which item it is",),
             values={"item": shown(baskets.labels[i].as_py())} if run.reveal else None,
         )
@@ -79,10 +113,301 @@ def _exposed(baskets: Transactions, sizes: npt.NDArray[np.int64], run: Run) -> t
     )
 
 
+def _beliefs(case: Case, baskets: Transactions, policy: Policy) -> tuple[Beliefs, str]:
+    """What the attacker believes, and that in words: a given file, similar data, or the truth give or take a width."""
+    from unveil.items.beliefs import Beliefs
+
+    counts = baskets.counts
+    if isinstance(given := case.holds.get("beliefs"), Table):
+        from unveil.items.given import believed
+
+        return believed(given, baskets), "Believes that every item's frequency lies in the interval given for it."
+    if isinstance(similar := case.holds.get("similar"), Transactions):
+        from unveil.items.given import counts_in
+
+        scale = baskets.baskets / similar.baskets
+        beliefs = Beliefs.from_sample(counts_in(similar, baskets), scale, counts)
+        return beliefs, (
+            f"Holds {counted(similar.baskets, 'similar basket')} with the items' names, and believes every frequency "
+            f"to be as there, give or take the median gap; that is right for {percent(beliefs.alpha)} of the items."
+        )
+    groups = Groups.of(counts)
+    gaps = {"median-gap": groups.median_gap, "mean-gap": groups.mean_gap}
+    width = gaps[policy.width] if isinstance(policy.width, str) else policy.width * baskets.baskets
+    how = {"median-gap": ", the median gap between frequencies", "mean-gap": ", the mean gap between frequencies"}
+    return Beliefs.around(counts, width), (
+        f"Knows how often every item was bought to within {number(width)} of {counted(baskets.baskets, 'basket')}"
+        f"{how.get(str(policy.width), '')}, and tries to tell which pseudonym is which item."
+    )
+
+
+def _expected_cracks(
+    recipe: Recipe, beliefs: Beliefs, baskets: Transactions, attacker: str, policy: Policy, run: Run
+) -> Finding:
+    solution, n = recipe.solution, recipe.items
+    tolerance = policy.tolerated("items.expected_cracks")
+    sampled: Method = "simulation" if all(p.enough for p in solution.parts) else "truncated"
+    degrees = beliefs.candidates.degrees
+    certain = int((solution.crack > 1 - 1e-9).sum())
+    return Finding(
+        id="items.expected_cracks",
+        question="items",
+        title="Items cracked by someone who roughly knows how often each is bought",
+        value=solution.expected_cracks,
+        unit="items",
+        method="exact" if solution.exact else sampled,
+        interval=None if solution.exact else solution.interval,
+        confidence=None if solution.exact else run.confidence,
+        subjects=n,
+        share=(min(1.0, solution.interval[0] / n), min(1.0, solution.interval[1] / n)),
+        tolerance=None if tolerance is None else tolerance * n,
+        direction="lower",
+        decides=tolerance is not None,
+        attacker=attacker,
+        missing=_MISSING,
+        baseline=1.0,
+        sentence=f"Of {counted(n, 'item')}, {number(solution.expected_cracks)} "
+        f"({percent(solution.expected_cracks / n)}) can be expected to be named, {number(certain)} of them "
+        "for certain.",
+        curves=(_by_rank(solution.crack),),
+        exposed=_exposed(
+            baskets, solution.crack, lambda i: counted(int(degrees[i]), "pseudonym fits", "pseudonyms fit"), run
+        ),
+        source=f"{_LAKSHMANAN}, section 4; exact values instead of estimates",
+    )
+
+
+def _by_rank(crack: npt.NDArray[np.float64]) -> Curve:
+    """The crack probabilities from the highest to the lowest, at no more than a hundred places."""
+    import numpy as np
+
+    ranked = np.sort(np.minimum(crack, 1.0))[::-1]
+    at = np.unique(np.linspace(0, len(ranked) - 1, 100).round().astype(int))
+    half = int((ranked >= 0.5).sum())
+    who = counted(half, "item is", "items are") if half else "No item is"
+    return Curve(
+        title="Crack probability by rank",
+        kind="line",
+        x_label="items, the most exposed first",
+        y_label="probability of being cracked",
+        x=tuple(float(k + 1) for k in at),
+        y=tuple(float(p) for p in ranked[at]),
+        reading=f"{who} as likely cracked as not, or likelier.",
+    )
+
+
+def _o_estimate(recipe: Recipe, beliefs: Beliefs, attacker: str, policy: Policy) -> Finding:
+    from unveil.items.estimates import o_estimate
+
+    plain, value = o_estimate(beliefs, propagate=False), o_estimate(beliefs)
+    exact = recipe.solution.expected_cracks
+    tolerance = policy.tolerated("items.o_estimate")
+    off = value / exact - 1 if exact else 0.0
+    beside = f"{percent(abs(off))} {'above' if off > 0 else 'below'}" if abs(off) > 5e-4 else "equal to"
+    return Finding(
+        id="items.o_estimate",
+        question="items",
+        title="Items cracked by the O-estimate",
+        value=value,
+        unit="items",
+        method="estimate",
+        subjects=recipe.items,
+        tolerance=None if tolerance is None else tolerance * recipe.items,
+        direction="lower",
+        decides=False,
+        attacker=attacker,
+        sentence=f"One in as many as pseudonyms fit an item, after what is certain has been propagated "
+        f"({number(plain)} before): {beside} the {'exact' if recipe.solution.exact else 'simulated'} value.",
+        source=f"{_LAKSHMANAN}, Figures 4 and 5",
+    )
+
+
+def _alpha_max(recipe: Recipe, elsewhere: Elsewhere | None, attacker: str, policy: Policy) -> Finding:
+    tolerance = policy.tolerated("items.alpha_max")
+    solution = recipe.solution
+    low, high = (min(1.0, recipe.allowed / x) if x else 1.0 for x in reversed(solution.interval))
+    return Finding(
+        id="items.alpha_max",
+        question="items",
+        title="Share of items the attacker may be right about",
+        value=recipe.alpha_max,
+        unit="share",
+        method="exact" if solution.exact else "simulation",
+        interval=None if solution.exact else (low, high),
+        subjects=recipe.items,
+        tolerance=tolerance,
+        direction="higher",
+        decides=tolerance is not None,
+        attacker=attacker,
+        sentence=_steps(recipe, elsewhere),
+        curves=(_excluded(recipe), *(() if elsewhere is None else (_elsewhere(recipe, elsewhere),))),
+        source=f"{_LAKSHMANAN}, Figure 8 (Assess-Risk)",
+    )
+
+
+def _steps(recipe: Recipe, elsewhere: Elsewhere | None) -> str:
+    """The recipe, step by step, as far as it had to go."""
+    allowed = f"{number(recipe.allowed)} of {number(recipe.items)} items may be cracked"
+    cracks = recipe.solution.expected_cracks
+    steps = [f"Step 1, every frequency known: {number(recipe.groups)} cracked where {allowed}"]
+    if recipe.stopped == 1:
+        return f"{steps[0]}. That is tolerated, and the recipe stops: release."
+    steps.append(f"Step 2, frequencies known roughly: {number(cracks)} cracked")
+    if recipe.stopped == 2:
+        return f"{'. '.join(steps)}. That is tolerated, and the recipe stops: release."
+    right = int(recipe.alpha_max * recipe.items)
+    steps.append(
+        f"Step 3: only an attacker who is right about no more than {percent(recipe.alpha_max)} of the items "
+        f"({number(right)}) is tolerated"
+    )
+    if elsewhere is not None:
+        steps.append(f"If they mix up those they are wrong about, {percent(elsewhere.alpha_max)}")
+    return ". ".join(steps) + ". The owner has to judge whether anyone knows that much."
+
+
+def _excluded(recipe: Recipe) -> Curve:
+    alphas = tuple(k / 10 for k in range(11))
+    return Curve(
+        title="Expected cracks by how much the attacker is right about",
+        kind="line",
+        x_label="share of items the attacker is right about",
+        y_label="items cracked",
+        x=alphas,
+        y=tuple(a * recipe.solution.expected_cracks for a in alphas),
+        mark=recipe.alpha_max if recipe.alpha_max < 1 else None,
+        mark_label="more is not tolerated",
+        reading="Items that the attacker is wrong about are never cracked and change nothing else.",
+    )
+
+
+def _elsewhere(recipe: Recipe, found: Elsewhere) -> Curve:
+    return Curve(
+        title="The same when wrong items are mixed up",
+        kind="line",
+        x_label="share of items the attacker is right about",
+        y_label="items cracked",
+        x=found.alpha,
+        y=tuple(float(v) for v in found.cracks),
+        low=tuple(float(v) for v in found.least),
+        high=tuple(float(v) for v in found.most),
+        mark=found.alpha_max if found.alpha_max < 1 else None,
+        mark_label="more is not tolerated",
+        reading="Each item that the attacker is wrong about is taken for another such item; mean, least and most of "
+        "five random choices of right items, each computed exactly.",
+    )
+
+
+def _itemsets(
+    case: Case, baskets: Transactions, beliefs: Beliefs, attacker: str, policy: Policy, run: Run
+) -> Iterator[Finding]:
+    """Itemsets that are cracked with too high a probability. Where nobody named any, all pairs, which then inform."""
+    from unveil.items.itemsets import Theta, vulnerable
+
+    tau = policy.tolerated("items.itemsets_vulnerable")
+    given = case.holds.get("itemsets")
+    asked = given is not None or policy.itemsets is not None
+    if isinstance(given, Table):
+        from unveil.items.given import itemsets
+
+        thetas = itemsets(given, baskets, policy.danger, 0.1 if tau is None else tau)
+    else:
+        which = policy.itemsets or "pairs"
+        top = int(which[4:]) / 100 if which.startswith("top:") else 0.0
+        size = int(which) if which.isdecimal() else 2
+        kind = f"pairs without the most frequent {percent(top)} of the items" if top else f"sets of {size} items"
+        thetas = [("pairs of items" if kind == "sets of 2 items" else kind, Theta(size, top, sigma=policy.danger))]
+    for k, (kind, theta) in enumerate(thetas, 1):
+        found = vulnerable(beliefs, theta, run)
+        tolerance = (theta.tau if given is not None else tau) if asked and tau is not None else None
+        yield _vulnerable(found, kind, f".{k}" if k > 1 else "", tolerance, attacker)
+
+
+def _vulnerable(found: Vulnerable, kind: str, suffix: str, tolerance: float | None, attacker: str) -> Finding:
+    part = f" Of {number(found.itemsets)}, {number(found.looked_at)} were drawn at random." * (
+        found.looked_at < found.itemsets
+    )
+    unclear = f" {number(found.undecided)} could not be decided and are counted as vulnerable." * bool(found.undecided)
+    return Finding(
+        id=f"items.itemsets_vulnerable{suffix}",
+        question="items",
+        title=f"Itemsets cracked with probability {percent(found.theta.sigma)} or more",
+        value=found.share,
+        unit="share",
+        method=found.method,
+        interval=None if found.method == "exact" else found.interval,
+        confidence=0.95 if found.method == "simulation" else None,
+        subjects=found.itemsets,
+        share=(max(0.0, found.interval[0]), min(1.0, found.interval[1])),
+        tolerance=tolerance,
+        direction="lower",
+        decides=tolerance is not None,
+        attacker=attacker,
+        sentence=f"Among {kind}, {percent(found.share)} of {number(found.itemsets)} are vulnerable: the attacker gives "
+        f"such a set just its own pseudonyms, in whatever order. The OS estimate says {percent(found.estimate)}."
+        f"{part}{unclear}",
+        source=f"{_LAKSHMANAN}, Definition 2.1 and Figure 9; exact probabilities instead of OS",
+    )
+
+
+def _sample_knowledge(knowledge: Knowledge, recipe: Recipe, policy: Policy) -> Finding:
+    alpha, low, high = knowledge.at(_SAMPLE)
+    tolerance = policy.tolerated("items.sample_knowledge")
+    who = f"Someone with a {percent(_SAMPLE)} sample of the baskets"
+    right = f"{who} is right about {percent(alpha)} of the items"
+    if recipe.stopped < 3:
+        joined = f"{right}; being right about all of them would be tolerated."
+    elif low >= recipe.alpha_max:
+        joined = f"{right}, and {percent(recipe.alpha_max)} suffice to crack too many: that already is enough."
+    elif high < recipe.alpha_max:
+        joined = f"{right}; it takes more than {percent(recipe.alpha_max)} to crack too many."
+    else:
+        joined = f"{right}, about as many as it takes to crack too many ({percent(recipe.alpha_max)})."
+    return Finding(
+        id="items.sample_knowledge",
+        question="items",
+        title=f"Items someone with a {percent(_SAMPLE)} sample is right about",
+        value=alpha,
+        unit="share",
+        method="simulation",
+        interval=(low, high),
+        confidence=0.95,
+        subjects=recipe.items,
+        tolerance=tolerance,
+        direction="lower",
+        decides=tolerance is not None,
+        attacker="Holds a random sample of the baskets with the items' names, and believes every frequency to be as in "
+        "the sample, give or take the sample's median gap.",
+        sentence=joined,
+        curves=(
+            Curve(
+                title="What a sample is worth",
+                kind="line",
+                x_label="share of the baskets in the sample",
+                y_label="share of items believed rightly",
+                x=knowledge.shares,
+                y=tuple(float(a) for a in knowledge.alpha),
+                low=tuple(float(a) for a in knowledge.low),
+                high=tuple(float(a) for a in knowledge.high),
+                reading="Intervals narrow as a sample grows, so that a larger sample may be right about fewer items. "
+                "Mean of ten samples of each size.",
+            ),
+        ),
+        source=f"{_LAKSHMANAN}, Figure 15",
+    )
+
+
 QUESTION = Question(
     name="items",
     title="What do the frequencies give away?",
     kinds=("transactions",),
-    findings=("items.point_knowledge",),
+    findings=(
+        "items.point_knowledge",
+        "items.expected_cracks",
+        "items.o_estimate",
+        "items.alpha_max",
+        "items.itemsets_vulnerable",
+        "items.sample_knowledge",
+    ),
     ask=ask,
+    sampled=("items.itemsets_vulnerable", "items.expected_cracks", "items.alpha_max", "items.sample_knowledge"),
 )

@@ -74,6 +74,8 @@ def feasible_flow(candidates: Candidates, truth: Ints | None) -> Ints:
 def flow_between(a: Ints, b: Ints, r: Ints, c: Ints) -> Ints:
     """How many entries go along each edge (a, b), so that as many as possible have a pseudonym: at most r of each class
     and c of each group."""
+    if not len(a):
+        return np.zeros(0, np.int64)
     classes, groups = len(r), len(c)
     source, sink = classes + groups, classes + groups + 1
     rows = np.concatenate([np.full(classes, source), a, np.arange(groups) + classes])

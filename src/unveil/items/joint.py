@@ -1,0 +1,178 @@
+"""The probability of several edges at once: what the marginals of single items do not say.
+
+An itemset is cracked when it has just its own pseudonyms, in whatever order. Blocks are independent, so that its
+probability is a product over blocks. Within a block it is perm(X) · perm(rest) / perm(all); the marginals of single
+items bound it at no cost. Given that one item has one pseudonym, the marginals of the others are those of the block
+without the two.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
+from unveil.matching.candidates import Candidates, Floats, Ints
+from unveil.matching.ladder import Budget, Solution, solve
+from unveil.run import Run
+
+__all__ = ["Joint"]
+
+
+class Joint:
+    """The blocks, the marginals of single items, and as many permanents as may be computed.
+
+    In a block out of reach a marginal lies between 0 and 1/t, where t is the number of twins.
+    """
+
+    def __init__(self, candidates: Candidates, run: Run, budget: Budget, solves: int) -> None:
+        self.candidates = candidates
+        self.run, self.budget, self.left = run, budget, solves
+        solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
+        self.blocks = list(blocks(candidates, feasible_flow(candidates, np.arange(candidates.n))))
+        self.reached = [part.rung != "screening" for part in solution.parts]
+        self.low, self.high = solution.marginals.copy(), solution.marginals.copy()
+        self.class_block, self.class_local = np.full((2, len(candidates.class_sizes)), -1)
+        self.group_block, self.group_local = np.full((2, len(candidates.group_sizes)), -2)
+        self.logs: dict[tuple[int, bytes, bytes], float] = {}
+        for k, block in enumerate(self.blocks):
+            classes, groups = candidates.edge_class[block.edges], candidates.groups[block.edges]
+            self.class_block[classes], self.class_local[classes] = k, block.a[block.part]
+            self.group_block[groups], self.group_local[groups] = k, block.b[block.part]
+            if not self.reached[k]:
+                self.low[block.edges] = 0.0
+                self.high[block.edges] = (1 / np.maximum(block.r[block.a], block.c[block.b]))[block.part]
+        self.class_twins = np.array(
+            [self.blocks[k].r[a] for k, a in zip(self.class_block, self.class_local, strict=True)]
+        )
+        self.group_twins = np.array(
+            [self.blocks[k].c[b] for k, b in zip(self.group_block, self.group_local, strict=True)]
+        )
+
+    def marginal(self, a: int, b: int) -> float:
+        """The probability of the edge from a class to a group."""
+        at = slice(self.candidates.indptr[a], self.candidates.indptr[a + 1])
+        return float(self.low[at][self.candidates.groups[at] == b].sum())
+
+    def given(self, a: int, b: int, others: Ints, groups: Ints) -> Floats | None:
+        """The probabilities of edges in the same block, given that one entry of class a has one pseudonym of group b;
+        None where that is out of reach."""
+        k = int(self.class_block[a])
+        block = self.blocks[k]
+        r, c = block.r.copy(), block.c.copy()
+        r[self.class_local[a]] -= 1
+        c[self.group_local[b]] -= 1
+        found = self._solved(k, r, c)
+        if found is None:
+            return None
+        solution, kept = found
+        values = np.zeros(len(block.a))
+        values[kept] = solution.marginals
+        keys = block.a * len(block.c) + block.b
+        wanted = self.class_local[others] * len(block.c) + self.group_local[groups]
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        inside = (keys[at] == wanted) & (self.group_block[groups] == k)
+        return np.where(inside, values[at], 0.0)
+
+    def _solved(self, k: int, r: Ints, c: Ints) -> tuple[Solution, npt.NDArray[np.bool_]] | None:
+        """A block with other numbers of entries and pseudonyms, and which of its edges are left."""
+        if self.left <= 0 or not self.reached[k]:
+            return None
+        self.left -= 1
+        sized, kept = _resized(self.blocks[k], r, c)
+        solution = solve(sized, run=self.run, budget=self.budget, may_be_wrong=True, simulate=False)
+        return (solution, kept) if solution.exact else None
+
+    def at_most(self, sets: Ints) -> Floats:
+        """A quick bound: every item, and every pseudonym, has to stay within the itemset."""
+        size = sets.shape[1]
+        if not size or not len(self.high):
+            return np.ones(len(sets))
+        edges = self.candidates.edge_of(np.repeat(sets, size, axis=1).reshape(-1), np.tile(sets, (1, size)).reshape(-1))
+        inside = np.where(edges >= 0, self.high[edges], 0.0).reshape(len(sets), size, size)
+        found: Floats = np.minimum(inside.sum(axis=1).min(axis=1), inside.sum(axis=2).min(axis=1))
+        return found
+
+    def chance(self, members: Ints, danger: float | None = None) -> tuple[float, float]:
+        """Between which bounds the probability lies that an itemset is cracked. With ``danger`` no more permanents are
+        computed once it is known on which side of it that is."""
+        a, b = self.candidates.entry_class[members], self.candidates.pseudonym_group[members]
+        if not np.array_equal(np.sort(self.class_block[a]), np.sort(self.group_block[b])):
+            return 0.0, 0.0
+        parts = [
+            (int(k), a[self.class_block[a] == k], b[self.group_block[b] == k]) for k in np.unique(self.class_block[a])
+        ]
+        bounds = [self._marginal_bounds(x, y) for _, x, y in parts]
+        for at, (k, x, y) in enumerate(parts):
+            low, high = math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
+            if low == high or (danger is not None and not low < danger <= high):
+                return low, high
+            if len(x) > 1 and (log := self._log_chance(k, x, y)) is not None:
+                bounds[at] = math.exp(log), math.exp(log)
+        return math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
+
+    def _marginal_bounds(self, classes: Ints, groups: Ints) -> tuple[float, float]:
+        """Bounds for what an itemset has in one block: no row and no column can have less inside than all have."""
+        low, high = np.zeros((2, len(classes), len(groups)))
+        for i, a in enumerate(classes):
+            at = slice(self.candidates.indptr[a], self.candidates.indptr[a + 1])
+            place = np.minimum(np.searchsorted(self.candidates.groups[at], groups), at.stop - at.start - 1)
+            inside = self.candidates.groups[at][place] == groups
+            low[i], high[i] = (np.where(inside, x[at][place], 0.0) for x in (self.low, self.high))
+        if len(classes) == 1:
+            return float(low[0, 0]), float(high[0, 0])
+        rows, columns = low.sum(axis=1), low.sum(axis=0)
+        least = max(0.0, 1 - float((1 - rows).sum()), 1 - float((1 - columns).sum()))
+        most = min(1.0, float(high.sum(axis=1).min()), float(high.sum(axis=0).min()))
+        return min(least, most), most
+
+    def _log_chance(self, k: int, classes: Ints, groups: Ints) -> float | None:
+        """ln perm(X) + ln perm(rest) − ln perm(all) in a block; None where one is out of reach."""
+        block = self.blocks[k]
+        s = np.bincount(self.class_local[classes], minlength=len(block.r))
+        t = np.bincount(self.group_local[groups], minlength=len(block.c))
+        whole = self._log_permanent(k, block.r, block.c)
+        inside = self._log_permanent(k, s, t)
+        if whole is None or inside is None or inside == -math.inf:
+            return inside
+        rest = self._log_permanent(k, block.r - s, block.c - t)
+        return None if rest is None else min(0.0, inside + rest - whole)
+
+    def _log_permanent(self, k: int, r: Ints, c: Ints) -> float | None:
+        if not r.any():
+            return 0.0
+        if not _left(self.blocks[k], r, c).any():
+            return -math.inf
+        key = k, r.tobytes(), c.tobytes()
+        if key not in self.logs:
+            try:
+                found = self._solved(k, r, c)
+            except InfeasibleError:
+                self.logs[key] = -math.inf
+                return -math.inf
+            if found is None:
+                return None
+            self.logs[key] = found[0].log_permanent[0]
+        return self.logs[key]
+
+
+def _left(block: Block, r: Ints, c: Ints) -> npt.NDArray[np.bool_]:
+    """Which edges of a block are left with so many entries and pseudonyms."""
+    left: npt.NDArray[np.bool_] = (r[block.a] > 0) & (c[block.b] > 0)
+    return left
+
+
+def _resized(block: Block, r: Ints, c: Ints) -> tuple[Candidates, npt.NDArray[np.bool_]]:
+    """The block's candidates with other numbers of entries and pseudonyms, and which edges are left."""
+    kept = _left(block, r, c)
+    classes, groups = np.cumsum(r > 0) - 1, np.cumsum(c > 0) - 1
+    sized = Candidates.from_classes(
+        np.repeat(np.arange((r > 0).sum()), r[r > 0]),
+        np.repeat(np.arange((c > 0).sum()), c[c > 0]),
+        classes[block.a[kept]],
+        groups[block.b[kept]],
+        block.weights[kept],
+    )
+    return sized, kept

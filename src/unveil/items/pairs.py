@@ -1,0 +1,199 @@
+"""Pairs of items that are bought together most often.
+
+The number of baskets that hold both items of a pair is at most that of either. So the k most frequent pairs are found
+without counting all of them: first those among the most frequent items, in a table; the k-th best of these rules out
+every item that is itself in fewer baskets. What is left, if anything, goes item by item from the most frequent down,
+each against all that are more frequent, and the bound rises on the way. Nothing is estimated, and no more is held than
+the table, a copy of the baskets and one row of counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import UnveilError
+from unveil.items import _kernels
+from unveil.matching.candidates import Ints
+from unveil.release.transactions import Transactions
+from unveil.run import Run
+
+__all__ = ["Pairs", "checked_pairs", "pair_counts", "together", "top_pairs"]
+
+_Codes = npt.NDArray[np.int32]
+
+_TABLE = 1024  # items whose pairs are counted in a table: 4 MB
+_STEPS = 1 << 25  # about a tenth of a second
+_BUFFER = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs:
+    """Pairs of item codes ``a`` < ``b`` and the number of baskets that hold both."""
+
+    a: Ints
+    b: Ints
+    counts: Ints
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def first(self, k: int) -> Pairs:
+        """The first k of them, or all if there are fewer."""
+        return Pairs(self.a[:k], self.b[:k], self.counts[:k])
+
+    @property
+    def items(self) -> Ints:
+        """The items that occur in a pair."""
+        return np.unique(np.concatenate([self.a, self.b]))
+
+    def __repr__(self) -> str:
+        return f"Pairs: {len(self):,} of {len(self.items):,} items"
+
+
+def top_pairs(transactions: Transactions, k: int, run: Run | None = None) -> Pairs:
+    """The k pairs of items that are in the most baskets together, or all that ever are if there are fewer.
+
+    The most frequent come first. Of equally frequent ones the one whose items have lower codes: items are numbered by
+    their first appearance, and pairs compared by their lower, then by their higher number.
+
+    >>> tx = Transactions.from_baskets([["bread", "milk"], ["tea", "milk", "bread"], ["milk", "tea"], ["jam", "tea"]])
+    >>> found = top_pairs(tx, 2)
+    >>> found.a.tolist(), found.b.tolist(), found.counts.tolist()
+    ([0, 1], [1, 2], [2, 2])
+    """
+    if k < 1:
+        raise UnveilError("the number of pairs must be 1 or more")
+    run = run or Run()
+    codes = np.argsort(-transactions.counts, kind="stable")
+    counts, keys = _corner(transactions, codes, k, run)
+    least = int(counts[-1]) if len(counts) == k else 1
+    last = int((transactions.counts >= least).sum())
+    if last > _TABLE:
+        counts, keys = _rows(transactions, codes, last, k, counts, keys, run)
+    run.progress("counting pairs", 1.0)
+    return Pairs(keys // len(codes), keys % len(codes), counts)
+
+
+def _best(counts: Ints, keys: Ints, k: int) -> tuple[Ints, Ints]:
+    """The k highest counts with the lowest keys, in order."""
+    if len(counts) > k:
+        enough = np.flatnonzero(counts >= np.partition(counts, -k)[-k])
+        counts, keys = counts[enough], keys[enough]
+    order = np.lexsort((keys, -counts))[:k]
+    return counts[order], keys[order]
+
+
+def _corner(transactions: Transactions, codes: Ints, k: int, run: Run) -> tuple[Ints, Ints]:
+    """The best pairs of the most frequent items: counts and keys."""
+    size = min(_TABLE, len(codes))
+    table, inside = np.zeros((size, size), np.int32), np.empty(size + 1, np.int32)
+    rank, basket = _ranks(codes), 0
+    while basket < transactions.baskets:
+        run.progress("counting pairs", basket / transactions.baskets)
+        run.check()
+        basket = _kernels.corner(transactions.indptr, transactions.items, rank, basket, _STEPS, inside, table)
+    x, y = np.triu_indices(size, 1)
+    counts = (table[x, y] + table[y, x]).astype(np.int64)
+    seen = np.flatnonzero(counts)
+    return _best(counts[seen], _keys(codes[x[seen]], codes[y[seen]], len(codes)), k)
+
+
+def _ranks(codes: Ints) -> _Codes:
+    rank = np.empty(len(codes), np.int32)
+    rank[codes] = np.arange(len(codes), dtype=np.int32)
+    return rank
+
+
+def _keys(x: Ints, y: Ints, n: int) -> Ints:
+    """A pair of items as one number, by which equally frequent pairs are ordered."""
+    return np.minimum(x, y) * n + np.maximum(x, y)
+
+
+def _rows(
+    transactions: Transactions, codes: Ints, last: int, k: int, counts: Ints, keys: Ints, run: Run
+) -> tuple[Ints, Ints]:
+    """The best of these pairs and of all that have an item from behind the table, of the ``last`` most frequent."""
+    begins, kept, starts, of_rank = _dealt(transactions, codes, last, run)
+    own = transactions.counts[codes]
+    state = np.array([_TABLE, 0, 0, 0])
+    row, touched = np.zeros(last, np.int64), np.empty(last, np.int32)
+    found = np.empty((2, last + _BUFFER), np.int64)
+    while state[0] < last:
+        run.progress("counting pairs", float(state[0] / last))
+        run.check()
+        bound = np.array([counts[-1], keys[-1]] if len(counts) == k else [0, 0])
+        last = int(np.searchsorted(-own[:last], -bound[0], "right"))
+        how = begins, kept, starts, of_rank, _TABLE, last, codes, bound, _STEPS
+        _kernels.rows(*how, state, row, touched, found)
+        more = found[:, : state[3]]
+        counts, keys = _best(np.append(counts, more[0]), np.append(keys, more[1]), k)
+        state[3] = 0
+    return counts, keys
+
+
+def _dealt(transactions: Transactions, codes: Ints, last: int, run: Run) -> tuple[Ints, _Codes, Ints, _Codes]:
+    """Baskets as ranks below ``last``, and for each rank behind the table the baskets that it is in."""
+    sizes = transactions.counts[codes[:last]]
+    starts = np.append(0, np.cumsum(sizes[_TABLE:]))
+    begins = np.zeros(transactions.baskets + 1, np.int64)
+    kept, of_rank = np.empty(int(sizes.sum()), np.int32), np.empty(int(starts[-1]), np.int32)
+    rank, free = _ranks(codes), starts[:-1].copy()
+    ends = np.arange(_STEPS // 4, len(transactions.items) + _STEPS // 4, _STEPS // 4)
+    cuts = np.unique(np.append(0, np.searchsorted(transactions.indptr, ends, "right") - 1))
+    for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        run.check()
+        indices = transactions.indptr, transactions.items, rank, _TABLE, last
+        _kernels.dealt(*indices, start, stop, begins, kept, free, of_rank)
+    return begins, kept, starts, of_rank
+
+
+def pair_counts(transactions: Transactions, a: npt.ArrayLike, b: npt.ArrayLike, run: Run | None = None) -> Ints:
+    """The number of baskets that hold both items of each given pair of different items.
+
+    >>> tx = Transactions.from_baskets([["bread", "milk"], ["tea", "milk", "bread"], ["milk", "tea"]])
+    >>> pair_counts(tx, [0, 2, 0], [1, 1, 2]).tolist()
+    [2, 2, 1]
+    """
+    run, n = run or Run(), len(transactions.labels)
+    x, y = checked_pairs(a, b, n)
+    rare = transactions.counts[x] < transactions.counts[y]  # partners are looked up where the rarer item occurs
+    x, y = np.where(rare, x, y), np.where(rare, y, x)
+    order = np.argsort(x, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(x, minlength=n)))
+    counts, last, basket = np.zeros(len(x), np.int64), np.full(n, -1), 0
+    while basket < transactions.baskets:
+        run.progress("counting pairs", basket / transactions.baskets)
+        run.check()
+        how = transactions.indptr, transactions.items, starts, y[order]
+        basket = _kernels.wanted(*how, basket, _STEPS, last, counts)
+    found = np.empty_like(counts)
+    found[order] = counts
+    return found
+
+
+def checked_pairs(a: npt.ArrayLike, b: npt.ArrayLike, n: int) -> tuple[Ints, Ints]:
+    """Pairs of two different numbers 0 … n − 1, or an error that says what is wrong with them."""
+    x, y = np.asarray(a, np.int64), np.asarray(b, np.int64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise UnveilError("a pair has two items: give as many first as second ones")
+    if len(x) and (min(x.min(), y.min()) < 0 or max(x.max(), y.max()) >= n):
+        raise UnveilError(f"a pair names an item outside 0 … {n - 1}")
+    if (x == y).any():
+        raise UnveilError("a pair has two different items; one names the same item twice")
+    return x, y
+
+
+def together(transactions: Transactions, among: Ints, run: Run | None = None) -> npt.NDArray[np.bool_]:
+    """Which of these items ever occur in one basket, as a table: a row and a column for each."""
+    run, basket = run or Run(), 0
+    place = np.full(len(transactions.labels), -1, np.int32)
+    place[among] = np.arange(len(among), dtype=np.int32)
+    table, inside = np.zeros((len(among), len(among)), np.bool_), np.empty(len(among), np.int32)
+    while basket < transactions.baskets:
+        run.progress("finding items that occur together", basket / transactions.baskets)
+        run.check()
+        basket = _kernels.marked(transactions.indptr, transactions.items, place, basket, _STEPS, inside, table)
+    return table

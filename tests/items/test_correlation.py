@@ -1,0 +1,235 @@
+"""Knowledge of pairs, against the paper's example and against listing all edges and all mappings."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from reference.naive_matching import all_matchings, marginals
+from unveil import Run, Transactions
+from unveil.errors import UnveilError
+from unveil.items.beliefs import Beliefs
+from unveil.items.correlation import (
+    adjusted,
+    filter_single_pair,
+    identify_and_filter,
+    never_together,
+    refine_beliefs,
+)
+from unveil.items.pairs import Pairs, top_pairs
+from unveil.matching.candidates import Candidates
+from unveil.matching.ladder import Budget
+
+BIGMART = [[1, 2, 3], [1, 2, 3, 4], [4, 6], [3, 4, 5, 6], [5, 6], [6], [1, 2], [1, 3, 4], [1, 3, 5], [2, 4, 6]]
+COUNTS = np.array([5, 4, 5, 5, 3, 5])
+F = Beliefs.exact(COUNTS)
+H = Beliefs.of([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], COUNTS)
+OF_F = {(1, 3), (1, 4), (1, 6), (3, 1), (4, 1), (6, 1)}
+OF_H = {(3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (6, 1), (6, 2)}
+REVERSED = {(1, 3), (1, 4), (1, 6), (2, 4), (2, 5)}
+
+
+def some(*pairs: tuple[int, int]) -> Pairs:
+    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
+    return Pairs(a, b, np.zeros(len(a), np.int64))
+
+
+def removed(before: Candidates, after: Candidates) -> set[tuple[int, int]]:
+    """Edges that are gone, as (pseudonym, item) numbered from 1; none is new."""
+    assert (after.dense() <= before.dense()).all()
+    items, pseudonyms = np.nonzero(before.dense() > after.dense())
+    return set(zip((pseudonyms + 1).tolist(), (items + 1).tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("beliefs", "reverse", "gone"),
+    [(F, False, {(3, 1), (4, 1), (6, 1)}), (F, True, OF_F), (H, False, OF_H), (H, True, OF_H | REVERSED)],
+)
+def test_bigmart(beliefs: Beliefs, reverse: bool, gone: set[tuple[int, int]]) -> None:
+    """Section 7.1: (1, 2) is identified with (1′, 2′). The example's edges are those with the reverse filter."""
+    before = beliefs.candidates
+    assert removed(before, filter_single_pair(before, (0, 1), some((0, 1)), reverse)) == gone
+    assert len(gone) == {(False, False): 3, (False, True): 6, (True, False): 7, (True, True): 12}[beliefs is H, reverse]
+
+
+def test_bigmart_counts() -> None:
+    transactions = Transactions.from_baskets(BIGMART)
+    assert transactions.labels.to_pylist() == list("123465")
+    assert transactions.counts.tolist() == [5, 4, 5, 5, 5, 3]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_filters_against_all_edges(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 7))
+    counts = np.array(data.draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)), float)
+    width = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), float)
+    before = Beliefs.around(counts, width).candidates
+    pairs = st.lists(st.sampled_from(list(combinations(range(n), 2))), unique=True, min_size=1, max_size=4)
+    known, found = data.draw(pairs), data.draw(pairs)
+    reverse = data.draw(st.booleans())
+    if len(known) > len(found):
+        with pytest.raises(UnveilError, match="cannot be matched"):
+            identify_and_filter(before, some(*known), some(*found), reverse)
+        return
+    wanted = before.dense()
+    items, pseudonyms = {i for p in known for i in p}, {j for p in found for j in p}
+    for i in range(n):
+        for j in range(n):
+            if i in items and j not in pseudonyms:
+                wanted[i, j] = 0
+            if reverse and len(known) == len(found) and j in pseudonyms and i not in items:
+                wanted[i, j] = 0
+    after = identify_and_filter(before, some(*known), some(*found), reverse)
+    assert (after.dense() == wanted).all()
+    assert (after.class_sizes > 0).all() and (after.group_sizes > 0).all()
+    one_by_one = before
+    for pair in known:
+        one_by_one = filter_single_pair(one_by_one, pair, some(*found))
+    assert (one_by_one.dense() == identify_and_filter(before, some(*known), some(*found)).dense()).all()
+
+
+def test_beliefs_are_refined_in_order() -> None:
+    beliefs = Beliefs.of([0, 3, 6], [4, 7, 9], [2, 5, 8])
+    first = refine_beliefs(beliefs, some((0, 1), (1, 2)))
+    assert (first.low.tolist(), first.high.tolist()) == ([3, 3, 6], [4, 4, 9])
+    other = refine_beliefs(beliefs, some((1, 2), (0, 1)))
+    assert (other.low.tolist(), other.high.tolist()) == ([0, 6, 6], [4, 7, 7])
+    assert beliefs.high.tolist() == [4, 7, 9]
+
+
+def test_adjusted() -> None:
+    transactions = Transactions.from_baskets(BIGMART)
+    pairs = top_pairs(transactions, 3)
+    candidates = Beliefs.around(transactions.counts, 1).candidates
+    found = adjusted(candidates, pairs, 1, 2)
+    after = identify_and_filter(candidates, pairs.first(1), pairs.first(2)).dense()
+    for cracks, matrix in ((found.before, candidates.dense()), (found.after, after)):
+        assert cracks.exact
+        assert cracks.expected == pytest.approx(np.trace(marginals(matrix)))
+        assert cracks.o_estimate == pytest.approx((1 / matrix.sum(axis=1)).sum())
+    with pytest.raises(UnveilError, match="0 ≤ w ≤ k"):
+        adjusted(candidates, pairs, 3, 2)
+
+
+# ---- never together --------------------------------------------------------------------------------------------------
+
+
+def listed(matrix: np.ndarray, never: list[tuple[int, int]], met: set[tuple[int, int]]) -> np.ndarray | None:
+    """The probability of each crack over all mappings that heed the condition, by listing them."""
+    n = len(matrix)
+    kept = [p for p, _ in all_matchings(matrix) if not any((min(p[i], p[j]), max(p[i], p[j])) in met for i, j in never)]
+    return np.mean([np.array(p) == np.arange(n) for p in kept], axis=0) if kept else None
+
+
+def release(n: int, met: set[tuple[int, int]]) -> Transactions:
+    """Baskets in which just these items meet."""
+    return Transactions.from_baskets([*([i] for i in range(n)), *met])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_a_pair_that_is_never_together(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 6))
+    bits = data.draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))
+    matrix = np.array(bits, float).reshape(n, n)
+    assume(all_matchings(matrix))
+    pairs = list(combinations(range(n), 2))
+    met = set(data.draw(st.lists(st.sampled_from(pairs), unique=True)))
+    never = data.draw(st.sampled_from(pairs))
+    wanted = listed(matrix, [never], met)
+    candidates = Candidates.from_matrix(matrix)
+    if wanted is None:
+        with pytest.raises(UnveilError, match="no mapping"):
+            never_together(candidates, [never[0]], [never[1]], release(n, met))
+        return
+    found = never_together(candidates, [never[0]], [never[1]], release(n, met))
+    assert found.exact and found.enough
+    assert found.crack == pytest.approx(wanted)
+    assert found.interval == pytest.approx((wanted.sum(), wanted.sum()))
+    assert found.before == pytest.approx(np.diag(marginals(matrix)))
+
+
+def cases(seed: int, many: int) -> list[tuple[np.ndarray, list[tuple[int, int]], set[tuple[int, int]], np.ndarray]]:
+    """Graphs of one or two blocks with one to three pairs, such that some mapping is allowed."""
+    rng, found = np.random.default_rng(seed), []
+    while len(found) < many:
+        n = int(rng.integers(4, 8))
+        matrix = 1.0 * ((rng.random((n, n)) < rng.choice([0.4, 0.7, 1.0])) | np.eye(n, dtype=bool))
+        if len(found) % 3 == 0:
+            matrix[: n // 2, n // 2 :] = 0
+        pairs = list(combinations(range(n), 2))
+        never = [pairs[k] for k in rng.choice(len(pairs), int(rng.integers(1, 4)), replace=False)]
+        met = {pair for pair in pairs if rng.random() < 0.5}
+        wanted = listed(matrix, never, met)
+        if wanted is not None:
+            found.append((matrix, never, met, wanted))
+    return found
+
+
+def test_the_walk_agrees_with_all_mappings() -> None:
+    """z-scores of the expected cracks: mean 0, variance 1; fixed seeds; the bounds fail one correct walk in 1,000."""
+    scores = []
+    for seed, (matrix, never, met, wanted) in enumerate(cases(7, 30)):
+        a, b = zip(*never, strict=True)
+        found = never_together(
+            Candidates.from_matrix(matrix),
+            a,
+            b,
+            release(len(matrix), met),
+            Run(seed=seed, confidence=0.6826894921),
+            budget=Budget(sweeps=1000, half_width=0),
+            simulate=True,
+        )
+        error = (found.interval[1] - found.interval[0]) / 2
+        assert np.abs(found.crack - wanted).max() < 0.08
+        if error < 1e-12:
+            assert found.expected == pytest.approx(wanted.sum())
+        else:
+            scores.append((found.expected - wanted.sum()) / error)
+    z = np.array(scores)
+    assert len(z) > 12
+    assert abs(z.mean()) < 3.3 / np.sqrt(len(z))
+    assert (z**2).sum() < len(z) + 4.5 * np.sqrt(2 * len(z))
+
+
+def test_blocks_that_must_move_together() -> None:
+    """Two blocks of two: only both straight or both crossed is allowed, so that no single swap is."""
+    matrix = np.kron(np.eye(2), np.ones((2, 2)))
+    met, never = {(0, 3), (1, 2)}, [(0, 2), (1, 3)]
+    wanted = listed(matrix, never, met)
+    assert wanted is not None and wanted.tolist() == [0.5] * 4
+    found = never_together(
+        Candidates.from_matrix(matrix), [0, 1], [2, 3], release(4, met), budget=Budget(half_width=0.01)
+    )
+    assert found.enough and not found.exact
+    assert found.crack == pytest.approx(wanted, abs=0.05)
+
+
+def test_a_condition_that_rules_out_nothing_or_everything() -> None:
+    candidates = Candidates.from_matrix(np.ones((3, 3)))
+    free = never_together(candidates, [0, 1], [1, 2], release(3, set()))
+    assert free.exact and free.expected == pytest.approx(1.0)
+    assert never_together(candidates, [], [], release(3, {(0, 1)})).expected == pytest.approx(1.0)
+    with pytest.raises(UnveilError, match="no mapping"):
+        never_together(candidates, [0, 1], [1, 2], release(3, {(0, 1), (0, 2), (1, 2)}))
+    fixed = Candidates.from_matrix(np.eye(3))
+    with pytest.raises(UnveilError, match="no mapping"):
+        never_together(fixed, [0, 1], [1, 2], release(3, {(0, 1), (0, 2), (1, 2)}))
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    matrix, never, met, _ = cases(3, 1)[0]
+    a, b = zip(*never, strict=True)
+    how = Candidates.from_matrix(matrix), a, b, release(len(matrix), met)
+    one, two = (never_together(*how, Run(seed=5), budget=Budget(sweeps=250), simulate=True) for _ in range(2))
+    assert one.crack.tolist() == two.crack.tolist() and one.interval == two.interval
+
+
+def test_weights_are_refused() -> None:
+    with pytest.raises(UnveilError, match="weigh the same"):
+        never_together(Candidates.from_matrix([[1, 2], [2, 1]]), [0], [1], release(2, set()))

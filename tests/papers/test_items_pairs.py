@@ -1,0 +1,41 @@
+"""Published and recomputed values of pairs that are bought together (Lakshmanan, Ng and Ramesh 2008, section 7.3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import unveil
+from unveil import Transactions
+from unveil.items.beliefs import Beliefs
+from unveil.items.correlation import adjusted
+from unveil.items.groups import Groups
+from unveil.items.pairs import top_pairs
+
+EIGHT = [(85, 86), (34, 85), (34, 86), (85, 90), (34, 90), (86, 90), (36, 85), (36, 86)]
+
+
+@pytest.fixture(scope="module")
+def mushroom(data: Path) -> Transactions:
+    transactions = unveil.read(data / "transactions" / "mushroom.dat")
+    assert isinstance(transactions, Transactions)
+    return transactions
+
+
+def test_the_eight_most_frequent_pairs_of_mushroom(mushroom: Transactions) -> None:
+    found = top_pairs(mushroom, 8)
+    labels = [int(label) for label in mushroom.labels.to_pylist()]
+    assert [tuple(sorted((labels[a], labels[b]))) for a, b in zip(found.a, found.b, strict=True)] == EIGHT
+    assert found.counts.tolist() == [7924, 7914, 7906, 7488, 7296, 7288, 6812, 6620]
+
+
+@pytest.mark.parametrize(("w", "o_estimate", "expected"), [(1, 48.21435, 49.85113), (2, 47.71435, 48.85113)])
+def test_knowing_pairs_of_mushroom(mushroom: Transactions, w: int, o_estimate: float, expected: float) -> None:
+    """The third pair adds no item to the second, so that it adds nothing (as section 7.3 says); recomputed values."""
+    candidates = Beliefs.around(mushroom.counts, Groups.of(mushroom.counts).median_gap).candidates
+    pairs = top_pairs(mushroom, 100)
+    found = adjusted(candidates, pairs, w)
+    assert (found.before.o_estimate, found.before.expected) == pytest.approx((47.71435, 48.85113), abs=1e-5)
+    assert (found.after.o_estimate, found.after.expected) == pytest.approx((o_estimate, expected), abs=1e-5)
+    assert adjusted(candidates, pairs, 3).after == adjusted(candidates, pairs, 2).after

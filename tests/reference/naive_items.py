@@ -1,0 +1,59 @@
+"""Items and itemsets the slow, obvious way: draw the graph, list all consistent mappings."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from reference.naive_matching import all_matchings
+
+
+def graph(low: list[float], high: list[float], counts: list[float]) -> np.ndarray:
+    """Whether item i may be pseudonym j."""
+    return np.array([[x <= c <= y for c in counts] for x, y in zip(low, high, strict=True)], bool).reshape(
+        len(counts), len(counts)
+    )
+
+
+def propagate(possible: np.ndarray) -> np.ndarray:
+    """Figure 5, edge by edge: the degrees of items, where x and x′ are taken out when either has only the other."""
+    n = len(possible)
+    left = possible.copy()
+    gone = np.zeros(n, bool)
+    while True:
+        forced = [x for x in range(n) if not gone[x] and left[x, x] and (left[x].sum() == 1 or left[:, x].sum() == 1)]
+        if not forced:
+            return np.where(gone, 1, left.sum(axis=1))
+        x = forced[0]
+        left[x], left[:, x], gone[x] = False, False, True
+
+
+def crack_estimates(possible: np.ndarray, propagated: bool, compliant_only: bool) -> np.ndarray:
+    """1/degree, one item after the other."""
+    degrees = propagate(possible) if propagated else possible.sum(axis=1)
+    counted = [(possible[x, x] or not compliant_only) and d > 0 for x, d in enumerate(degrees)]
+    return np.array([1 / d if c else 0.0 for c, d in zip(counted, degrees, strict=True)])
+
+
+def os_estimate(possible: np.ndarray, itemset: tuple[int, ...]) -> float:
+    """∏ |N(x) ∩ X′| / |N(x)|."""
+    near = [set(np.flatnonzero(possible[x]).tolist()) for x in itemset]
+    return math.prod(len(some & set(itemset)) / len(some) if some else 0.0 for some in near)
+
+
+def os2_estimate(possible: np.ndarray, itemset: tuple[int, ...]) -> float:
+    """1 / (|∪ N(x)| − k + 1) if the union holds X′."""
+    union = {y for x in itemset for y in np.flatnonzero(possible[x]).tolist()}
+    return 1 / (len(union) - len(itemset) + 1) if set(itemset) <= union else 0.0
+
+
+def itemset_chances(possible: np.ndarray, k: int) -> dict[tuple[int, ...], float]:
+    """The probability that a random consistent mapping maps each k-itemset to itself; empty if there is none."""
+    mappings = [p for p, _ in all_matchings(possible.astype(float))]
+    return {
+        x: sum({p[i] for i in x} == set(x) for p in mappings) / len(mappings)
+        for x in combinations(range(len(possible)), k)
+        if mappings
+    }
