@@ -13,10 +13,12 @@ from unveil.matching.flownet import network_matrix
 from unveil.matching.metrics import (
     crack_distribution,
     edge_probabilities,
+    flat_matrix,
     generalised_heuristic,
     heuristic,
     is_flat,
     log_permanent,
+    nmape,
     o_estimate,
     permanent,
     projected,
@@ -113,5 +115,22 @@ def test_what_is_not_doubly_stochastic() -> None:
 def test_networks_that_are_none() -> None:
     with pytest.raises(UnveilError, match="as many"):
         network_matrix(["a"], ["x"], {"n": (["a"], [])})
+    with pytest.raises(UnveilError, match="loses or doubles"):
+        network_matrix(["a", "b"], ["x", "y"], {"n": (["a", "b"], ["x", "x"])})
     with pytest.raises(UnveilError, match="no cycle"):
         network_matrix(["a"], ["x"], {"n": (["m"], ["x"]), "m": (["n"], ["n"])})
+
+
+def test_what_thin_functions_refuse() -> None:
+    nan = float("nan")
+    for call, arguments in (
+        (heuristic, ([[0.5, nan], [nan, 0.5]],)),
+        (heuristic, ([[0.5, 0.5], [0.5, 0.5]], np.array([0, 0]))),
+        (psi, ({(0, 1): 1.0}, (0, 0))),
+        (psi, ({(0, 1): float("inf")}, (0, 1))),
+        (nmape, (np.full((30, 30), 1 / 30),)),
+        (flat_matrix, ([[1.0, -1.0], [1.0, 1.0]],)),
+    ):
+        with pytest.raises(UnveilError):
+            call(*arguments)  # type: ignore[operator]
+    assert permanent(np.ones((200, 200))) == np.inf

@@ -20,7 +20,7 @@ import numpy as np
 
 from unveil.compiled import kernel
 
-__all__ = ["backward", "forward", "level_sizes"]
+__all__ = ["backward", "forward", "half_sizes", "level_sizes"]
 
 
 @kernel
@@ -101,8 +101,8 @@ def _stays(bounds: Any, free: Any) -> Any:
         target = 0
         for m in range(len(least)):
             if m == free:
-                rest[k] = left[m]
-            elif next_least[m] <= left[m] <= next_most[m]:
+                continue
+            if next_least[m] <= left[m] <= next_most[m]:
                 target += (left[m] - next_least[m]) * strides[m]
             else:
                 target = -1
@@ -358,27 +358,50 @@ def level_sizes(way: Any, most_states: Any) -> Any:
         g = way[7][t]
         classes = way[4][way[3][g] : way[3][g + 1]]
         found[t] = _states(*_bounds(classes, way, passed), way[10][t], way[11][t])
-        if found[t] > most_states:
+        if not found[t] <= most_states:
             return found[:0]
         _pass(way, t, passed, 1)
     return found
 
 
 @kernel
+def half_sizes(way: Any, most: Any) -> Any:
+    """Whether neither half ever has more combinations than is allowed: the tables are as long."""
+    passed = np.zeros(len(way[0]), np.int64)
+    for t in range(len(way[7])):
+        classes = way[4][way[3][way[7][t]] : way[3][way[7][t] + 1]]
+        least, largest = _bounds(classes, way, passed)
+        sizes = np.ones(2)
+        for m in range(len(classes)):
+            sizes[way[2][classes[m]]] *= largest[m] - least[m] + 1
+        if sizes.max() > most:
+            return False
+        _pass(way, t, passed, 1)
+    return True
+
+
+@kernel
 def _states(least: Any, most: Any, low: Any, high: Any) -> Any:
-    """How many combinations have a sum from low to high."""
-    base = least.sum()
-    wanted = high - base
-    ways = np.zeros(max(wanted, 0) + 1)
+    """How many combinations have a sum from low to high.
+
+    Digit by digit, with how many ways lead to each sum. Sums from which the rest cannot reach ``low`` are dropped at
+    once, so that no number ever exceeds the result by more than the number of sums: nothing cancels.
+    """
+    low, high = low - least.sum(), high - least.sum()
+    if high < 0:
+        return 0.0
+    ways = np.zeros(high + 1)
     ways[0] = 1.0
-    reached = 0
+    reached, rest = 0, (most - least).sum()
     for m in range(len(least)):
         room = most[m] - least[m]
         if room == 0:
             continue
-        reached = min(reached + room, wanted)
+        ways[: min(max(0, low - rest), high + 1)] = 0.0
+        rest -= room
+        reached = min(reached + room, high)
         for s in range(1, reached + 1):
             ways[s] += ways[s - 1]
         for s in range(reached, room, -1):
             ways[s] -= ways[s - room - 1]
-    return ways[max(low - base, 0) :].sum()
+    return ways[max(low, 0) :].sum()

@@ -15,7 +15,7 @@ from unveil.run import Run
 from unveil.wording import counted, number, percent, shown
 
 if TYPE_CHECKING:
-    from unveil.matching.candidates import Floats
+    from unveil.matching.candidates import Candidates, Floats
     from unveil.matching.ladder import Solution
 
 __all__ = ["QUESTION"]
@@ -40,7 +40,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     candidates = Candidates.from_matrix(matrix.weights)
     solution = solve(candidates, case.truth, run, may_be_wrong=policy.may_be_wrong)
     yield _cracks(solution, case, matrix, policy, run)
-    yield _anonymity(solution, policy)
+    yield _anonymity(candidates, solution, policy, run)
     for name, crack in screened(candidates, solution.truth).items():
         if name in _ESTIMATES:
             yield _estimate(name, crack, solution, policy)
@@ -215,27 +215,32 @@ def _exposed(solution: Solution, matrix: Matrix, run: Run) -> tuple[Exposed, ...
     )
 
 
-def _anonymity(solution: Solution, policy: Policy) -> Finding:
+def _anonymity(candidates: Candidates, solution: Solution, policy: Policy, run: Run) -> Finding:
+    """d counts assignments, so that weights are left aside."""
+    from unveil.matching.candidates import Candidates
+    from unveil.matching.ladder import solve
+
+    if candidates.weighted:
+        pattern = Candidates.from_matrix(candidates.dense() > 0)
+        solution = solve(pattern, solution.truth, run, may_be_wrong=True, simulate=False)
     low, high = solution.degree_of_anonymity
     tolerance = policy.tolerated("matching.degree_of_anonymity")
-    between = (
-        "" if low == high else f" It lies between {number(low)} and {number(high)}: a larger permanent is only bounded."
-    )
+    between = f" It lies between {number(low)} and {number(high)}; nothing finer was proved."
     return Finding(
         id="matching.degree_of_anonymity",
         question="matching",
         title="Degree of anonymity (d)",
         value=low,
         unit="",
-        method="exact" if low == high else "bound",
-        interval=None if low == high else (low, high),
+        method="exact" if solution.exact else "bound",
+        interval=None if solution.exact else (low, high),
         subjects=solution.candidates.n,
         tolerance=tolerance,
         direction="higher",
         decides=tolerance is not None,
         attacker=_attacker(solution),
         sentence="1 means that the attacker knows nothing, 0 that only one assignment is left. It says how many "
-        f"assignments fit, not how many entries are safe.{between}",
+        f"assignments fit, whatever they weigh, not how many entries are safe.{'' if solution.exact else between}",
         source=_EDMAN,
     )
 

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from unveil.errors import UnveilError
 from unveil.matching.candidates import Candidates, Floats, Ints, twins
-from unveil.wording import listed
+from unveil.wording import counted, listed
 
 __all__ = ["Block", "InfeasibleError", "blocks", "feasible_flow", "flow_between"]
 
@@ -102,8 +102,8 @@ def _hall(candidates: Candidates, used: Ints) -> str:
     have = int(candidates.group_sizes[touched].sum())
     named = listed([f"{i + 1}" for i in members[:8]]) + (" and others" if len(members) > 8 else "")
     return (
-        f"no perfect matching: the {len(members):,} entries {named} have only {have:,} candidate pseudonyms between "
-        "them; widen what the attacker considers possible"
+        f"no perfect matching: {counted(len(members), 'entry', 'entries')} ({named}) with only "
+        f"{counted(have, 'candidate pseudonym')} between them; widen what the attacker considers possible"
     )
 
 

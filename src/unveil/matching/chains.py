@@ -32,7 +32,7 @@ from unveil.matching import _chains
 from unveil.matching.blocks import Block, flow_between
 from unveil.matching.candidates import Floats, Ints
 from unveil.matching.diagnostics import effective_size, split_rhat, standard_error
-from unveil.matching.scaling import balanced
+from unveil.matching.scaling import tamed
 from unveil.run import Run
 
 __all__ = ["Simulated", "Walk", "simulate"]
@@ -40,6 +40,7 @@ __all__ = ["Simulated", "Walk", "simulate"]
 _CHAINS = 4
 _ROUND = 250
 _MET = 1.01
+_LEAST = 1e-290  # a candidate of smaller weight beside the others is as good as never drawn
 _TRIED = 5  # tours from which their usual length is learned
 _LONGEST = 4  # a tour may be so many times as long as there are entries
 _PROPOSALS = 1 << 18  # driven by one call: well under a tenth of a second
@@ -83,6 +84,8 @@ def simulate(
         error, rhat = standard_error(kept), split_rhat(kept)
         good = rhat < _MET and float(ndtri((1 + confidence) / 2)) * error <= half_width
         if good or made >= sweeps:
+            if error == 0:  # what was never seen to change may still do so once in as many sweeps
+                error = 1.6 * block.n / kept.size
             return Simulated(walk.marginals(), float(kept.mean()), error, rhat, effective_size(kept), made)
 
 
@@ -157,19 +160,28 @@ class Walk:
 
 def _graph(block: Block) -> tuple[npt.NDArray[Any], ...]:
     """What the kernels need to know of the block; weights are scaled so that none is out of reach."""
-    scaled = balanced(block.a, block.b, block.weights, block.r, block.c, sweeps=200, tolerance=1e-6)[2]
     weights = np.zeros((len(block.r), len(block.c)))
-    weights[block.a, block.b] = 1.0 if _even(block) else scaled / (block.r[block.a] * block.c[block.b])
+    weights[block.a, block.b] = 1.0
+    near = np.zeros(len(block.r) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if not _even(block):
+        scaled = tamed(block.a, block.b, block.weights, block.r, block.c)[2]
+        weights[block.a, block.b] = np.maximum(scaled / (block.r[block.a] * block.c[block.b]), _LEAST)
+        near = _near(block)
     of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
     degrees = np.bincount(block.a, block.c[block.b], len(block.r))
     movable = np.flatnonzero(degrees[of_entry] > 1)
-    pairs = csr_array((np.ones(len(block.a)), (block.a, block.b)), shape=weights.shape)
+    begins = np.cumsum(block.r) - block.r
+    return weights, of_entry, of_slot, _runs(block, weights), movable, weights > 0, *near, begins
+
+
+def _near(block: Block) -> tuple[Ints, Ints, Ints]:
+    """The classes that share candidates with each class: where they begin, which they are, and the running number of
+    their entries."""
+    pairs = csr_array((np.ones(len(block.a)), (block.a, block.b)), shape=(len(block.r), len(block.c)))
     shared = (pairs @ pairs.T).tocsr()
     sizes = np.cumsum(block.r[shared.indices])
     before = np.append(0, sizes)[np.repeat(shared.indptr[:-1], np.diff(shared.indptr))]
-    near = shared.indptr.astype(np.int64), shared.indices.astype(np.int64), (sizes - before).astype(np.int64)
-    begins = np.cumsum(block.r) - block.r
-    return weights, of_entry, of_slot, _runs(block, weights), movable, weights > 0, *near, begins
+    return shared.indptr.astype(np.int64), shared.indices.astype(np.int64), (sizes - before).astype(np.int64)
 
 
 def _even(block: Block) -> bool:
@@ -189,20 +201,25 @@ def _runs(block: Block, weights: Floats) -> Floats:
     """For every class its candidates as runs of pseudonyms: the total weight before and up to the end of each, the
     inverse of the weight of one of its pseudonyms, the first and the last, and the total weight of the class without
     its last candidate. Groups side by side of equal weight make one run."""
-    starts = np.cumsum(block.c) - block.c
-    runs: list[list[list[float]]] = [[] for _ in block.r]
-    for e in np.lexsort((block.b, block.a)).tolist():
-        mine, begin, size = runs[block.a[e]], int(starts[block.b[e]]), int(block.c[block.b[e]])
-        weight = float(weights[block.a[e], block.b[e]])
-        before = mine[-1][1] if mine else 0.0
-        if mine and mine[-1][4] == begin - 1 and mine[-1][2] == 1 / weight:
-            mine[-1][1], mine[-1][4] = before + size * weight, begin + size - 1
-        else:
-            mine.append([before, before + size * weight, 1 / weight, begin, begin + size - 1])
-    table = np.empty((len(runs), max(map(len, runs)), 6))
-    for a, mine in enumerate(runs):
-        table[a, : len(mine), :5], table[a, len(mine) :, :5] = mine, mine[-1]
-        table[a, :, 5] = mine[-1][1] - 1 / mine[-1][2]
+    order = np.lexsort((block.b, block.a))
+    a, b = block.a[order], block.b[order]
+    weight, starts = weights[a, b], np.cumsum(block.c) - block.c
+    new = np.ones(len(a), bool)
+    new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1] + 1) | (weight[1:] != weight[:-1])
+    begin = np.flatnonzero(new)
+    of_class, unit, first = a[begin], weight[begin], starts[b[begin]]
+    last = np.append(begin[1:], len(a)) - 1
+    end = starts[b[last]] + block.c[b[last]] - 1
+    rank = np.arange(len(begin)) - np.searchsorted(of_class, of_class)
+    table = np.zeros((len(block.r), int(rank.max()) + 1, 6))
+    table[of_class, rank, 1] = (end - first + 1) * unit
+    table[:, :, 1] = np.cumsum(table[:, :, 1], axis=1)
+    table[:, 1:, 0] = table[:, :-1, 1]
+    table[of_class, rank, 2:5] = np.stack([1 / unit, first, end], axis=1)
+    longest = np.bincount(of_class) - 1
+    for k in range(1, table.shape[1]):  # what is behind the last run repeats it
+        table[:, k] = np.where((k > longest)[:, None], table[:, k - 1], table[:, k])
+    table[:, :, 5] = (table[:, -1, 1] - 1 / table[:, -1, 2])[:, None]
     return table
 
 
@@ -216,7 +233,8 @@ def _matching(block: Block, flow: Ints) -> tuple[Ints, Ints]:
     """A matching with these numbers along the edges: the pseudonym of every entry, and the entry of every pseudonym."""
     held = np.empty(block.n, np.int64)
     entry, slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
-    for a, b, x in zip(block.a.tolist(), block.b.tolist(), flow.tolist(), strict=True):
+    used = flow > 0
+    for a, b, x in zip(block.a[used].tolist(), block.b[used].tolist(), flow[used].tolist(), strict=True):
         held[entry[a] : entry[a] + x] = np.arange(slot[b], slot[b] + x)
         entry[a] += x
         slot[b] += x

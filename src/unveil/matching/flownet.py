@@ -48,4 +48,7 @@ def network_matrix(
         for output in outputs:
             if output in labels:
                 found[:, labels.index(output)] = out(name, frozenset())
+    sums = np.concatenate([found.sum(axis=0), found.sum(axis=1)])
+    if np.abs(sums - 1).max(initial=0.0) > 1e-9:
+        raise UnveilError("the network loses or doubles something; every channel leads from one output to one input")
     return found

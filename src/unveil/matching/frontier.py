@@ -25,12 +25,13 @@ from scipy.special import gammaln
 from unveil.matching import _frontier
 from unveil.matching.blocks import Block
 from unveil.matching.candidates import Floats, Ints
-from unveil.matching.scaling import balanced
+from unveil.matching.scaling import tamed
 from unveil.run import Run
 
 __all__ = ["Plan", "frontier_marginals", "plan"]
 
 _SINGLY = 3  # pseudonyms of a group that are still taken one by one
+_LEAST = 1e-290  # a weight that is smaller beside the others counts as nothing
 _KEPT = 1 << 24  # states whose values are kept between the passes: 128 MB
 _SLICE = 1 << 26  # transitions of one call: well under a fifth of a second
 
@@ -86,12 +87,14 @@ def _plan(block: Block, order: Ints, most_states: int) -> Plan | None:
     single = sizes <= _SINGLY
     open_starts, open_classes = _open(first, last)
     reach = np.bincount(block.a, block.c[block.b], len(block.r)).astype(np.int64)
-    halves = _halves(block.r, first, last)
     opened = np.cumsum(np.bincount(first, block.r, len(order))).astype(np.int64)
     steps = _steps(sizes, starts, single, opened)
-    way = (block.r, reach, halves, open_starts, open_classes, starts, block.a[edges], *steps)
+    way = (block.r, reach, first * 0, open_starts, open_classes, starts, block.a[edges], *steps)
     levels = _frontier.level_sizes(way, most_states)
     if not len(levels):
+        return None
+    way = (*way[:2], _halves(block.r, first, last), *way[3:])
+    if not _frontier.half_sizes(way, most_states // 4):
         return None
     group, edge = steps[0], steps[1]
     taken = np.minimum(block.r[block.a[edges]], sizes[place[edges]]) + 1
@@ -145,7 +148,8 @@ def _halves(sizes: Ints, first: Ints, last: Ints) -> Ints:
 
 def frontier_marginals(block: Block, plan: Plan, run: Run | None = None) -> tuple[float, Floats]:
     """ln permanent of the block, and the probability of each of its edges for one entry and one pseudonym."""
-    u, v, mean = balanced(block.a, block.b, block.weights, block.r, block.c, sweeps=200, tolerance=1e-6)
+    u, v, mean = tamed(block.a, block.b, block.weights, block.r, block.c)
+    mean = np.maximum(mean, _LEAST)
     sizes = block.c[block.b]
     weights = np.where(plan.single, mean / sizes, mean)[plan.edges]
     tell = _Telling(run, 3 * plan.work)

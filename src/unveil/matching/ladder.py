@@ -167,8 +167,11 @@ def bijection(truth: Ints | None, n: int) -> Ints:
     """The truth, checked; entry i has pseudonym i if there is none."""
     if truth is None:
         return np.arange(n)
-    truth = np.asarray(truth, np.int64)
-    if sorted(truth.tolist()) != list(range(n)):
+    truth = np.asarray(truth)
+    if truth.dtype.kind not in "iu" and not (truth.dtype.kind == "f" and (truth == np.floor(truth)).all()):
+        raise UnveilError("the truth must be a list of pseudonyms' numbers")
+    truth = truth.astype(np.int64)
+    if truth.ndim != 1 or sorted(truth.tolist()) != list(range(n)):
         raise UnveilError(f"the truth must name every pseudonym 0 … {n - 1} once")
     return truth
 
@@ -210,7 +213,7 @@ def _simulated(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Bu
     start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
     truth = np.bincount(block.part, true_counts[block.edges], len(block.a)).astype(np.float64)
     rng = run.rng(f"matching.chains {block.edges[0]}")
-    half_width = budget.half_width * entries
+    half_width = budget.half_width * math.sqrt(entries * block.n)  # as much of the total error as the block has entries
     found = simulate(
         block, start, truth, rng, half_width=half_width, sweeps=budget.sweeps, confidence=run.confidence, run=run
     )

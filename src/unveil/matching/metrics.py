@@ -30,7 +30,7 @@ from unveil.matching.candidates import Candidates, Floats, Ints
 from unveil.matching.ladder import bijection, solve
 from unveil.matching.scaling import balanced, potentials
 from unveil.matching.subsets import matrix_marginals
-from unveil.matching.truths import mean_error, worst_truth
+from unveil.matching.truths import EXACT, mean_error, worst_truth
 
 __all__ = [
     "Accuracy",
@@ -74,7 +74,8 @@ def permanent(matrix: npt.ArrayLike) -> float:
     >>> round(permanent([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0]]), 9)
     18.0
     """
-    return math.exp(log_permanent(matrix))
+    log = log_permanent(matrix)
+    return math.exp(log) if log < 709 else math.inf
 
 
 def degree_of_anonymity(matrix: npt.ArrayLike) -> float:
@@ -95,21 +96,23 @@ def heuristic(matrix: npt.ArrayLike, truth: Ints | None = None) -> float:
     1.0
     """
     p = _doubly_stochastic(matrix)
-    return float(p[np.arange(len(p)), np.arange(len(p)) if truth is None else truth].sum())
+    return _along(p, bijection(truth, len(p)))
 
 
 def o_estimate(candidates: Candidates) -> float:
     """O: Σ 1/degree."""
-    return float((1 / candidates.degrees).sum())
+    degrees = candidates.degrees
+    return float((1 / degrees[degrees > 0]).sum())
 
 
 def flat_matrix(matrix: npt.ArrayLike) -> Floats:
     """The doubly stochastic matrix under which all matchings of a 0/1 matrix weigh the same: the limit of Sinkhorn's
     scaling on the edges that lie in some perfect matching."""
-    candidates = Candidates.from_matrix((np.asarray(matrix) != 0).astype(float))
+    full = Candidates.from_matrix(matrix)
+    candidates = Candidates.from_matrix(full.dense() > 0)
     edges = np.zeros(len(candidates.groups))
     for block in blocks(candidates, feasible_flow(candidates, None)):
-        flow = balanced(block.a, block.b, block.weights, block.r, block.c, sweeps=100_000, tolerance=1e-15)[2]
+        flow = balanced(block.a, block.b, block.weights, block.r, block.c, sweeps=20_000, tolerance=1e-14)[2]
         edges[block.edges] = (flow / (block.r[block.a] * block.c[block.b]))[block.part]
     small = np.zeros((len(candidates.class_sizes), len(candidates.group_sizes)))
     small[candidates.edge_class, candidates.groups] = edges
@@ -127,7 +130,7 @@ def _doubly_stochastic(matrix: npt.ArrayLike, tolerance: float = 1e-6) -> Floats
     if p.ndim != 2 or p.shape[0] != p.shape[1]:
         raise UnveilError("the matrix must be square")
     sums = np.concatenate([p.sum(axis=0), p.sum(axis=1)])
-    if (p < 0).any() or np.abs(sums - 1).max(initial=0) > tolerance:
+    if not ((p >= 0).all() and np.abs(sums - 1).max(initial=0) <= tolerance):
         raise UnveilError("the matrix is not doubly stochastic: rows and columns must sum to 1")
     return p
 
@@ -164,7 +167,10 @@ def _block_cracks(block: Block, true_counts: Ints) -> Floats:
     for a, b, count in zip(block.a, block.b, true_counts, strict=True):
         true[entry[a] : entry[a] + count, slot[b] : slot[b] + count] = np.eye(count, dtype=bool)
         entry[a], slot[b] = entry[a] + count, slot[b] + count
-    found = subset_cracks(weights / np.exp(_log_scale(weights)), true)
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights)
+    u, v = potentials(logs)
+    found = subset_cracks(np.exp(logs - u[:, None] - v), true)
     distribution: Floats = found / found.sum()
     return distribution
 
@@ -172,13 +178,6 @@ def _block_cracks(block: Block, true_counts: Ints) -> Floats:
 def _derangements(n: int) -> float:
     """The share of the permutations of n that leave nothing in its place."""
     return math.fsum((-1) ** k / math.factorial(k) for k in range(min(n, 25) + 1))
-
-
-def _log_scale(weights: Floats) -> Floats:
-    """Factors that make the heaviest matching weigh 1, as a matrix of logarithms."""
-    with np.errstate(divide="ignore"):
-        u, v = potentials(np.log(weights))
-    return u[:, None] + v
 
 
 @dataclass(frozen=True)
@@ -196,6 +195,8 @@ class Accuracy:
 def nmape(matrix: npt.ArrayLike) -> Accuracy:
     """The accuracy of H for a doubly stochastic matrix of up to 12 entries, exactly, over all truths."""
     p = _doubly_stochastic(matrix)
+    if not 0 < len(p) <= EXACT:
+        raise UnveilError(f"all truths are gone through for 1 to {EXACT} entries")
     difference = p - matrix_marginals(p)[1]
     worst, truth = worst_truth(difference)
     return Accuracy(100 / len(p) * float(mean_error(difference[None])[0]), 100 / len(p) * worst, tuple(truth.tolist()))
@@ -223,7 +224,7 @@ def psi(distribution: Mapping[tuple[int, ...], float], truth: Sequence[int]) -> 
 def edge_probabilities(distribution: Mapping[tuple[int, ...], float]) -> Floats:
     """How likely each pair is under a distribution over matchings: a doubly stochastic matrix."""
     total = sum(distribution.values())
-    if not total > 0 or any(w < 0 for w in distribution.values()):
+    if not 0 < total < math.inf or any(w < 0 for w in distribution.values()):
         raise UnveilError("the weights of the matchings must be 0 or more, and one of them positive")
     n = len(next(iter(distribution)))
     found = np.zeros((n, n))
@@ -234,8 +235,8 @@ def edge_probabilities(distribution: Mapping[tuple[int, ...], float]) -> Floats:
     return found
 
 
-def _along(matrix: Floats, truth: Sequence[int]) -> float:
-    return float(matrix[np.arange(len(matrix)), np.asarray(truth)].sum())
+def _along(matrix: Floats, truth: Sequence[int] | Ints) -> float:
+    return float(matrix[np.arange(len(matrix)), bijection(np.asarray(truth), len(matrix))].sum())
 
 
 def projected(probabilities: npt.ArrayLike) -> Floats:

@@ -14,7 +14,10 @@ from scipy.optimize import linear_sum_assignment
 
 from unveil.matching.candidates import Floats, Ints
 
-__all__ = ["balanced", "potentials"]
+__all__ = ["balanced", "potentials", "tamed"]
+
+_SPAN = 60.0  # logarithms of the weights: 26 orders of magnitude
+_ASSIGNED = 2000
 
 
 def potentials(logs: Floats) -> tuple[Floats, Floats]:
@@ -32,6 +35,24 @@ def potentials(logs: Floats) -> tuple[Floats, Floats]:
             break
         v = longer
     return logs[rows, match] - v[match], v
+
+
+def tamed(a: Ints, b: Ints, weights: Floats, r: Ints, c: Ints) -> tuple[Floats, Floats, Floats]:
+    """Factors u, v (as logarithms) for classes of r and groups of c twins, and the weights with them, of a good size.
+
+    Balanced where the weights are of a size. Where they span more, balancing takes too long, and what matters would be
+    lost beside what does not: there the potentials are taken, the same for twins, if the entries are not too many.
+    """
+    logs = np.log(weights)
+    entries = int(r.sum())
+    if float(np.ptp(logs)) <= _SPAN or entries > _ASSIGNED:
+        return balanced(a, b, weights, r, c, sweeps=200, tolerance=1e-6)
+    small = np.full((len(r), len(c)), -np.inf)
+    small[a, b] = logs
+    of_entry, of_slot = np.repeat(np.arange(len(r)), r), np.repeat(np.arange(len(c)), c)
+    u, v = potentials(small[np.ix_(of_entry, of_slot)])
+    of_class, of_group = -np.bincount(of_entry, u) / r, -np.bincount(of_slot, v) / c
+    return of_class, of_group, np.exp(logs + of_class[a] + of_group[b])
 
 
 def balanced(

@@ -73,7 +73,7 @@ def bethe(block: Block, sweeps: int = 2000, tolerance: float = 1e-12) -> Bethe:
     a, b = block.a, block.b
     r, c = block.r[a], block.c[b]
     u, v, flow = balanced(a, b, block.weights, block.r, block.c, sweeps=10 * sweeps)
-    logs = np.log(flow / (r * c))
+    logs = np.log(block.weights) + u[a] + v[b] - np.log(r * c)
     nu = np.zeros(len(a))
     for _ in range(sweeps):
         before = nu

@@ -28,6 +28,7 @@ from unveil.run import Run
 __all__ = ["Chance", "set_cracked"]
 
 _SWEEPS = 2000
+_WIDE = 5000.0  # ways to share out a set over the groups of its pseudonyms, at most
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,7 @@ class Chance:
 
     value: float
     interval: tuple[float, float]
-
-    @property
-    def exact(self) -> bool:
-        """Whether nothing was simulated."""
-        return self.interval == (self.value, self.value)
+    exact: bool = True
 
 
 def set_cracked(
@@ -96,14 +93,12 @@ def _exactly(block: Block, s: Ints, t: Ints, run: Run, budget: Budget) -> float 
     logs = []
     for r, c in ((s, t), (block.r - s, block.c - t), (block.r, block.c)):
         try:
-            low, high = solve(
-                _sized(block, r, c), run=run, budget=budget, may_be_wrong=True, simulate=False
-            ).log_permanent
+            solution = solve(_sized(block, r, c), run=run, budget=budget, may_be_wrong=True, simulate=False)
         except InfeasibleError:
             return -math.inf
-        if low != high:
+        if not solution.exact:
             return None
-        logs.append(low)
+        logs.append(solution.log_permanent[0])
     return min(0.0, logs[0] + logs[1] - logs[2])
 
 
@@ -125,6 +120,8 @@ def _simulated(block: Block, start: Ints, s: Ints, t: Ints, run: Run) -> tuple[f
     walk = Walk(block, start, start.astype(np.float64), run.rng(f"matching.sets {block.edges[0]}"))
     walk.advance(_SWEEPS // 10)
     classes, groups = np.flatnonzero(s), np.flatnonzero(t)
+    if np.prod(t[groups] + 1.0) > _WIDE:
+        raise UnveilError("a set over so many groups of pseudonyms is out of reach; ask for a smaller one")
     ways = _log_choose(block.r, s) + _log_choose(block.c, t)
     chances, scores = np.empty((2, len(walk.matchings), _SWEEPS))
     for k in range(_SWEEPS):
@@ -133,9 +130,8 @@ def _simulated(block: Block, start: Ints, s: Ints, t: Ints, run: Run) -> tuple[f
             chances[chain, k] = _edge_sets(counts, s[classes], t[groups]) * math.exp(-ways)
         run.progress("simulating matchings", k / _SWEEPS)
         run.check()
-    if not chances.any():  # never seen: an error that allows for what is seen once in all the effective draws
-        return 0.0, 1.6 / effective_size(scores)
-    return float(chances.mean()), standard_error(chances)
+    seen = standard_error(chances) if chances.any() else 0.0
+    return float(chances.mean()), seen or 1.6 / effective_size(scores)  # what never changed may do so once in all draws
 
 
 def _log_choose(n: Ints, k: Ints) -> float:
@@ -144,21 +140,19 @@ def _log_choose(n: Ints, k: Ints) -> float:
 
 def _edge_sets(counts: Ints, s: Ints, t: Ints) -> float:
     """In how many ways edges can be chosen, s of each class and t of each group, when so many lead from class to
-    group: the first class chooses, then the rest."""
-    if not len(s):
-        return 1.0
-    total = 0.0
-    for chosen in _shares(int(s[0]), np.minimum(counts[0], t).tolist()):
-        ways = math.prod(math.comb(int(x), y) for x, y in zip(counts[0], chosen, strict=True))
-        total += ways * _edge_sets(counts[1:], s[1:], t - np.array(chosen))
-    return total
-
-
-def _shares(total: int, most: list[int]) -> list[tuple[int, ...]]:
-    """All ways to write a total as a sum of numbers up to given ones."""
-    if not most:
-        return [()] if total == 0 else []
-    return [(x, *rest) for x in range(min(total, most[0]) + 1) for rest in _shares(total - x, most[1:])]
+    group: cell by cell, with what the groups and the class still need."""
+    ways = {tuple(t.tolist()): 1.0}
+    for row, need in zip(counts.tolist(), s.tolist(), strict=True):
+        open_ways = {(need, left): w for left, w in ways.items()}
+        for b, room in enumerate(row):
+            found: dict[tuple[int, tuple[int, ...]], float] = {}
+            for (rest, left), w in open_ways.items():
+                for x in range(min(rest, left[b], room) + 1):
+                    key = rest - x, (*left[:b], left[b] - x, *left[b + 1 :])
+                    found[key] = found.get(key, 0.0) + w * math.comb(room, x)
+            open_ways = found
+        ways = {left: w for (rest, left), w in open_ways.items() if rest == 0}
+    return ways.get((0,) * len(t), 0.0)
 
 
 def _chance(exact: float, spread: list[tuple[float, float]], confidence: float) -> Chance:
@@ -168,4 +162,4 @@ def _chance(exact: float, spread: list[tuple[float, float]], confidence: float) 
     z = float(ndtri(1 - (1 - confidence) / 2 / len(spread)))
     low = exact * math.prod(max(0.0, p - z * e) for p, e in spread)
     high = exact * math.prod(min(1.0, p + z * e) for p, e in spread)
-    return Chance(exact * math.prod(p for p, _ in spread), (low, high))
+    return Chance(exact * math.prod(p for p, _ in spread), (low, high), exact=False)

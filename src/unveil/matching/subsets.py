@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from unveil.errors import UnveilError
 from unveil.matching.candidates import Floats
 from unveil.matching.scaling import potentials
 
@@ -25,6 +26,8 @@ def matrix_marginals(weights: Floats) -> tuple[float, Floats]:
     from unveil.matching._subsets import subset_marginals
 
     n = len(weights)
+    if n > LARGEST:
+        raise UnveilError(f"this is computed for up to {LARGEST} entries")
     if n == 0:
         return 0.0, weights.copy()
     with np.errstate(divide="ignore"):

@@ -117,7 +117,7 @@ def read_matrix(path: Path) -> Matrix:
     lines = _rows(path)
     rows = [row for _, row in lines]
     name = shown(path.name)
-    labelled = not _number(rows[0][-1])
+    labelled = rows[0][0] == "" or not all(map(_number, rows[0][1:]))
     body = rows[1:] if labelled else rows
     with_names = bool(body) and ((labelled and len(body[0]) == len(body) + 1) or not _number(body[0][0]))
     cells = [row[1:] for row in body] if with_names else body
@@ -172,7 +172,12 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     if not text:
         raise UnveilError(f"{shown(path.name)}: the file is empty")
     delimiter = max(",;\t ", key=text[0][1].count)
-    rows = csv.reader((line for _, line in text), delimiter=delimiter, skipinitialspace=True)
+    try:
+        rows = list(csv.reader((line.strip(" ") for _, line in text), delimiter=delimiter, skipinitialspace=True))
+    except csv.Error:
+        rows = []
+    if len(rows) != len(text):
+        raise UnveilError(f"{shown(path.name)}: a quotation mark is not closed, or a value is too long; mend it")
     return [(number, [cell.strip() for cell in row]) for (number, _), row in zip(text, rows, strict=True)]
 
 
