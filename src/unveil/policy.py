@@ -58,6 +58,7 @@ _DEFAULT: dict[str, float | None] = {
     "items.alpha_max": None,
     "items.sample_knowledge": None,
     "items.itemsets_vulnerable": 0.1,
+    "items.correlation": 0.1,
     "matching.expected_cracks": 0.1,
     "matching.degree_of_anonymity": None,
     "matching.o_estimate": None,
@@ -120,6 +121,7 @@ class Policy:
     excluded what is true. ``width``: how well the frequencies of items are known, as a share of the baskets or a gap.
     ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the most frequent
     tenth of the items, ``3`` for sets of three), so that few are cracked with probability ``danger`` or more.
+    ``pairs_known``: how many of the pairs that are bought together most often the attacker knows.
     """
 
     identifier: tuple[str, ...] = ()
@@ -135,6 +137,7 @@ class Policy:
     width: str | float = "median-gap"
     itemsets: str | None = None
     danger: float = 0.5
+    pairs_known: int | None = None
     seed: int = 0
     guessed: tuple[str, ...] = ()
 
@@ -257,6 +260,10 @@ def _check(policy: Policy) -> None:
         raise UnveilError(f"width must be a share of the baskets between 0 and 1, or {' or '.join(_GAPS)}")
     if policy.itemsets is not None and not (isinstance(policy.itemsets, str) and is_itemsets(policy.itemsets)):
         raise UnveilError("itemsets must be pairs, top:10 (pairs without the most frequent tenth) or a size such as 3")
+    if policy.pairs_known is not None and (
+        isinstance(policy.pairs_known, bool) or not isinstance(policy.pairs_known, int) or policy.pairs_known < 1
+    ):
+        raise UnveilError("pairs_known must be a whole number, 1 or more")
     if not _is_share(policy.danger) or policy.danger == 0:
         raise UnveilError("danger must be a probability above 0 and up to 1")
     if policy.subject is not None and not isinstance(policy.subject, str):

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -429,3 +430,35 @@ def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, nu
         assert said.strip() == "unveil: interrupted; no file was left half-written"
     assert [p.name for p in tmp_path.iterdir()] == ["scratch"]
     assert list(scratch.iterdir()) == []
+
+
+def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> None:
+    rows = [" ".join(str(i) for i in range(1, 13) if b % i == 0) for b in range(1, 241)]
+    (tmp_path / "b.dat").write_text("\n".join(rows) + "\n")
+    (tmp_path / "similar.dat").write_text("\n".join(rows[:120]) + "\n")
+    (tmp_path / "known.csv").write_text("item,low,high\n1,0.9,1\n2,0.4,0.6\n")
+    (tmp_path / "sets.csv").write_text("items,sigma\n1 2,0.4\n3 4 5,\n")
+
+    def said(*options: str) -> dict[str, Any]:
+        done = unveil("assess", "b.dat", "--format", "json", *options)
+        assert done.returncode in (0, 1, 3), done.stderr
+        return {f["id"]: f for f in json.loads(done.stdout)["findings"]}
+
+    assert said("--similar", "similar.dat")["items.expected_cracks"]["value"] > 6
+    assert said("--beliefs", "known.csv")["items.expected_cracks"]["value"] == pytest.approx(3)
+    assert said("--width", "mean-gap")["items.expected_cracks"]["value"] < 12
+    assert said("--itemsets", "sets.csv")["items.itemsets_vulnerable"]["subjects"] == 1
+    assert said("--itemsets", "top:20")["items.itemsets_vulnerable"]["decides"]
+    assert said("--pairs-known", "3", "--tolerance", "0.3")["items.correlation"]["tolerance"] == pytest.approx(3.6)
+    for options, complaint in (
+        (("--similar", "similar.dat", "--beliefs", "known.csv"), "exclude each other"),
+        (("--width", "wide"), "width must be"),
+        (("--beliefs", "nothing.csv"), "no such file"),
+    ):
+        done = unveil("assess", "b.dat", *options)
+        assert done.returncode == 2
+        assert complaint in done.stderr
+    facts = json.loads(unveil("describe", "b.dat", "--format", "json").stdout)
+    assert facts["frequency groups"] == 12
+    assert facts["groups of a single item"] == 12
+    assert facts["largest gap"] == pytest.approx(0.5)

@@ -166,3 +166,23 @@ def test_itemsets_that_are_named_decide() -> None:
     wrong = unveil.read(pa.table({"items": ["i0 nothing"]}))
     with pytest.raises(UnveilError, match="row 1 does not list"):
         itemsets(wrong, data, 0.5, 0.1)  # type: ignore[arg-type]
+
+
+def test_only_correlation_tips_it() -> None:
+    """Fifteen items equally often: one is cracked on average, which is tolerated. Two of them are always together, and
+    whoever knows that cracks two."""
+    data = Transactions.from_baskets([["a", "b"]] * 4 + [[f"i{i}"] for i in range(13) for _ in range(4)])
+    found = unveil.assess(data)
+    assert found["items.expected_cracks"].value == pytest.approx(1)
+    assert found["items.correlation"].value == pytest.approx(2)
+    assert found.verdict.decision == "release"
+    known = unveil.assess(data, Policy(pairs_known=1))
+    assert known["items.correlation"].status == "over"
+    assert known.verdict.decision == "protect first"
+    assert known.verdict.because == "items.correlation"
+
+
+def test_where_nothing_is_bought_together_there_is_no_such_finding() -> None:
+    ids = [f.id for f in unveil.assess(Transactions.from_baskets([["a"], ["b"], ["b"]])).findings]
+    assert "items.correlation" not in ids
+    assert "items.sample_knowledge" in ids

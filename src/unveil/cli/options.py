@@ -73,6 +73,12 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         metavar="WIDTH",
         help="How well item frequencies are known: median-gap (default), mean-gap, or a share of the baskets.",
     ),
+    click.option(
+        "--pairs-known",
+        type=click.IntRange(min=1),
+        metavar="NUMBER",
+        help="How many of the most frequent pairs of items the attacker knows; 20 by default, which then only informs.",
+    ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
 )
 
@@ -158,7 +164,7 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
             said[name] = tuple(column for text in given[name] for column in _names(text))
     if given["quasi"]:
         said["quasi"] = tuple(_names(text) for text in given["quasi"])
-    for name in ("subject", "preset", "seed"):
+    for name in ("subject", "preset", "seed", "pairs_known"):
         if given[name] is not None:
             said[name] = given[name]
     if given["missing"]:
@@ -222,4 +228,4 @@ def _tolerance(text: str) -> list[tuple[str, float | None]]:
         raise UnveilError(f"--tolerance {shown(text)}: {example}") from None
 
 
-_ITEMS = ("items.expected_cracks",)
+_ITEMS = ("items.expected_cracks", "items.correlation")

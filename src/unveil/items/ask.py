@@ -33,6 +33,7 @@ _LAKSHMANAN = (
 )
 _MISSING = "Empty baskets are left out; an item counts once per basket."
 _SAMPLE = 0.1  # the sample that a competitor is assumed to hold
+_PAIRS = 20  # known pairs where nobody said how many
 _MIXED = 2000  # items up to which wrong items are also mixed up with each other
 
 
@@ -53,9 +54,10 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     if recipe.stopped == 3 and recipe.solution.exact and beliefs.n <= _MIXED:
         elsewhere = wrong_elsewhere(beliefs, recipe.allowed, run.rng("items.alpha_max"), run)
     yield _alpha_max(recipe, elsewhere, attacker, policy)
-    yield from _itemsets(case, baskets, beliefs, attacker, policy, run)
+    yield from _itemsets(case, baskets, beliefs, recipe, attacker, policy, run)
     knowledge = sample_knowledge(baskets, run.rng("items.sample_knowledge"), run=run)
     yield _sample_knowledge(knowledge, recipe, policy)
+    yield from _correlation(baskets, beliefs, recipe, attacker, policy, run)
 
 
 def _point_knowledge(baskets: Transactions, policy: Policy, run: Run) -> Finding:
@@ -298,7 +300,7 @@ def _elsewhere(recipe: Recipe, found: Elsewhere) -> Curve:
 
 
 def _itemsets(
-    case: Case, baskets: Transactions, beliefs: Beliefs, attacker: str, policy: Policy, run: Run
+    case: Case, baskets: Transactions, beliefs: Beliefs, recipe: Recipe, attacker: str, policy: Policy, run: Run
 ) -> Iterator[Finding]:
     """Itemsets that are cracked with too high a probability. Where nobody named any, all pairs, which then inform."""
     from unveil.items.itemsets import Theta, vulnerable
@@ -317,7 +319,7 @@ def _itemsets(
         kind = f"pairs without the most frequent {percent(top)} of the items" if top else f"sets of {size} items"
         thetas = [("pairs of items" if kind == "sets of 2 items" else kind, Theta(size, top, sigma=policy.danger))]
     for k, (kind, theta) in enumerate(thetas, 1):
-        found = vulnerable(beliefs, theta, run)
+        found = vulnerable(beliefs, theta, run, solution=recipe.solution)
         tolerance = (theta.tau if given is not None else tau) if asked and tau is not None else None
         yield _vulnerable(found, kind, f".{k}" if k > 1 else "", tolerance, attacker)
 
@@ -396,6 +398,66 @@ def _sample_knowledge(knowledge: Knowledge, recipe: Recipe, policy: Policy) -> F
     )
 
 
+def _correlation(
+    baskets: Transactions, beliefs: Beliefs, recipe: Recipe, attacker: str, policy: Policy, run: Run
+) -> Iterator[Finding]:
+    """The cracks when the most frequent pairs are known as well. Where nobody said how many, they inform."""
+    from unveil.items.correlation import identify_and_filter
+    from unveil.items.pairs import top_pairs
+    from unveil.matching.ladder import solve
+
+    pairs = top_pairs(baskets, policy.pairs_known or _PAIRS, run)
+    if not len(pairs):
+        return
+    n = recipe.items
+    sizes = [w for w in (1, 2, 5, 10, 20, 50, 100, 200, 500) if w < len(pairs) and n <= _MIXED] + [len(pairs)]
+    found = []
+    for w in sizes:
+        known = pairs.first(w)
+        graph = identify_and_filter(beliefs.candidates, known, known, reverse=True)
+        found.append(solve(graph, None, run, may_be_wrong=True))
+    after, before = found[-1], recipe.solution.expected_cracks
+    tolerance = policy.tolerated("items.correlation") if policy.pairs_known is not None else None
+    more = after.expected_cracks - before
+    gained = f"{number(abs(more))} {'more' if more > 0 else 'fewer'} than" if abs(more) > 1e-6 * n else "as many as"
+    yield Finding(
+        id="items.correlation",
+        question="items",
+        title="Items cracked by someone who also knows what is bought together",
+        value=after.expected_cracks,
+        unit="items",
+        method="exact" if after.exact else "simulation",
+        interval=None if after.exact else after.interval,
+        confidence=None if after.exact else run.confidence,
+        subjects=n,
+        share=(min(1.0, after.interval[0] / n), min(1.0, after.interval[1] / n)),
+        tolerance=None if tolerance is None else tolerance * n,
+        direction="lower",
+        decides=tolerance is not None,
+        attacker=f"{attacker.removesuffix('.')}; and knows the {counted(len(pairs), 'pair')} of items that are bought "
+        "together most often, though not in which order.",
+        missing=_MISSING,
+        sentence=f"{number(after.expected_cracks)} of {counted(n, 'item')} can be expected to be named, {gained} "
+        "without that knowledge.",
+        curves=() if len(sizes) < 3 else (_by_pairs(sizes, [s.expected_cracks for s in found]),),
+        source=f"{_LAKSHMANAN}, Figures 22, 23 and 25, with the reverse filter of its example",
+    )
+
+
+def _by_pairs(sizes: list[int], cracks: list[float]) -> Curve:
+    return Curve(
+        title="Expected cracks by how many pairs are known",
+        kind="line",
+        x_label="pairs known",
+        y_label="items cracked",
+        x=tuple(float(w) for w in sizes),
+        y=tuple(cracks),
+        x_scale="log",
+        reading="Who knows more pairs has more pseudonyms to choose from for each of them, so that more knowledge need "
+        "not crack more.",
+    )
+
+
 QUESTION = Question(
     name="items",
     title="What do the frequencies give away?",
@@ -407,7 +469,14 @@ QUESTION = Question(
         "items.alpha_max",
         "items.itemsets_vulnerable",
         "items.sample_knowledge",
+        "items.correlation",
     ),
     ask=ask,
-    sampled=("items.itemsets_vulnerable", "items.expected_cracks", "items.alpha_max", "items.sample_knowledge"),
+    sampled=(
+        "items.correlation",
+        "items.itemsets_vulnerable",
+        "items.expected_cracks",
+        "items.alpha_max",
+        "items.sample_knowledge",
+    ),
 )

@@ -26,7 +26,7 @@ from unveil.items.estimates import checked, os_estimates
 from unveil.items.joint import Joint
 from unveil.items.pairtypes import estimated_pairs, vulnerable_pairs
 from unveil.matching.candidates import Candidates, Floats, Ints
-from unveil.matching.ladder import Budget
+from unveil.matching.ladder import Budget, Solution
 from unveil.run import Run
 
 __all__ = ["Theta", "Vulnerable", "estimated", "itemset_chances", "vulnerable"]
@@ -113,6 +113,7 @@ def vulnerable(
     budget: Budget | None = None,
     solves: int = 1000,
     sample: int = _SAMPLE,
+    solution: Solution | None = None,
 ) -> Vulnerable:
     """The share of Θ that is cracked with probability σ or more, by default of all pairs.
 
@@ -126,13 +127,15 @@ def vulnerable(
         How many permanents may be computed beyond the marginals of single items.
     sample
         Larger itemsets are sampled if there are more of them than this.
+    solution
+        What is already known of single items, if anything.
 
     >>> vulnerable(Beliefs.exact([5, 4, 5, 5, 3, 5])).share * 15  # only {2, 5}
     1.0
     """
     theta, run = theta or Theta(), run or Run()
     candidates, total = _candidates(known), theta.count(known)
-    exact = Joint(candidates, run, budget or Budget(), solves)
+    exact = Joint(candidates, run, budget or Budget(), solves, solution)
     if theta.listed is None and theta.size == 2:
         certain, undecided = vulnerable_pairs(exact, theta.items(known), theta.sigma - _SLACK)
         return _told(theta, total, total, certain, undecided, estimated(known, theta, run), None)

@@ -27,10 +27,13 @@ class Joint:
     In a block out of reach a marginal lies between 0 and 1/t, where t is the number of twins.
     """
 
-    def __init__(self, candidates: Candidates, run: Run, budget: Budget, solves: int) -> None:
+    def __init__(
+        self, candidates: Candidates, run: Run, budget: Budget, solves: int, solution: Solution | None = None
+    ) -> None:
         self.candidates = candidates
         self.run, self.budget, self.left = run, budget, solves
-        solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
+        if solution is None or not solution.exact:
+            solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
         self.blocks = list(blocks(candidates, feasible_flow(candidates, np.arange(candidates.n))))
         self.reached = [part.rung != "screening" for part in solution.parts]
         self.low, self.high = solution.marginals.copy(), solution.marginals.copy()
