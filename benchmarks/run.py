@@ -1,14 +1,17 @@
-"""Every figure, as a ratio against a named baseline measured in the same run."""
+"""Every figure of speed and memory as a ratio against a named baseline measured in the same run, and how far estimates
+are off."""
 
 from __future__ import annotations
 
 import estimators
+import pairs
 import reading
 import startup
 
 import classes
+import items
 import matching
 
 if __name__ == "__main__":
-    for benchmark in (startup, reading, classes, matching, estimators):
+    for benchmark in (startup, reading, classes, matching, estimators, items, pairs):
         benchmark.main()

@@ -19,6 +19,8 @@ from unveil.errors import UnveilError
 
 __all__ = ["Candidates", "Floats", "Ints", "twins"]
 
+_MOST = 100_000_000  # pairs of a class and a group: some gigabytes
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -102,6 +104,8 @@ class Candidates:
         ends[:, 1] = np.maximum(ends[:, 0], ends[:, 1])
         spans, entry_class = np.unique(ends, axis=0, return_inverse=True)
         widths = spans[:, 1] - spans[:, 0]
+        if widths.sum() > _MOST:
+            raise UnveilError("the intervals leave too many pairs to work with; narrow them, or round the values")
         a = np.repeat(np.arange(len(spans)), widths)
         b = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths - spans[:, 0], widths)
         return cls.from_classes(entry_class, pseudonym_group, a, b, np.ones(len(a)))

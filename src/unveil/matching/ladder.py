@@ -141,6 +141,7 @@ def solve(
     log_low = log_high = variance = 0.0
     parts = []
     for block in blocks(candidates, flow):
+        run.check()
         solved = _block(block, flow, true_counts, run, budget, candidates.n if simulate else 0)
         marginals[block.edges] = solved.marginals[block.part]
         log_low, log_high = log_low + solved.log_low, log_high + solved.log_high
@@ -197,7 +198,7 @@ def _block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget
         log, marginals = frontier_marginals(block, way, run)
         return _Solved(log, log, marginals, Part(n, "frontier"))
     if not entries:
-        quick = bethe(block)
+        quick = bethe(block, run=run)
         return _Solved(quick.low, quick.high, quick.beliefs, Part(n, "screening"))
     return _simulated(block, flow, true_counts, run, budget, entries)
 
@@ -217,7 +218,7 @@ def _simulated(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Bu
     found = simulate(
         block, start, truth, rng, half_width=half_width, sweeps=budget.sweeps, confidence=run.confidence, run=run
     )
-    bounds = bethe(block)
+    bounds = bethe(block, run=run)
     enough = found.sweeps < budget.sweeps
     part = Part(block.n, "simulation", found.error, found.rhat, found.effective, enough)
     return _Solved(bounds.low, bounds.high, found.marginals, part)

@@ -22,6 +22,7 @@ from scipy.special import expit, xlogy
 from unveil.matching.blocks import Block, blocks, feasible_flow
 from unveil.matching.candidates import Candidates, Floats, Ints
 from unveil.matching.scaling import balanced
+from unveil.run import Run
 
 __all__ = ["Bethe", "bethe", "one_step", "screened", "sinkhorn"]
 
@@ -62,7 +63,7 @@ class Bethe:
     high: float
 
 
-def bethe(block: Block, sweeps: int = 2000, tolerance: float = 1e-12) -> Bethe:
+def bethe(block: Block, sweeps: int = 2000, tolerance: float = 1e-12, run: Run | None = None) -> Bethe:
     """Belief propagation on the balanced weights.
 
     Messages μ = 1/Σ_{others} w·ν from entries and ν = 1/Σ_{others} w·μ from pseudonyms, until they settle (Vontobel
@@ -75,7 +76,10 @@ def bethe(block: Block, sweeps: int = 2000, tolerance: float = 1e-12) -> Bethe:
     u, v, flow = balanced(a, b, block.weights, block.r, block.c, sweeps=10 * sweeps)
     logs = np.log(block.weights) + u[a] + v[b] - np.log(r * c)
     nu = np.zeros(len(a))
-    for _ in range(sweeps):
+    for sweep in range(sweeps):
+        if run is not None:
+            run.progress("passing beliefs", sweep / sweeps)
+            run.check()
         before = nu
         mu = -_others(a, logs + nu, c, len(block.r))
         nu = -_others(b, logs + mu, r, len(block.c))
