@@ -55,8 +55,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         elsewhere = wrong_elsewhere(beliefs, recipe.allowed, run.rng("items.alpha_max"), run)
     yield _alpha_max(recipe, elsewhere, attacker, policy)
     yield from _itemsets(case, baskets, beliefs, recipe, attacker, policy, run)
-    knowledge = sample_knowledge(baskets, run.rng("items.sample_knowledge"), run=run)
-    yield _sample_knowledge(knowledge, recipe, policy)
+    knowledge = sample_knowledge(baskets, run.rng("items.sample_knowledge"), confidence=run.confidence, run=run)
+    yield _sample_knowledge(knowledge, recipe, policy, run)
     yield from _correlation(baskets, beliefs, recipe, attacker, policy, run)
 
 
@@ -321,10 +321,12 @@ def _itemsets(
     for k, (kind, theta) in enumerate(thetas, 1):
         found = vulnerable(beliefs, theta, run, solution=recipe.solution)
         tolerance = (theta.tau if given is not None else tau) if asked and tau is not None else None
-        yield _vulnerable(found, kind, f".{k}" if k > 1 else "", tolerance, attacker)
+        yield _vulnerable(found, kind, f".{k}" if k > 1 else "", tolerance, attacker, run.confidence)
 
 
-def _vulnerable(found: Vulnerable, kind: str, suffix: str, tolerance: float | None, attacker: str) -> Finding:
+def _vulnerable(
+    found: Vulnerable, kind: str, suffix: str, tolerance: float | None, attacker: str, confidence: float
+) -> Finding:
     part = f" Of {number(found.itemsets)}, {number(found.looked_at)} were drawn at random." * (
         found.looked_at < found.itemsets
     )
@@ -337,7 +339,7 @@ def _vulnerable(found: Vulnerable, kind: str, suffix: str, tolerance: float | No
         unit="share",
         method=found.method,
         interval=None if found.method == "exact" else found.interval,
-        confidence=0.95 if found.method == "simulation" else None,
+        confidence=confidence if found.method == "simulation" else None,
         subjects=found.itemsets,
         share=(max(0.0, found.interval[0]), min(1.0, found.interval[1])),
         tolerance=tolerance,
@@ -351,7 +353,7 @@ def _vulnerable(found: Vulnerable, kind: str, suffix: str, tolerance: float | No
     )
 
 
-def _sample_knowledge(knowledge: Knowledge, recipe: Recipe, policy: Policy) -> Finding:
+def _sample_knowledge(knowledge: Knowledge, recipe: Recipe, policy: Policy, run: Run) -> Finding:
     alpha, low, high = knowledge.at(_SAMPLE)
     tolerance = policy.tolerated("items.sample_knowledge")
     who = f"Someone with a {percent(_SAMPLE)} sample of the baskets"
@@ -372,7 +374,7 @@ def _sample_knowledge(knowledge: Knowledge, recipe: Recipe, policy: Policy) -> F
         unit="share",
         method="simulation",
         interval=(low, high),
-        confidence=0.95,
+        confidence=run.confidence,
         subjects=recipe.items,
         tolerance=tolerance,
         direction="lower",
