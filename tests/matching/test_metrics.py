@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,16 @@ def test_h_of_a_distribution_that_no_matrix_induces() -> None:
     skewed = {(0, 1, 2): 0.5, (1, 2, 0): 0.3, (2, 0, 1): 0.2}
     nearest = projected(edge_probabilities(skewed))
     assert naive.marginals(nearest) == pytest.approx(edge_probabilities(skewed), abs=1e-6)
+
+
+def test_h_of_a_sampler() -> None:
+    """Draws are a distribution like any other; within 4 standard errors of H of what is drawn from."""
+    p = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
+    induced = naive.all_matchings(p)
+    chances = np.array([w for _, w in induced]) / naive.permanent(p)
+    drawn = np.random.default_rng(1).choice(len(induced), 20_000, p=chances)
+    counted = Counter(induced[k][0] for k in drawn)
+    assert generalised_heuristic(edge_probabilities(counted), (0, 1, 2)) == pytest.approx(2.0, abs=0.03)
 
 
 def test_the_distribution_over_blocks() -> None:

@@ -222,7 +222,8 @@ def psi(distribution: Mapping[tuple[int, ...], float], truth: Sequence[int]) -> 
 
 
 def edge_probabilities(distribution: Mapping[tuple[int, ...], float]) -> Floats:
-    """How likely each pair is under a distribution over matchings: a doubly stochastic matrix."""
+    """How likely each pair is under a distribution over matchings: a doubly stochastic matrix. Of a sampler, give how
+    often each matching was drawn."""
     total = sum(distribution.values())
     if not 0 < total < math.inf or any(w < 0 for w in distribution.values()):
         raise UnveilError("the weights of the matchings must be 0 or more, and one of them positive")
