@@ -254,7 +254,7 @@ _ESTIMATES = {
 
 def _estimate(name: str, crack: Floats, solution: Solution, policy: Policy) -> Finding:
     finding, title, how = _ESTIMATES[name]
-    value, exact = float(crack.sum()), solution.expected_cracks
+    value, exact = round(float(crack.sum()), 12), solution.expected_cracks
     off = value / exact - 1 if exact else 0.0
     beside = "exact" if solution.exact else "simulated"
     compared = f"{percent(abs(off))} {'above' if off > 0 else 'below'}" if abs(off) > 5e-4 else "equal to"
