@@ -23,7 +23,7 @@ from unveil.matching.subsets import matrix_marginals
 
 
 @st.composite
-def matrices(draw: st.DrawFn, most: int = 6) -> np.ndarray:
+def matrices(draw: st.DrawFn, most: int = 8) -> np.ndarray:
     """Matrices with a perfect matching: 0/1 or weighted, with twins, zeros and weights of all sizes."""
     n = draw(st.integers(1, most))
     pattern = draw(st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n))

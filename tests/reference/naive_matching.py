@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
 
 
+@lru_cache
+def _permutations(n: int) -> np.ndarray:
+    return np.array(list(permutations(range(n))), int).reshape(-1, n)
+
+
+def _weights(weights: np.ndarray) -> np.ndarray:
+    """The weight of every permutation."""
+    n = len(weights)
+    return weights[np.arange(n), _permutations(n)].prod(axis=1)
+
+
 def all_matchings(weights: np.ndarray) -> list[tuple[tuple[int, ...], float]]:
     """Every perfect matching of positive weight, with its weight."""
-    n = len(weights)
-    made = ((p, float(np.prod([weights[i, p[i]] for i in range(n)]))) for p in permutations(range(n)))
-    return [(p, w) for p, w in made if w > 0]
+    found = zip(_permutations(len(weights)).tolist(), _weights(weights).tolist(), strict=True)
+    return [(tuple(p), w) for p, w in found if w > 0]
 
 
 def permanent(weights: np.ndarray) -> float:
     """The total weight of all perfect matchings."""
-    return sum(w for _, w in all_matchings(weights))
+    return float(_weights(weights).sum())
 
 
 def marginals(weights: np.ndarray) -> np.ndarray:
     """The probability of every edge in a matching drawn with probability proportional to its weight."""
     n = len(weights)
-    found = np.zeros((n, n))
-    for p, w in all_matchings(weights):
-        found[np.arange(n), p] += w
-    return found / permanent(weights)
+    found, each = np.zeros((n, n)), _weights(weights)
+    for i in range(n):
+        np.add.at(found[i], _permutations(n)[:, i], each)
+    return found / each.sum()
 
 
 def crack_distribution(weights: np.ndarray, truth: np.ndarray) -> np.ndarray:
