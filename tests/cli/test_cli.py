@@ -458,6 +458,10 @@ def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> No
         done = unveil("assess", "b.dat", *options)
         assert done.returncode == 2
         assert complaint in done.stderr
+    (tmp_path / "e.edges").write_text("a b\nb c\n")
+    elsewhere = unveil("assess", "e.edges", "--pairs-known", "3")
+    assert elsewhere.returncode == 2
+    assert "--pairs-known is for baskets" in elsewhere.stderr
     facts = json.loads(unveil("describe", "b.dat", "--format", "json").stdout)
     assert facts["frequency groups"] == 12
     assert facts["groups of a single item"] == 12

@@ -17,9 +17,9 @@ from unveil.items.correlation import (
     adjusted,
     filter_single_pair,
     identify_and_filter,
-    never_together,
     refine_beliefs,
 )
+from unveil.items.never import never_together
 from unveil.items.pairs import Pairs, top_pairs
 from unveil.matching.candidates import Candidates
 from unveil.matching.ladder import Budget

@@ -132,6 +132,11 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
     if given["beliefs"] and given["similar"]:
         raise UnveilError("--beliefs and --similar exclude each other; give one")
     release = release_from(file, given)
+    if not isinstance(release, Transactions):
+        for name in ("width", "itemsets", "pairs_known"):
+            if given[name]:
+                option = f"--{name.replace('_', '-')}"
+                raise UnveilError(f"{option} is for baskets of items; {shown(release.name)} was read as {release.kind}")
     wanted = {"beliefs": given["beliefs"], "similar": given["similar"], "itemsets": _itemsets_file(given)}
     for name, file in wanted.items():
         if file:

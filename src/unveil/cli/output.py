@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import sys
@@ -34,10 +35,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 def output_options(command: _Command) -> _Command:
     """Add the options that say what becomes of an assessment."""
-    made: Any = command
-    for option in reversed(_OPTIONS):
-        made = option(made)
-    return made  # type: ignore[no-any-return]
+    made: _Command = functools.reduce(lambda so_far, option: option(so_far), reversed(_OPTIONS), command)
+    return made
 
 
 def check_targets(targets: list[str | None], sources: list[str | None]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.crowds import Crowds
-from unveil.finding import Curve, Exposed, Finding, Method
+from unveil.finding import Curve, Exposed, Finding
 from unveil.items.groups import Groups
 from unveil.policy import Policy
 from unveil.question import Question
@@ -148,7 +148,6 @@ def _expected_cracks(
 ) -> Finding:
     solution, n = recipe.solution, recipe.items
     tolerance = policy.tolerated("items.expected_cracks")
-    sampled: Method = "simulation" if all(p.enough for p in solution.parts) else "truncated"
     degrees = beliefs.candidates.degrees
     certain = int((solution.crack > 1 - 1e-9).sum())
     return Finding(
@@ -157,7 +156,7 @@ def _expected_cracks(
         title="Items cracked by someone who roughly knows how often each is bought",
         value=solution.expected_cracks,
         unit="items",
-        method="exact" if solution.exact else sampled,
+        method=solution.method,
         interval=None if solution.exact else solution.interval,
         confidence=None if solution.exact else run.confidence,
         subjects=n,
@@ -234,7 +233,7 @@ def _alpha_max(recipe: Recipe, elsewhere: Elsewhere | None, attacker: str, polic
         title="Share of items the attacker may be right about",
         value=recipe.alpha_max,
         unit="share",
-        method="exact" if solution.exact else "simulation",
+        method=solution.method,
         interval=None if solution.exact else (low, high),
         subjects=recipe.items,
         tolerance=tolerance,
@@ -428,7 +427,7 @@ def _correlation(
         title="Items cracked by someone who also knows what is bought together",
         value=after.expected_cracks,
         unit="items",
-        method="exact" if after.exact else "simulation",
+        method=after.method,
         interval=None if after.exact else after.interval,
         confidence=None if after.exact else run.confidence,
         subjects=n,

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.finding import Curve, Exposed, Finding, Links, Method
+from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.matrix import Matrix
@@ -73,14 +73,13 @@ def _cracks(solution: Solution, case: Case, matrix: Matrix, policy: Policy, run:
     tolerance = policy.tolerated("matching.expected_cracks")
     certain = int((solution.crack > 1 - 1e-9).sum())
     sure = f"; {counted(certain, 'of them is', 'of them are')} certain" if certain else ""
-    sampled: Method = "simulation" if all(p.enough for p in solution.parts) else "truncated"
     return Finding(
         id="matching.expected_cracks",
         question="matching",
         title=f"Pseudonyms cracked on average ({'Ψ' if solution.candidates.weighted else 'ε'})",
         value=solution.expected_cracks,
         unit="cracks",
-        method="exact" if solution.exact else sampled,
+        method=solution.method,
         interval=None if solution.exact else solution.interval,
         confidence=None if solution.exact else run.confidence,
         subjects=n,

@@ -79,6 +79,13 @@ class Solution:
         return all(p.rung not in ("simulation", "screening") for p in self.parts)
 
     @property
+    def method(self) -> Literal["exact", "simulation", "truncated"]:
+        """How the expected cracks were obtained; truncated where a simulation ran out of sweeps."""
+        if self.exact:
+            return "exact"
+        return "simulation" if all(p.enough for p in self.parts) else "truncated"
+
+    @property
     def degree_of_anonymity(self) -> tuple[float, float]:
         """d = ln permanent / ln n! as an interval; 0 for a single entry (Edman, Sivrikaya and Yener 2007)."""
         n = self.candidates.n
