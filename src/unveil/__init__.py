@@ -18,6 +18,7 @@ from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Policy
+from unveil.protect import Protected, protect
 from unveil.release import Graph, Matrix, Table, Transactions
 from unveil.release.read import read
 from unveil.release.write import write
@@ -32,12 +33,14 @@ __all__ = [
     "Graph",
     "Matrix",
     "Policy",
+    "Protected",
     "Run",
     "Table",
     "Transactions",
     "UnveilError",
     "Verdict",
     "assess",
+    "protect",
     "read",
     "write",
 ]

@@ -15,9 +15,9 @@ from typing import Any
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Column
-from unveil.verdict import Verdict
+from unveil.verdict import Decision, Verdict
 
-__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "Provenance", "Summary"]
+__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "Provenance", "Summary", "Weighed"]
 
 SCHEMA_VERSION = 1
 
@@ -53,11 +53,36 @@ class Provenance:
         return plain | {"versions": dict(self.versions), "policy": dict(self.policy)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Weighed:
+    """One protection that was tried: what it does, how useful it leaves the data (1: as before), the verdict after it,
+    the share of subjects that the worst deciding finding still harms, and whether it was chosen. Where it cannot reach
+    the tolerance there is no usefulness."""
+
+    id: str
+    title: str
+    sentence: str
+    usefulness: float | None = None
+    decision: Decision | None = None
+    harmed: tuple[float, float] | None = None
+    chosen: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The protection as plain JSON values."""
+        return {**asdict(self), "harmed": None if self.harmed is None else list(self.harmed)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Weighed:
+        """The inverse of :meth:`to_dict`."""
+        return cls(**{**data, "harmed": None if data["harmed"] is None else tuple(data["harmed"])})
+
+
 @dataclass(frozen=True)
 class Assessment:
     """The result of :func:`unveil.assess`.
 
-    ``suggestion`` is the command-line option that would turn the guessed roles into given ones.
+    ``suggestion`` is the command-line option that would turn the guessed roles into given ones; ``protections`` are
+    those that :func:`unveil.protect` weighed before it made this release.
     """
 
     release: Summary
@@ -66,6 +91,7 @@ class Assessment:
     columns: tuple[Column, ...]
     suggestion: str | None
     provenance: Provenance
+    protections: tuple[Weighed, ...] = ()
 
     def __getitem__(self, finding_id: str) -> Finding:
         for finding in self.findings:
@@ -88,6 +114,7 @@ class Assessment:
             "columns": [asdict(c) for c in self.columns],
             "suggestion": self.suggestion,
             "provenance": self.provenance.to_dict(),
+            "protections": [p.to_dict() for p in self.protections],
         }
 
     @classmethod
@@ -115,6 +142,7 @@ class Assessment:
             provenance=Provenance(
                 **{**provenance, **{k: MappingProxyType(provenance[k]) for k in ("versions", "policy")}}
             ),
+            protections=tuple(Weighed.from_dict(p) for p in data["protections"]),
         )
 
     def to_json(self) -> str:

@@ -23,8 +23,8 @@ __all__ = ["Case"]
 class Case:
     """A release under attack.
 
-    ``truth[i]`` is the row or node of the original that subject ``i`` of the release comes from; ``holds`` are the
-    releases in the attacker's hands, by name.
+    ``truth[i]`` says what has become of subject ``i`` of the original: which row, item or node of the release, or −1
+    if it is not in there; several may have become one. ``holds`` are the releases in the attacker's hands, by name.
     """
 
     release: Release

@@ -59,6 +59,7 @@ _DEFAULT: dict[str, float | None] = {
     "items.sample_knowledge": None,
     "items.itemsets_vulnerable": 0.1,
     "items.correlation": 0.1,
+    "items.never_together": 0.1,
     "matching.expected_cracks": 0.1,
     "matching.degree_of_anonymity": None,
     "matching.o_estimate": None,

@@ -418,18 +418,49 @@ def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, nu
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's & would have it ignored
     )
     deadline = time.monotonic() + 30
-    while not list(scratch.iterdir()) and time.monotonic() < deadline:
+    while not list(scratch.glob("unveil-*")) and time.monotonic() < deadline:
         time.sleep(0.05)  # until the engine has started
     time.sleep(1)
     assert process.poll() is None, "the work was over before it could be interrupted"
     process.send_signal(number)
     _, said = process.communicate(timeout=20)
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + number, said
     assert "Traceback" not in said
     if number == signal.SIGINT:
         assert said.strip() == "unveil: interrupted; no file was left half-written"
     assert [p.name for p in tmp_path.iterdir()] == ["scratch"]
     assert list(scratch.iterdir()) == []
+
+
+def test_items_that_are_never_bought_together(unveil: Unveil, tmp_path: Path) -> None:
+    """Of the four equally frequent items only hammer and lipstick never meet: who knows that cracks one more."""
+    rows = ["hammer 2 3", "hammer 2 3 4", "4 lipstick", "3 4 5 lipstick", "5 lipstick", "lipstick", "hammer 2"]
+    (tmp_path / "b.dat").write_text("\n".join([*rows, "hammer 3 4", "hammer 3 5", "2 4 lipstick"]) + "\n")
+    (tmp_path / "never.csv").write_text("item,other\nhammer,lipstick\n")
+    how = ("assess", "b.dat", "--width", "0", "--tolerance", "0.6", "--format", "json")
+    assert unveil(*how).returncode == 0
+    done = unveil(*how, "--never", "never.csv")
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["verdict"]["because"] == "items.never_together"
+    found = {f["id"]: f for f in json.loads(done.stdout)["findings"]}["items.never_together"]
+    assert (found["value"], found["method"], found["tolerance"]) == (pytest.approx(4), "exact", pytest.approx(3.6))
+    assert unveil(*how, "--never", "never.csv", "--tolerance", "items.never_together=off").returncode == 0
+    for text, complaint in (
+        ("item,other\n", "no rows"),
+        ("item,other\nhammer,lipstick\nhammer,lamp\n", "row 2 names an item that is not in the baskets"),
+        ("item,other\nhammer,lipstick\n2,hammer\n", "row 2 names two items that do occur in one basket"),
+    ):
+        (tmp_path / "wrong.csv").write_text(text)
+        wrong = unveil(*how, "--never", "wrong.csv", "-o", "out.json")
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert wrong.stderr.startswith("unveil: wrong.csv: ")
+        assert complaint in wrong.stderr
+        assert not any(name in wrong.stderr for name in ("hammer", "lipstick", "lamp"))
+        assert not (tmp_path / "out.json").exists()
+    kept = unveil(*how, "--never", "never.csv", "-o", "never.csv")
+    assert kept.returncode == 2
+    assert "would overwrite the input" in kept.stderr
+    assert (tmp_path / "never.csv").read_text() == "item,other\nhammer,lipstick\n"
 
 
 def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> None:
@@ -462,6 +493,9 @@ def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> No
     elsewhere = unveil("assess", "e.edges", "--pairs-known", "3")
     assert elsewhere.returncode == 2
     assert "--pairs-known is for baskets" in elsewhere.stderr
+    refused = unveil("assess", "e.edges", "--never", "known.csv")
+    assert refused.returncode == 2
+    assert "--never is for baskets" in refused.stderr
     facts = json.loads(unveil("describe", "b.dat", "--format", "json").stdout)
     assert facts["frequency groups"] == 12
     assert facts["groups of a single item"] == 12

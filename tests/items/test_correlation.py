@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import unveil
 from reference.naive_matching import all_matchings, marginals
-from unveil import Run, Transactions
+from unveil import Finding, Policy, Run, Transactions
 from unveil.errors import UnveilError
+from unveil.finding import Curve
 from unveil.items.beliefs import Beliefs
 from unveil.items.correlation import (
     adjusted,
     filter_single_pair,
     identify_and_filter,
+    nearly_always,
     refine_beliefs,
 )
 from unveil.items.never import never_together
 from unveil.items.pairs import Pairs, top_pairs
 from unveil.matching.candidates import Candidates
 from unveil.matching.ladder import Budget
+from unveil.wording import number
 
 BIGMART = [[1, 2, 3], [1, 2, 3, 4], [4, 6], [3, 4, 5, 6], [5, 6], [6], [1, 2], [1, 3, 4], [1, 3, 5], [2, 4, 6]]
 COUNTS = np.array([5, 4, 5, 5, 3, 5])
@@ -100,6 +104,100 @@ def test_beliefs_are_refined_in_order() -> None:
     other = refine_beliefs(beliefs, some((1, 2), (0, 1)))
     assert (other.low.tolist(), other.high.tolist()) == ([0, 6, 6], [4, 7, 7])
     assert beliefs.high.tolist() == [4, 7, 9]
+
+
+def test_the_example_of_refined_beliefs() -> None:
+    """Section 7.1: 1 and 2 almost always occur together, so both get the intersection of their intervals, which removes
+    an edge: item 1 may have been 5′ before."""
+    after = refine_beliefs(H, some((0, 1)))
+    assert (after.low.tolist(), after.high.tolist()) == ([4, 4, 5, 4, 1, 5], [5, 5, 5, 6, 4, 5])
+    assert removed(H.candidates, after.candidates) == {(5, 1)}
+
+
+def test_nearly_always() -> None:
+    """19 of the 20 baskets of the more frequent item suffice, 18 do not, nor do all of the rarer one; in order."""
+    counts = np.array([20, 19, 20, 30, 40, 40])
+    pairs = Pairs(np.array([4, 0, 0, 1, 2]), np.array([5, 1, 2, 3, 3]), np.array([39, 19, 18, 19, 20]))
+    found = nearly_always(pairs, counts)
+    assert list(zip(found.a.tolist(), found.b.tolist(), found.counts.tolist(), strict=True)) == [(4, 5, 39), (0, 1, 19)]
+    turned = nearly_always(Pairs(pairs.a[[1, 0]], pairs.b[[1, 0]], pairs.counts[[1, 0]]), counts)
+    assert turned.counts.tolist() == [39, 19]
+    assert not len(nearly_always(pairs.first(0), counts))
+
+
+def bought(**baskets: int) -> Transactions:
+    """So many baskets of the items that each name spells."""
+    return Transactions.from_baskets([list(items) for items, many in baskets.items() for _ in range(many)])
+
+
+def asked(data: Transactions, pairs_known: int, width: int = 0) -> Finding:
+    return unveil.assess(data, Policy(width=width / data.baskets, pairs_known=pairs_known))["items.correlation"]
+
+
+def believed(*intervals: tuple[int, int], counts: list[int]) -> float:
+    """The expected cracks with these intervals, by listing all mappings."""
+    return float(np.trace(marginals(np.array([[1.0 * (low <= c <= high) for c in counts] for low, high in intervals]))))
+
+
+def test_taking_items_for_equally_frequent_can_crack_more() -> None:
+    """Without it, a may be c′ and d may be b′; the intersections (97 … 101 and 100 … 104) rule that out."""
+    data, counts = bought(ab=98, a=2, cd=101, c=2), [100, 98, 103, 101]
+    told = asked(data, 2, 3)
+    plain = believed((97, 103), (95, 101), (100, 106), (98, 104), counts=counts)
+    close = believed((97, 101), (97, 101), (100, 104), (100, 104), counts=counts)
+    assert plain + 0.1 < close == pytest.approx(told.value)
+    assert told.sentence.startswith(f"{number(plain)} of 4 items can be expected to be named, as many as")
+    assert (
+        "By someone who also takes the items of the 2 pairs that nearly always go together for equally frequent: "
+        f"{number(close)}, the riskier of the two, which counts here; no right interval becomes a wrong one by it."
+    ) in told.sentence
+    assert told.attacker.endswith("; and takes items that nearly always go together for equally frequent.")
+    assert told.share == pytest.approx((close / 4, close / 4))
+
+
+def test_taking_items_for_equally_frequent_can_crack_less() -> None:
+    """a and b are both taken to be in 41 baskets, which c and d are: nothing is cracked any more."""
+    told = asked(bought(ab=40, b=2, cd=41), 2, 1)
+    plain = believed((39, 41), (41, 43), (40, 42), (40, 42), counts=[40, 42, 41, 41])
+    assert plain == pytest.approx(told.value)
+    assert ": 0, no more, so that the first counts here; 2 right intervals become wrong ones by it." in told.sentence
+    assert "equally frequent" not in told.attacker
+
+
+def test_taking_items_for_equally_frequent_can_be_noticed() -> None:
+    """a and b, 40 and 42 times, would both be in 41 baskets, and no item is. The value stays: a, b, c, and d or e."""
+    told = asked(bought(ab=40, b=2, c=5, de=3), 1, 1)
+    assert told.value == pytest.approx(4)
+    assert told.method == "exact"
+    assert told.sentence.endswith(
+        "Someone who also takes the items of the pair that nearly always goes together for equally frequent is left "
+        "with no mapping and would notice, so that the first counts here; 2 right intervals become wrong ones by it."
+    )
+    assert "None of the pairs goes together nearly always." in asked(bought(ab=40, b=3, c=5), 1, 1).sentence
+
+
+def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The value at k = w is the finding's; beyond, no other item is barred from the pseudonyms that were found."""
+    data = Transactions.from_baskets(BIGMART)
+    told, pairs = asked(data, 1, 1), top_pairs(data, 5)
+    (curve,) = told.curves
+    assert isinstance(curve, Curve)
+    assert (curve.x, curve.low) == ((1, 2, 3, 5), None)
+    wanted = []
+    for k in (1, 2, 3, 5):
+        matrix = Beliefs.around(data.counts, 1).candidates.dense()
+        known, found = set(pairs.first(1).items.tolist()), set(pairs.first(k).items.tolist())
+        for i, j in product(range(6), range(6)):
+            if (i in known and j not in found) or (k == 1 and j in found and i not in known):
+                matrix[i, j] = 0
+        wanted.append(float(np.trace(marginals(matrix))))
+    assert curve.y == pytest.approx(wanted)
+    assert len(set(wanted)) > 2
+    assert curve.y[0] == pytest.approx(told.value)
+    assert f"among 5 pairs, {number(wanted[-1])} items" in curve.reading
+    assert [c.title for c in asked(data, 7, 1).curves] == ["Expected cracks by how many pairs are known"]
+    monkeypatch.setattr("unveil.items.ask._MIXED", 5)
+    assert asked(data, 7, 1).curves == ()
 
 
 def test_adjusted() -> None:

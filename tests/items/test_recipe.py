@@ -56,10 +56,21 @@ def test_mixed_up_beliefs_are_wrong_where_they_should_be_and_always_consistent()
 
 
 def test_wrong_items_that_point_elsewhere() -> None:
-    counts = np.arange(1.0, 31) * 10
-    found = wrong_elsewhere(Beliefs.around(counts, 5), 6.0, np.random.default_rng(5), Run())
+    apart = Beliefs.around(np.arange(1.0, 31) * 10, 5)
+    found = wrong_elsewhere(apart, solve(apart.candidates), 6.0, np.random.default_rng(5), Run())
     assert found.cracks == pytest.approx(np.array(found.alpha) * 30, abs=1.5)
     assert found.alpha_max == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mixing_up_needs_no_new_solution(seed: int) -> None:
+    """Every point of the curve is what solving the mixed-up beliefs anew gives."""
+    beliefs = Beliefs.around(np.random.default_rng(seed).integers(1, 60, 25), 3)
+    found = wrong_elsewhere(beliefs, solve(beliefs.candidates), 5.0, np.random.default_rng(8), Run(), runs=1)
+    order = np.random.default_rng(8).permutation(25)
+    for alpha, cracks in list(zip(found.alpha, found.cracks, strict=True))[::5]:
+        anew = solve(mixed_up(beliefs, order, round(alpha * 25)).candidates, may_be_wrong=True)
+        assert cracks == pytest.approx(anew.expected_cracks)
 
 
 def test_samples() -> None:

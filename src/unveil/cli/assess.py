@@ -27,6 +27,8 @@ Examples:
 @click.argument("file", type=click.Path())
 @policy_options
 @holding_options
+@click.option("--original", metavar="FILE", help="The baskets that FILE was made from by unveil protect.")
+@click.option("--mapping", metavar="FILE", help="What each item of the original became: columns item, pseudonym.")
 @reading_options
 @output_options
 def command(
@@ -49,7 +51,8 @@ def command(
     from unveil.assess import assess
 
     tell = note(quiet)
-    check_targets([output, report], [file, given["policy_file"], given["beliefs"], given["similar"]])
+    sources = [file, *(given[name] for name in ("policy_file", "beliefs", "similar", "never", "original", "mapping"))]
+    check_targets([output, report], sources)
     policy = policy_from(given, tell)
     with progress(f"reading {shown(file)}", quiet) as told:
         case = case_from(file, given)

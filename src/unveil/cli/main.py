@@ -6,6 +6,7 @@ said in one line on standard error.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import signal
@@ -19,7 +20,8 @@ from unveil.errors import UnveilError
 
 __all__ = ["cli", "main"]
 
-_COMMANDS = ("assess", "describe", "init", "crack", "demo", "schema", "completion")
+_INTERRUPTED = 130
+_COMMANDS = ("assess", "protect", "describe", "init", "crack", "demo", "schema", "completion")
 
 
 class _Lazy(click.Group):
@@ -41,6 +43,7 @@ class _Lazy(click.Group):
 
 _SUMMARY = {
     "assess": "Attack a release and say whether it may be published.",
+    "protect": "Write a safer version of a release, and say what it costs.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely each pseudonym of a matrix is to be cracked.",
@@ -52,6 +55,7 @@ _SUMMARY = {
 _EPILOG = """\b
 Examples:
   unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
+  unveil protect baskets.dat --tolerance .1 -o safe.dat
   unveil demo
 """
 
@@ -70,7 +74,12 @@ def main() -> None:
     """Run the command line and exit."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminated)
-    sys.exit(_run())
+    code = _run()
+    if code == _INTERRUPTED:  # the interpreter may remember an interrupt that was dealt with, and die of it at its end
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
@@ -92,7 +101,7 @@ def _run() -> int:
         return _complain(error.format_message(), usage)
     except (KeyboardInterrupt, click.Abort):
         _complain("interrupted; no file was left half-written")
-        return 130
+        return _INTERRUPTED
     except SystemExit as leaving:  # click's own word for a closed pipe is exit code 1, which means something else here
         return 128 + signal.SIGPIPE if leaving.code == 1 else int(leaving.code or 0)
     except OSError as error:

@@ -15,7 +15,7 @@ import click
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import PRESETS, Policy
-from unveil.release import Release, Transactions
+from unveil.release import Release, Table, Transactions
 from unveil.wording import shown
 
 __all__ = ["case_from", "holding_options", "policy_from", "policy_options", "reading_options", "release_from"]
@@ -90,6 +90,11 @@ _HOLDING: tuple[Callable[[_Command], _Command], ...] = (
         help="Sets of items to protect: pairs, top:10 (pairs without the most frequent tenth), a size such as 3, or a "
         "file with a column items (names separated by blanks) and optionally sigma, tau and class.",
     ),
+    click.option(
+        "--never",
+        metavar="FILE",
+        help="Items that the attacker knows are never bought together: columns item, other.",
+    ),
     click.option("--similar", metavar="FILE", help="Similar baskets that the attacker holds, with the items' names."),
 )
 
@@ -137,12 +142,19 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
             if given[name]:
                 option = f"--{name.replace('_', '-')}"
                 raise UnveilError(f"{option} is for baskets of items; {shown(release.name)} was read as {release.kind}")
-    wanted = {"beliefs": given["beliefs"], "similar": given["similar"], "itemsets": _itemsets_file(given)}
-    for name, file in wanted.items():
-        if file:
+    wanted = {name: given.get(name) for name in (*_BASKETS, *_TABLES)} | {"itemsets": _itemsets_file(given)}
+    for name, held in wanted.items():
+        if held:
             if not isinstance(release, Transactions):
                 raise UnveilError(f"--{name} is for baskets of items; {shown(release.name)} was read as {release.kind}")
-            holds[name] = read(file, "transactions" if name == "similar" else "table")
+            holds[name] = read(held, "transactions" if name in _BASKETS else "table")
+    original, mapping = holds.pop("original", None), holds.pop("mapping", None)
+    if (original is None) != (mapping is None):
+        raise UnveilError("--original and --mapping go together: the baskets before, and what each item became")
+    if isinstance(release, Transactions) and isinstance(original, Transactions) and isinstance(mapping, Table):
+        from unveil.release.mapping import truth_from
+
+        return Case(release, original, truth_from(mapping, original, release), MappingProxyType(holds))
     return Case(release, holds=MappingProxyType(holds))
 
 
@@ -233,4 +245,6 @@ def _tolerance(text: str) -> list[tuple[str, float | None]]:
         raise UnveilError(f"--tolerance {shown(text)}: {example}") from None
 
 
-_ITEMS = ("items.expected_cracks", "items.correlation")
+_BASKETS = ("similar", "original")
+_TABLES = ("beliefs", "never", "categories", "mapping")
+_ITEMS = ("items.expected_cracks", "items.correlation", "items.never_together")

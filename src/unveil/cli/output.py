@@ -18,13 +18,13 @@ from unveil.wording import shown
 if TYPE_CHECKING:
     from unveil.assessment import Assessment
 
-__all__ = ["check_targets", "deliver", "output_options", "rendered"]
+__all__ = ["check_targets", "deliver", "output_options", "rendered", "telling_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+_OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result there instead of to standard output.")
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True),
-    click.option("-o", "--output", metavar="FILE", help="Write the result there instead of to standard output."),
     click.option("--report", metavar="FILE", help="Also write the HTML report there."),
     click.option("--exposed", type=click.IntRange(min=0), default=10, show_default=True, help="How many to list."),
     click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Do not pass that on."),
@@ -33,10 +33,15 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def output_options(command: _Command) -> _Command:
-    """Add the options that say what becomes of an assessment."""
+def telling_options(command: _Command) -> _Command:
+    """Add the options that say how an assessment is told."""
     made: _Command = functools.reduce(lambda so_far, option: option(so_far), reversed(_OPTIONS), command)
     return made
+
+
+def output_options(command: _Command) -> _Command:
+    """Add the options that say what becomes of an assessment."""
+    return _OUTPUT(telling_options(command))
 
 
 def check_targets(targets: list[str | None], sources: list[str | None]) -> None:

@@ -70,6 +70,10 @@ class Beliefs:
         gap = Groups.of(found).median_gap
         return cls.of((found - gap) * scale, (found + gap) * scale, counts)
 
+    def only(self, items: npt.NDArray[np.int64]) -> Beliefs:
+        """What is believed of some items, when the others are not released."""
+        return Beliefs(self.low[items], self.high[items], self.counts[items])
+
     @property
     def n(self) -> int:
         """The number of items."""
@@ -96,6 +100,12 @@ class Beliefs:
         kept = other.compliant
         narrower = (self.low >= other.low) & (self.high <= other.high)
         return bool((self.compliant[kept]).all() and narrower[kept].all())
+
+    def reach(self, values: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The first and the last of some rising values within each interval; first > last where there is none."""
+        slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
+        first = np.searchsorted(values, self.low - slack)
+        return first, np.searchsorted(values, self.high + slack, side="right") - 1
 
     @cached_property
     def candidates(self) -> Candidates:

@@ -1,20 +1,23 @@
-"""What comes from other files: a table of beliefs, similar baskets, itemsets of interest."""
+"""What comes from other files: a table of beliefs, similar baskets, itemsets of interest, items never together."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
 from unveil.items.itemsets import Theta
+from unveil.items.pairs import pair_counts
 from unveil.matching.candidates import Floats, Ints
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
+from unveil.run import Run
 from unveil.wording import listed, shown
 
-__all__ = ["believed", "counts_in", "itemsets"]
+__all__ = ["apart", "believed", "categories", "counts_in", "itemsets"]
 
 _COLUMNS = ("item", "low", "high")
 
@@ -81,6 +84,49 @@ def _share(value: object, default: float, column: str, row: int, name: str) -> f
     if not 0 <= share <= 1:
         raise UnveilError(f"{name}: {column} in row {row:,} is not a share between 0 and 1; mend it")
     return share
+
+
+def apart(given: Table, baskets: Transactions, run: Run | None = None) -> tuple[Ints, Ints]:
+    """Different pairs of items that are known never to be bought together, from columns item and other; the lower code
+    first. Pairs that do occur together are refused: such knowledge would be false."""
+    name = shown(given.name)
+    lacking = [c for c in ("item", "other") if c not in given.columns]
+    if lacking:
+        raise UnveilError(f"{name}: there is no column {listed(lacking)}; each row names a pair as item and other")
+    whole, labels = pa.Table.from_batches(given.batches()), baskets.labels.cast("string")
+    named = (whole.column(c).combine_chunks().cast("string") for c in ("item", "other"))
+    x, y = (np.asarray(pc.index_in(column, labels).fill_null(-1), np.int64) for column in named)
+    _refuse((x < 0) | (y < 0), "names an item that is not in the baskets; items are named as there", name)
+    _refuse(x == y, "names the same item twice; a pair has two", name)
+    _refuse(pair_counts(baskets, x, y, run) > 0, "names two items that do occur in one basket; take it out", name)
+    a, b = np.unique(np.sort(np.stack([x, y]), axis=0), axis=1)
+    return a, b
+
+
+def _refuse(wrong: npt.NDArray[np.bool_], why: str, name: str) -> None:
+    """An error for the first row that is wrong."""
+    if wrong.any():
+        raise UnveilError(f"{name}: row {int(wrong.argmax()) + 1:,} {why}")
+
+
+def categories(given: Table, baskets: Transactions) -> Ints:
+    """The category of every item from columns item and category, as numbers; −1 for an item that has none."""
+    name = shown(given.name)
+    lacking = [c for c in ("item", "category") if c not in given.columns]
+    if lacking:
+        raise UnveilError(f"{name}: there is no column {listed(lacking)}; categories have the columns item, category")
+    whole = pa.Table.from_batches(given.batches())
+    codes = pc.index_in(whole.column("item").combine_chunks().cast("string"), baskets.labels.cast("string"))
+    known = np.asarray(codes.fill_null(-1), np.int64)
+    names = whole.column("category").combine_chunks().dictionary_encode().indices
+    of_row = np.asarray(names.fill_null(-1), np.int64)
+    if len(np.unique(known[known >= 0])) < (known >= 0).sum():
+        raise UnveilError(f"{name}: an item is named twice; give it one category")
+    if not ((known >= 0) & (of_row >= 0)).any():
+        raise UnveilError(f"{name}: puts no item of {shown(baskets.name)} into a category; items are named as there")
+    found = np.full(len(baskets.labels), -1)
+    found[known[known >= 0]] = of_row[known >= 0]
+    return found
 
 
 def counts_in(similar: Transactions, baskets: Transactions) -> Ints:

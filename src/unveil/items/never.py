@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from scipy.special import ndtri
 
 from unveil.errors import UnveilError
 from unveil.items import _kernels
-from unveil.items.pairs import checked_pairs, together
+from unveil.items.pairs import checked_pairs, pair_counts, together
 from unveil.matching.blocks import InfeasibleError, blocks, feasible_flow
 from unveil.matching.candidates import Candidates, Floats, Ints
 from unveil.matching.diagnostics import effective_size, split_rhat, standard_error
@@ -32,7 +33,7 @@ from unveil.matching.ladder import Budget, Solution, solve
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
-__all__ = ["Conditional", "never_together"]
+__all__ = ["Conditional", "never_together", "still_apart"]
 
 _CHAINS = 4
 _ROUND = 250
@@ -62,6 +63,11 @@ class Conditional:
     rhat: float = 1.0
     effective: float = math.inf
     enough: bool = True
+
+    @property
+    def method(self) -> Literal["exact", "simulation", "truncated"]:
+        """How the expected cracks were obtained; truncated where the interval is not to be trusted."""
+        return "truncated" if not self.enough else "exact" if self.exact else "simulation"
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"simulated, {self.interval[0]:.4g} to {self.interval[1]:.4g}"
@@ -111,6 +117,21 @@ def never_together(
         if crack is not None:
             return _conditional(solved, part, crack, rest, run)
     return _simulated(solved, part, rule, flow, rest, run, budget)
+
+
+def still_apart(a: Ints, b: Ints, becomes: Ints, transactions: Transactions) -> tuple[Ints, Ints]:
+    """What is left of such knowledge, of different pairs with the lower item first, in a protected release in which
+    item i became ``becomes[i]``, −1 if it was left out.
+
+    A category is known never to occur with another one only if that is known of all their members. Items that meet in
+    the release because they were put into random baskets are not seen to be apart any more.
+    """
+    members = np.bincount(becomes[becomes >= 0], minlength=len(transactions.labels))
+    both = np.sort(np.stack([becomes[a], becomes[b]]), axis=0)
+    both, times = np.unique(both[:, both[0] >= 0], axis=1, return_counts=True)
+    x, y = both[:, times == members[both[0]] * members[both[1]]]  # m (m − 1)/2 < m² within a category
+    apart = pair_counts(transactions, x, y) == 0
+    return x[apart], y[apart]
 
 
 def _conditional(solved: Solution, part: _Part, crack: Floats, error: float, run: Run) -> Conditional:

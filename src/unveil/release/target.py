@@ -18,9 +18,9 @@ __all__ = ["atomic"]
 
 
 @contextmanager
-def atomic(path: str | Path) -> Iterator[BinaryIO]:
+def atomic(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
     """A file that appears under its name only when everything has been written; whatever interrupts leaves nothing.
-    What is no file, such as ``/dev/null``, is written to as it is."""
+    What is no file, such as ``/dev/null``, is written to as it is. A private file can be read by its owner alone."""
     path = Path(os.path.realpath(path))
     try:
         if path.is_dir():
@@ -36,7 +36,7 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            part.chmod(_mode(path))
+            part.chmod(0o600 if private else _mode(path))
             part.replace(path)
         finally:
             with contextlib.suppress(FileNotFoundError):

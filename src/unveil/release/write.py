@@ -14,7 +14,7 @@ from unveil.wording import listed, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["write"]
+__all__ = ["write", "writer"]
 
 
 def write(release: Release, path: str | Path) -> None:
@@ -28,17 +28,24 @@ def write(release: Release, path: str | Path) -> None:
 
     if not isinstance(release, Release):
         raise UnveilError(f"cannot write a {type(release).__name__}: give what unveil.read(...) returns")
-    writers = _WRITERS[release.kind]
-    ending = Path(path).suffix.lower()
-    if ending not in writers:
-        raise UnveilError(f"{shown(Path(path).name)}: a {release.kind} can be written as {listed(writers)}")
+    into = writer(release.kind, path)
     try:
         with atomic(path) as file:
-            writers[ending](release, file)
+            into(release, file)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        ending = Path(path).suffix.lower()
         raise UnveilError(
             f"{shown(Path(path).name)}: a column holds values that {ending} cannot hold; write another format"
         ) from None
+
+
+def writer(kind: str, path: str | Path) -> Callable[[Any, BinaryIO], None]:
+    """The function that writes a release of some kind in the format that a file name asks for."""
+    writers = _WRITERS[kind]
+    ending = Path(path).suffix.lower()
+    if ending not in writers:
+        raise UnveilError(f"{shown(Path(path).name)}: a {kind} can be written as {listed(writers)}")
+    return writers[ending]
 
 
 def _text(delimiter: str) -> Callable[[Table, BinaryIO], None]:

@@ -55,6 +55,7 @@ def _parts(assessment: Assessment, console: Console) -> Iterator[RenderableType]
     if words.reveals(assessment):
         yield _text("This shows values from the data. Treat it like the data itself.", "bold red")
     yield from _verdict(assessment)
+    yield from _protections(assessment)
     if assessment.findings:
         yield _findings(assessment)
     yield from _sentences(assessment)
@@ -123,6 +124,19 @@ def _findings(assessment: Assessment) -> RenderableType:
         cells = (f.title, _measured(f), f.tolerance_text, f.method or "failed")
         table.add_row(*(_text(c, limit=200) for c in cells), status)
     return Padding(table, (1, 0))
+
+
+def _protections(assessment: Assessment) -> Iterator[RenderableType]:
+    """What was tried to make the release safer: risk and usefulness side by side."""
+    from rich.padding import Padding
+
+    if not assessment.protections:
+        return
+    table = _table("Protection", "Useful", "Harmed", "Verdict", "What it does")
+    for p in assessment.protections:
+        cells = (p.title, *words.weighed(p), p.sentence)
+        table.add_row(*(_text(c, "bold" if p.chosen else "", limit=300) for c in cells))
+    yield Padding(table, (1, 0, 0, 0))
 
 
 def _sentences(assessment: Assessment) -> Iterator[RenderableType]:

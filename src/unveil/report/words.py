@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 
-from unveil.assessment import Assessment
+from unveil.assessment import Assessment, Weighed
 from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Role
 from unveil.verdict import Decision
@@ -42,6 +42,7 @@ __all__ = [
     "table",
     "tolerance_text",
     "unit_text",
+    "weighed",
 ]
 
 HEADLINES: Mapping[Decision, str] = MappingProxyType(
@@ -84,6 +85,8 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "open": "Some of the values the measurement allows are beyond the tolerance and some are not.",
         "informs": "Nobody set a tolerance; the number is there to be known.",
         "guessing alone": "What someone would achieve without the release, by guessing.",
+        "useful": "How much of what the data is used for is still there after a protection; 100% is all of it. For "
+        "baskets, how far the most frequent pairs before and after agree (Jaccard index).",
         "subject": "Who or what is to stay hidden: a person, an item, a node of a network.",
     }
 )
@@ -159,6 +162,15 @@ def harm_text(finding: Finding) -> str:
     low, high = (percent(x) for x in finding.share)
     share = low if low == high else f"{low} to {high}"
     return f"{share} of {counted(finding.subjects, 'subject')}"
+
+
+def weighed(protection: Weighed) -> tuple[str, str, str]:
+    """What a protection leaves of usefulness, how many it still harms, and the verdict after it."""
+    p = protection
+    useful = "–" if p.usefulness is None else percent(p.usefulness)
+    harmed = "–" if p.harmed is None else " to ".join(dict.fromkeys(percent(x) for x in p.harmed))
+    decision = "out of reach" if p.decision is None else p.decision
+    return useful, harmed, f"{decision}, chosen" if p.chosen else decision
 
 
 def risk_text(risk: float) -> str:
