@@ -152,22 +152,23 @@ def _answers(question: Question, case: Case, policy: Policy, run: Run) -> Iterat
     """The question's findings, each with the seconds it took; a question that breaks is itself a finding."""
     run.progress(question.title, None)
     clock = time.perf_counter()
-    answers = iter(question.ask(case, policy, run))
+    answers, answered = iter(question.ask(case, policy, run)), 0
     while True:
         try:
             finding = next(answers)
         except StopIteration:
             return
         except (UnveilError, MemoryError) as error:
-            yield _failed(question, str(error) or "not enough memory", case, policy)
+            yield _failed(question, answered, str(error) or "not enough memory", case, policy)
             return
+        answered += 1
         now = time.perf_counter()
         yield replace(finding, seconds=round(now - clock, 3))
         clock = now
 
 
-def _failed(question: Question, why: str, case: Case, policy: Policy) -> Finding:
-    base = question.findings[0]
+def _failed(question: Question, answered: int, why: str, case: Case, policy: Policy) -> Finding:
+    """Instead of the answers that are missing."""
     return Finding(
         id=f"{question.name}.failed",
         question=question.name,
@@ -179,5 +180,5 @@ def _failed(question: Question, why: str, case: Case, policy: Policy) -> Finding
         direction="lower",
         decides=any(policy.tolerated(f) is not None for f in question.findings),
         attacker="",
-        sentence=f"{base} and what follows it could not be measured: {why}.",
+        sentence=f"{'The rest' if answered else 'This'} could not be measured: {why}.",
     )

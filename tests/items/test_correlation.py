@@ -196,7 +196,7 @@ def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> N
     assert curve.y[0] == pytest.approx(told.value)
     assert f"among 5 pairs, {number(wanted[-1])} items" in curve.reading
     assert [c.title for c in asked(data, 7, 1).curves] == ["Expected cracks by how many pairs are known"]
-    monkeypatch.setattr("unveil.items.ask._MIXED", 5)
+    monkeypatch.setattr("unveil.items.ask_together._SMALL", 5)
     assert asked(data, 7, 1).curves == ()
 
 

@@ -518,3 +518,22 @@ def test_gaps_are_those_of_the_original(shop: Transactions) -> None:
     expected = solve(Beliefs.around(made.release.counts, gap).candidates).expected_cracks
     assert made.assessment["items.expected_cracks"].value == pytest.approx(expected)
     assert isinstance(made.case.original, Transactions) and not isinstance(made.case.original, Table)
+
+
+def test_named_itemsets_keep_their_names_in_a_protected_release() -> None:
+    """Sets are named as in the original; one with an item that is not released by itself cannot be cracked."""
+    from unveil.items.given import itemsets
+    from unveil.items.knowledge import released_codes
+
+    tx = baskets([60, 50, 42, 42, 41, 41, 40, 40])
+    made = unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.3}, width=1 / tx.baskets), method="merge")
+    assert made.case is not None and made.case.truth is not None
+    truth = made.case.truth
+    members = np.bincount(truth)[truth]
+    alone, merged = np.flatnonzero(members == 1), np.flatnonzero(members > 1)
+    named = released_codes(made.case)
+    assert named[f"i{alone[0]}"] == truth[alone[0]]
+    assert named[f"i{merged[0]}"] is None
+    rows = [f"i{alone[0]} i{alone[1]}", f"i{alone[0]} i{merged[0]}"]
+    ((_, theta),) = itemsets(unveil.read(pa.table({"items": rows})), named, 0.5, 0.1)
+    assert theta.listed == (tuple(sorted((int(truth[alone[0]]), int(truth[alone[1]])))),)

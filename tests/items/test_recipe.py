@@ -176,7 +176,7 @@ def test_itemsets_that_are_named_decide() -> None:
 
     wrong = unveil.read(pa.table({"items": ["i0 nothing"]}))
     with pytest.raises(UnveilError, match="row 1 does not list"):
-        itemsets(wrong, data, 0.5, 0.1)  # type: ignore[arg-type]
+        itemsets(wrong, {"i0": 0}, 0.5, 0.1)  # type: ignore[arg-type]
 
 
 def test_only_correlation_tips_it() -> None:

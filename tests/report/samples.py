@@ -131,7 +131,7 @@ def friends() -> Assessment:
         direction="lower",
         decides=True,
         attacker="",
-        sentence="network.degree_k and what follows it could not be measured: not enough memory.",
+        sentence="This could not be measured: not enough memory.",
     )
     size = {"nodes": 4_039, "edges": 88_234}
     return _assessment("friends.edges", "graph", size, policy, (simulated, failed))

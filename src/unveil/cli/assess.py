@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options
+from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options, sources_from
 from unveil.cli.output import check_targets, deliver, output_options, rendered
 from unveil.cli.telling import note, progress
 from unveil.wording import shown
@@ -51,8 +51,7 @@ def command(
     from unveil.assess import assess
 
     tell = note(quiet)
-    sources = [file, *(given[name] for name in ("policy_file", "beliefs", "similar", "never", "original", "mapping"))]
-    check_targets([output, report], sources)
+    check_targets([output, report], sources_from(file, given))
     policy = policy_from(given, tell)
     with progress(f"reading {shown(file)}", quiet) as told:
         case = case_from(file, given)

@@ -18,7 +18,14 @@ from unveil.policy import PRESETS, Policy
 from unveil.release import Release, Table, Transactions
 from unveil.wording import shown
 
-__all__ = ["case_from", "holding_options", "policy_from", "policy_options", "reading_options", "release_from"]
+__all__ = [
+    "case_from",
+    "holding_options",
+    "policy_from",
+    "policy_options",
+    "reading_options",
+    "release_from",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -127,6 +134,11 @@ def holding_options(command: _Command) -> _Command:
     """Add the options that name what the attacker holds."""
     made: _Command = _all(_HOLDING, command)
     return made
+
+
+def sources_from(file: str, given: Mapping[str, Any]) -> list[str | None]:
+    """Every file that is read, which results must not overwrite."""
+    return [file, _itemsets_file(given), *(given.get(name) for name in ("policy_file", *_BASKETS, *_TABLES))]
 
 
 def case_from(file: str, given: Mapping[str, Any]) -> Case:

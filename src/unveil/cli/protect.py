@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options
+from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options, sources_from
 from unveil.cli.output import check_targets, rendered, telling_options
 from unveil.cli.telling import note, progress
 from unveil.errors import UnveilError
@@ -80,8 +80,7 @@ def command(
 
     tell = note(quiet)
     mapping = mapping_file or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
-    sources = [file, categories, *(given[name] for name in ("policy_file", "beliefs", "similar", "never"))]
-    check_targets([output, mapping, report], sources)
+    check_targets([output, mapping, report], sources_from(file, {**given, "categories": categories}))
     policy = policy_from(given, tell)
     with progress(f"reading {shown(file)}", quiet) as told:
         case = case_from(file, {**given, "categories": categories})

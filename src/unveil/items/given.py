@@ -55,14 +55,17 @@ def _frequencies(values: pa.Array, column: str, name: str) -> Floats:
     return found
 
 
-def itemsets(given: Table, baskets: Transactions, sigma: float, tau: float) -> list[tuple[str, Theta]]:
+def itemsets(given: Table, codes: dict[str, int | None], sigma: float, tau: float) -> list[tuple[str, Theta]]:
     """Itemsets of interest from a column items, names separated by blanks, with their own sigma and tau if there are
-    such columns; one Theta per class and pair of thresholds, and what to call it."""
+    such columns; one Theta per class and pair of thresholds, and what to call it.
+
+    ``codes`` are the items' numbers by name. An item without one is not in the release by itself, and no set that holds
+    it can be cracked: such sets are left out.
+    """
     name = shown(given.name)
     if "items" not in given.columns:
         raise UnveilError(f"{name}: there is no column items; list one itemset a row, names separated by blanks")
     rows = pa.Table.from_batches(given.batches()).to_pylist()
-    codes = {label: code for code, label in enumerate(baskets.labels.to_pylist())}
     found: dict[tuple[str, float, float], list[list[int]]] = {}
     for number, row in enumerate(rows, 1):
         labels = str(row["items"] or "").split()
@@ -70,7 +73,9 @@ def itemsets(given: Table, baskets: Transactions, sigma: float, tau: float) -> l
             raise UnveilError(f"{name}: row {number:,} does not list different items of the baskets; mend it")
         kind = str(row.get("class") or "")
         own = _share(row.get("sigma"), sigma, "sigma", number, name), _share(row.get("tau"), tau, "tau", number, name)
-        found.setdefault((kind, *own), []).append([codes[label] for label in labels])
+        members = [code for label in labels if (code := codes[label]) is not None]
+        if len(members) == len(labels):
+            found.setdefault((kind, *own), []).append(members)
     return [(kind or "the listed itemsets", Theta.of(sets, s, t)) for (kind, s, t), sets in found.items()]
 
 

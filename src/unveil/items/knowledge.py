@@ -17,40 +17,68 @@ from unveil.release.transactions import Transactions
 from unveil.wording import counted, number, percent, shown
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from unveil.items.beliefs import Beliefs
     from unveil.items.change import Change
 
-__all__ = ["attacker_of", "beliefs_of", "change_of", "gap_of"]
+__all__ = ["attacker_of", "beliefs_of", "change_of", "gap_of", "released_codes"]
 
 
 def beliefs_of(case: Case, policy: Policy) -> Beliefs:
-    """What is believed of the released items."""
+    """What is believed of the released items. Whoever holds similar data that leaves no mapping consistent trusts it
+    less: every interval is widened by as many standard errors as it takes."""
     from unveil.items.change import carried
 
     change = change_of(case)
-    return _believed(case, policy) if change is None else carried(_believed(case, policy), change)
+    beliefs = _believed(case, policy)
+    if change is not None:
+        beliefs = carried(beliefs, change)
+    if not isinstance(similar := case.holds.get("similar"), Transactions):
+        return beliefs
+    error = _standard_error(beliefs, _original(case), similar)
+    return beliefs.widened(beliefs.strain(error) * error)
+
+
+def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactions) -> npt.NDArray[np.float64]:
+    """How far a count in similar baskets, scaled up, is off by chance: the binomial deviation, at least one basket."""
+    import numpy as np
+
+    scale = baskets.baskets / similar.baskets
+    count = np.clip((beliefs.low + beliefs.high) / 2, 0, baskets.baskets)
+    off: npt.NDArray[np.float64] = np.sqrt(scale * count * (1 - count / baskets.baskets))
+    return np.maximum(off, scale)
 
 
 def attacker_of(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     """The attacker in words."""
     baskets = _original(case)
-    knows = "" if case.original is None else " They also know what was done to protect the release."
+    done = "" if case.original is None else "Knows what was done to protect the release. "
     if isinstance(case.holds.get("beliefs"), Table):
-        return f"Believes that every item's frequency lies in the interval given for it.{knows}"
+        return f"{done}Believes that every item's frequency lies in the interval given for it."
     if isinstance(similar := case.holds.get("similar"), Transactions):
         return (
-            f"Holds {counted(similar.baskets, 'similar basket')} with the items' names, and believes every frequency "
-            f"to be as there, give or take the median gap; that is right for {percent(beliefs.alpha)} of the items."
-            f"{knows}"
+            f"{done}Holds {counted(similar.baskets, 'similar basket')} with the items' names, and believes every "
+            "frequency to be as there, give or take the median gap there, and as many standard errors as it takes for "
+            f"a mapping to fit. That is right for {percent(beliefs.alpha)} of the items."
         )
     how = {"median-gap": ", the median gap between frequencies", "mean-gap": ", the mean gap between frequencies"}
     return (
-        f"Knows how often every item was bought to within {number(_width(baskets, policy))} of "
+        f"{done}Knows how often every item was bought to within {number(_width(baskets, policy))} of "
         f"{counted(baskets.baskets, 'basket')}{how.get(str(policy.width), '')}, and tries to tell which pseudonym is "
-        f"which item.{knows}"
+        "which item."
     )
+
+
+def released_codes(case: Case) -> dict[str, int | None]:
+    """The released number of every item by its name in the original; None if it is not released by itself."""
+    change, labels = change_of(case), _original(case).labels.to_pylist()
+    if change is None:
+        return {label: code for code, label in enumerate(labels)}
+    alone = change.members[change.becomes] == 1
+    codes = zip(labels, change.becomes.tolist(), alone.tolist(), strict=True)
+    return {label: code if code >= 0 and single else None for label, code, single in codes}
 
 
 def change_of(case: Case) -> Change | None:

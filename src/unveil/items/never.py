@@ -36,6 +36,7 @@ from unveil.run import Run
 __all__ = ["Conditional", "never_together", "still_apart"]
 
 _CHAINS = 4
+_FEW = 20  # items; for fewer, the interval need not be narrower
 _ROUND = 250
 _MET = 1.01
 _FEWEST = 400  # effective draws, below which an interval is not to be trusted
@@ -315,7 +316,8 @@ def _simulated(
     """Simulate the part until the expected cracks are known as well as the budget wants, or its sweeps are used up."""
     walk = _Walk(solved.candidates, part, rule, flow, run)
     walk.begin(run)
-    half_width, z = budget.half_width * solved.candidates.n, float(ndtri((1 + run.confidence) / 2))
+    half_width = budget.half_width * max(solved.candidates.n, _FEW)
+    z = float(ndtri((1 + run.confidence) / 2))
     walk.advance(_ROUND, run)
     walk.hits[:] = 0
     rounds = list[Floats]()

@@ -99,7 +99,7 @@ def _search(case: Case, policy: Policy, run: Run, strictness: float) -> Search:
     from unveil.items.weighing import Scales
 
     tolerance = strictness * policy.wanted("items.expected_cracks")
-    return Search(beliefs_of(case, policy), tolerance, Scales(run))
+    return Search(beliefs_of(case, policy).made_right(), tolerance, Scales(run))
 
 
 def _protection(sentence: str, case: Case, change: Change, run: Run) -> Protection:
