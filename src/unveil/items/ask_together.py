@@ -43,7 +43,7 @@ def correlation_findings(
     pairs = looked_at.first(wanted)
     if not len(pairs):
         return
-    after, worse = matched(beliefs, pairs, pairs, run), None
+    after, worse = matched(beliefs, pairs, pairs, run, recipe.solution), None
     curves: tuple[Curve, ...] = ()
     sentence = "What they believe of the frequencies and know of the pairs leaves no mapping: they would notice."
     if after is not None:
@@ -101,7 +101,7 @@ def _by_pairs(beliefs: Beliefs, pairs: Pairs, after: Solution, run: Run) -> tupl
     from unveil.items.correlation import matched
 
     sizes = [w for w in (1, 2, 5, 10, 20, 50, 100, 200, 500) if w < len(pairs)]
-    found = [(w, matched(beliefs, pairs.first(w), pairs.first(w), run)) for w in sizes]
+    found = [(w, matched(beliefs, pairs.first(w), pairs.first(w), run, after)) for w in sizes]
     points = [(w, s.expected_cracks) for w, s in [*found, (len(pairs), after)] if s is not None]
     if len(points) < 3:
         return ()
@@ -129,7 +129,7 @@ def _by_looked_at(beliefs: Beliefs, pairs: Pairs, looked_at: Pairs, after: Solut
     sizes = sorted({math.ceil(times * known) for times in _LOOKED_AT if times * known <= len(looked_at)})
     if len(sizes) < 2 or not after.exact:
         return ()
-    wider = [(k, matched(beliefs, pairs, looked_at.first(k), run)) for k in sizes]
+    wider = [(k, matched(beliefs, pairs, looked_at.first(k), run, after)) for k in sizes]
     found = [(k, s) for k, s in [(known, after), *wider] if s is not None]
     what = f"the {known:,} known pairs" if known > 1 else "the known pair"
     exact = all(s.exact for _, s in found)

@@ -120,11 +120,14 @@ def nearly_always(pairs: Pairs, counts: Ints) -> Pairs:
     return Pairs(pairs.a[order], pairs.b[order], pairs.counts[order])
 
 
-def matched(beliefs: Beliefs, known: Pairs, found: Pairs, run: Run | None = None) -> Solution | None:
+def matched(
+    beliefs: Beliefs, known: Pairs, found: Pairs, run: Run | None = None, before: Solution | None = None
+) -> Solution | None:
     """The cracks of someone who believes this and matches the known pairs with the found ones, with the reverse filter
-    where they are as many; None if that leaves no mapping."""
+    where they are as many; None if that leaves no mapping. ``before`` is the solution without the pairs, if known."""
     try:
-        return solve(identify_and_filter(beliefs.candidates, known, found, reverse=True), run=run, may_be_wrong=True)
+        graph = identify_and_filter(beliefs.candidates, known, found, reverse=True)
+        return solve(graph, run=run, may_be_wrong=True, known=before)
     except InfeasibleError:
         return None
 

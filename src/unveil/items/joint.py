@@ -34,7 +34,8 @@ class Joint:
         self.run, self.budget, self.left = run, budget, solves
         if solution is None or not solution.exact:
             solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
-        self.blocks = list(blocks(candidates, feasible_flow(candidates, np.arange(candidates.n))))
+        same = solution.candidates is candidates
+        self.blocks = list(solution.blocks if same else blocks(candidates, feasible_flow(candidates, solution.truth)))
         self.reached = [part.rung != "screening" for part in solution.parts]
         self.low, self.high = solution.marginals.copy(), solution.marginals.copy()
         self.class_block, self.class_local = np.full((2, len(candidates.class_sizes)), -1)

@@ -49,6 +49,11 @@ class Block:
         """The number of entries in the block."""
         return int(self.r.sum())
 
+    @property
+    def shape(self) -> bytes:
+        """Equal for blocks that have the same solution."""
+        return b"|".join(x.tobytes() for x in (self.r, self.c, self.a, self.b, self.weights))
+
     def dense(self) -> Floats:
         """The weights of classes by groups."""
         matrix = np.zeros((len(self.r), len(self.c)))
@@ -124,8 +129,16 @@ def blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:
         yield _block(candidates, np.sort(edges))
 
 
+def _ends(candidates: Candidates, edges: Ints) -> tuple[Ints, Ints]:
+    """The sizes of the classes and of the groups of edges."""
+    return candidates.class_sizes[candidates.edge_class[edges]], candidates.group_sizes[candidates.groups[edges]]
+
+
 def _block(candidates: Candidates, edges: Ints) -> Block:
     """One block; with the useless edges gone, more twins may have appeared."""
+    if len(edges) == 1:
+        zero, r, c = np.zeros(1, np.int64), *_ends(candidates, edges)
+        return Block(zero, zero, candidates.weights[edges], r, c, edges, zero)
     classes, a = np.unique(candidates.edge_class[edges], return_inverse=True)
     groups, b = np.unique(candidates.groups[edges], return_inverse=True)
     w, r, c = candidates.weights[edges], candidates.class_sizes[classes], candidates.group_sizes[groups]

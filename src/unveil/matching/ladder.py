@@ -55,13 +55,23 @@ class Part:
     enough: bool = True
 
 
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """What came out for one block: ln permanent as an interval, and the probability of every edge."""
+
+    log_low: float
+    log_high: float
+    marginals: Floats
+    part: Part
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """Everything about a random matching that was asked for.
 
     ``marginals[e]`` is the probability that an entry of edge e's class has a given pseudonym of its group; ``crack``
     the probability for each entry that it has its true one. ``log_permanent`` is an interval, of width 0 where all is
-    exact.
+    exact. ``parts`` says how each of the ``blocks`` was solved, and ``solved`` what came out.
     """
 
     candidates: Candidates
@@ -72,6 +82,8 @@ class Solution:
     expected_cracks: float
     interval: tuple[float, float]
     parts: tuple[Part, ...]
+    blocks: tuple[Block, ...]
+    solved: tuple[Solved, ...]
 
     @property
     def exact(self) -> bool:
@@ -123,6 +135,7 @@ def solve(
     budget: Budget | None = None,
     may_be_wrong: bool = False,
     simulate: bool = True,
+    known: Solution | None = None,
 ) -> Solution:
     """How likely each entry is to be cracked.
 
@@ -136,6 +149,8 @@ def solve(
         Allow a truth that the attacker excludes; such entries are never cracked.
     simulate
         Whether blocks that are out of reach are simulated; otherwise they only get the instant bounds and beliefs.
+    known
+        The solution of a similar problem, from which equal blocks are taken over.
     """
     run, budget = run or Run(), budget or Budget()
     truth = bijection(truth, candidates.n)
@@ -146,19 +161,33 @@ def solve(
     true_counts = np.bincount(edge[edge >= 0], minlength=len(candidates.groups))
     marginals = np.zeros(len(candidates.groups))
     log_low = log_high = variance = 0.0
-    parts = []
-    for block in blocks(candidates, flow):
+    parts, solutions = list(blocks(candidates, flow)), []
+    old = {} if known is None else {b.shape: s for b, s in zip(known.blocks, known.solved, strict=True)}
+    for block in parts:
         run.check()
-        solved = _block(block, flow, true_counts, run, budget, candidates.n if simulate else 0)
+        solved = old.get(block.shape) if old else None
+        if solved is None:
+            solved = _block(block, flow, true_counts, run, budget, candidates.n if simulate else 0)
         marginals[block.edges] = solved.marginals[block.part]
         log_low, log_high = log_low + solved.log_low, log_high + solved.log_high
         variance += solved.part.error**2
-        parts.append(solved.part)
+        solutions.append(solved)
     crack = np.where(edge >= 0, marginals[edge], 0.0) if len(marginals) else np.zeros(candidates.n)
     mean = float(crack.sum())
     width = float(ndtri((1 + run.confidence) / 2)) * math.sqrt(variance)
     interval = (max(0.0, mean - width), min(float(candidates.n), mean + width))
-    return Solution(candidates, truth, (log_low, log_high), marginals, crack, mean, interval, tuple(parts))
+    return Solution(
+        candidates,
+        truth,
+        (log_low, log_high),
+        marginals,
+        crack,
+        mean,
+        interval,
+        tuple(s.part for s in solutions),
+        tuple(parts),
+        tuple(solutions),
+    )
 
 
 def possible(candidates: Candidates, truth: Ints) -> None:
@@ -184,40 +213,32 @@ def bijection(truth: Ints | None, n: int) -> Ints:
     return truth
 
 
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    log_low: float
-    log_high: float
-    marginals: Floats
-    part: Part
-
-
-def _block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget, entries: int) -> _Solved:
+def _block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget, entries: int) -> Solved:
     """Solve one block on the lowest rung that carries it."""
     n = block.n
     if len(block.a) == 1:
         log = float(gammaln(n + 1)) + n * math.log(block.weights[0])
-        return _Solved(log, log, np.full(1, 1 / n), Part(n, "forced"))
+        return Solved(log, log, np.full(1, 1 / n), Part(n, "forced"))
     way = plan(block, budget.states)
     if n <= min(LARGEST, budget.subsets) and (way is None or way.work > n << (n - 2)):
         return _subsets(block)
     if way is not None and way.work <= budget.transitions:
         log, marginals = frontier_marginals(block, way, run)
-        return _Solved(log, log, marginals, Part(n, "frontier"))
+        return Solved(log, log, marginals, Part(n, "frontier"))
     if not entries:
         quick = bethe(block, run=run)
-        return _Solved(quick.low, quick.high, quick.beliefs, Part(n, "screening"))
+        return Solved(quick.low, quick.high, quick.beliefs, Part(n, "screening"))
     return _simulated(block, flow, true_counts, run, budget, entries)
 
 
-def _subsets(block: Block) -> _Solved:
+def _subsets(block: Block) -> Solved:
     of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
     log, edges = matrix_marginals(block.dense()[np.ix_(of_entry, of_slot)])
     first_entry, first_slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
-    return _Solved(log, log, edges[first_entry[block.a], first_slot[block.b]], Part(block.n, "subsets"))
+    return Solved(log, log, edges[first_entry[block.a], first_slot[block.b]], Part(block.n, "subsets"))
 
 
-def _simulated(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget, entries: int) -> _Solved:
+def _simulated(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget, entries: int) -> Solved:
     start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
     truth = np.bincount(block.part, true_counts[block.edges], len(block.a)).astype(np.float64)
     rng = run.rng(f"matching.chains {block.edges[0]}")
@@ -228,4 +249,4 @@ def _simulated(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Bu
     bounds = bethe(block, run=run)
     enough = found.sweeps < budget.sweeps
     part = Part(block.n, "simulation", found.error, found.rhat, found.effective, enough)
-    return _Solved(bounds.low, bounds.high, found.marginals, part)
+    return Solved(bounds.low, bounds.high, found.marginals, part)
