@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
+from reference import naive_matching as naive
 from unveil import Transactions
 from unveil.items.beliefs import Beliefs
 from unveil.items.groups import Groups
+from unveil.matching import solve
 
 BIGMART = [list(basket) for basket in ["123", "1234", "46", "3456", "56", "6", "12", "134", "135", "246"]]
 
@@ -55,7 +57,18 @@ def test_the_belief_functions_of_bigmart() -> None:
     assert k.compliant.tolist() == [False, False, False, True, True, True]
     assert (g.candidates.dense() == 1).all()
     edges = h.candidates.dense()
-    assert [(np.flatnonzero(edges[:, j]) + 1).tolist() for j in range(2)] == [[1, 2, 3, 4, 6], [1, 2, 4, 5]]
+    half, fourth, third = [1, 2, 3, 4, 6], [1, 2, 4, 5], [1, 5]
+    mapped_to = [half, fourth, half, half, third, half]
+    assert [(np.flatnonzero(edges[:, j]) + 1).tolist() for j in range(6)] == mapped_to
+    alike = [1, 3, 4, 6]
+    by_f = [(np.flatnonzero(f.candidates.dense()[:, j]) + 1).tolist() for j in range(6)]
+    assert by_f == [alike, [2], alike, alike, [5], alike]
+    classes = h.candidates.entry_class
+    assert classes[1] == classes[3], "Figure 3(b): 2 and 4 have different intervals and the same candidates"
+    assert classes[2] == classes[5]
+    assert len(set(classes.tolist())) == 4
+    found = [solve(b.candidates, may_be_wrong=True).expected_cracks for b in (f, g, h)]
+    assert found == pytest.approx([3, 1, float(np.trace(naive.marginals(edges)))])
     assert f.within(h)
     assert h.within(g)
     assert not g.within(h)
