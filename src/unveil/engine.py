@@ -14,6 +14,7 @@ import tempfile
 import threading
 import weakref
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "default_engine", "literal", "spark"]
 
 _POLL = 0.1
+_BATCH = 1 << 18
 
 
 def literal(text: str) -> str:
@@ -152,6 +154,23 @@ class Engine:
             raise _translated(error) from None
         table: pa.Table = result["table"]
         return table
+
+    def batches(
+        self, sql: str, run: Run | None = None, doing: str = "reading", rows: int = 0
+    ) -> Iterator[pa.RecordBatch]:
+        """Run a query and hand over its result bit by bit, so that it never stands in memory as a whole. ``rows`` is
+        how many there will be, for the progress."""
+        run, done = run or Run(), 0
+        with self._lock:
+            self._forget()
+            try:
+                for batch in self._connection.sql(sql).to_arrow_reader(_BATCH):
+                    yield batch
+                    done += batch.num_rows
+                    run.progress(doing, done / rows if rows else None)
+                    run.check()
+            except Exception as error:
+                raise _translated(error) from None
 
 
 def _translated(error: BaseException) -> BaseException:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["Codes", "encode", "without"]
+__all__ = ["Codes", "encode", "smaller", "without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,22 @@ class Codes:
 
     codes: npt.NDArray[np.int32]
     values: pa.Array
+
+
+def smaller(column: pa.Array) -> pa.Array:
+    """The same values, each different one stored once, where that is text or a number that can be told apart so."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_null(kind) or pa.types.is_dictionary(kind) or pa.types.is_floating(kind) or _is_view(kind):
+        return column
+    return column.dictionary_encode()
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
 
 
 def encode(column: pa.ChunkedArray) -> Codes:
@@ -38,12 +54,15 @@ def encode(column: pa.ChunkedArray) -> Codes:
 
     if pa.types.is_null(column.type):
         return Codes(np.full(len(column), -1, np.int32), pa.array([], column.type))
-    if pa.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type) and not _plain(column):
         column = column.cast(column.type.value_type)
+    if _is_view(column.type):
+        column = column.cast(pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary())
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, 0.0))  # −0.0 is 0.0
-    encoded = column.dictionary_encode().unify_dictionaries()
-    found = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], column.type)
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    encoded = encoded.unify_dictionaries()
+    found = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], encoded.type.value_type)
     order = pc.sort_indices(found).to_numpy()
     rank = np.empty(len(order) + 1, np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -51,6 +70,21 @@ def encode(column: pa.ChunkedArray) -> Codes:
     raw = [pc.fill_null(chunk.indices, -1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
     positions = np.concatenate(raw) if raw else np.empty(0, np.int32)
     return Codes(rank[positions], found.take(pa.array(order)))
+
+
+def _plain(column: pa.ChunkedArray) -> bool:
+    """Whether dictionaries hold each value once, none of them missing, and none that is equal to another: then their
+    numbers will do. Users' own dictionaries need not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    inner = column.type.value_type
+    if pa.types.is_floating(inner) or pa.types.is_null(inner) or pa.types.is_dictionary(inner) or _is_view(inner):
+        return False
+    return all(
+        chunk.dictionary.null_count == 0 and pc.count_distinct(chunk.dictionary).as_py() == len(chunk.dictionary)
+        for chunk in column.chunks
+    )
 
 
 def without(column: Codes, missing: tuple[str, ...]) -> Codes:

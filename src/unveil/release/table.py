@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from unveil.engine import Engine, default_engine, literal
 from unveil.errors import UnveilError
-from unveil.release.codes import Codes, encode, without
+from unveil.release.codes import Codes, encode, smaller, without
 from unveil.release.dialect import Dialect, checked_names, inspect, utf8
 from unveil.release.source import Origin, compression, digest
 from unveil.run import Run
@@ -41,6 +41,7 @@ class Table:
     digest: str
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
+    parquet: bool = False
     kind: ClassVar[str] = "table"
     _codes: dict[str, Codes] = field(default_factory=dict, init=False)
 
@@ -71,10 +72,30 @@ class Table:
         columns = tuple(columns)
         new = [c for c in columns if c not in self._codes]
         if new:
-            selected = ", ".join(self.column(c) for c in new)
-            arrow = self.query(f"SELECT {selected} FROM {self.relation}", run, "encoding columns")
-            self._codes.update((c, encode(arrow.column(i))) for i, c in enumerate(new))
+            self._codes.update(zip(new, self._encoded(new, run), strict=True))
         return {c: without(self._codes[c], missing) for c in columns}
+
+    def _encoded(self, columns: list[str], run: Run | None) -> list[Codes]:
+        """Columns as integers, without ever holding all their text: bit by bit, or by the dictionaries of the file."""
+        import pyarrow as pa
+
+        if self.parquet and self.origin:
+            self.origin.check()
+            return [
+                encode(column) for column in _dictionaries(self.origin.path, [self.columns.index(c) for c in columns])
+            ]
+        sql = f"SELECT {', '.join(self.column(c) for c in columns)} FROM {self.relation}"
+        if self.origin:
+            self.origin.check()
+        self.engine.log.append(sql)
+        parts: list[list[pa.Array]] = [[] for _ in columns]
+        try:
+            for batch in self.engine.batches(sql, run, "encoding columns", self.rows):
+                for part, column in zip(parts, batch.columns, strict=True):
+                    part.append(smaller(column))
+        except UnveilError as error:
+            raise UnveilError(f"{shown(self.name)}: {error}") from None
+        return [encode(pa.chunked_array(part)) for part in parts]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows under their own column names, batch after batch."""
@@ -133,7 +154,24 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
         relation = engine.view(f"SELECT * FROM read_parquet({_path(path)}, hive_partitioning = false) AS t({aliases})")
     except (pa.ArrowException, OSError, UnicodeError, duckdb.Error):
         raise _unreadable(path, "Parquet") from None
-    return _made(engine, relation, names, rows, path.name, sha256, origin=origin)
+    return _made(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=True)
+
+
+def _dictionaries(path: Path, columns: list[int]) -> Iterator[pa.ChunkedArray]:
+    """Columns of a Parquet file, text as it is stored there: numbers and a dictionary."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with open(path, "rb") as opened:
+            schema = pq.read_schema(opened)
+            names = [schema.names[i] for i in columns]
+            text = [n for n in names if pa.types.is_string(schema.field(n).type)]
+            for name in names:
+                opened.seek(0)
+                yield pq.ParquetFile(opened, read_dictionary=text).read([name]).column(0)
+    except (pa.ArrowException, OSError, UnicodeError):
+        raise _unreadable(path, "Parquet") from None
 
 
 def read_arrow(path: Path, *, engine: Engine | None = None) -> Table:
@@ -209,12 +247,13 @@ def _made(
     sha256: str,
     notes: tuple[str, ...] = (),
     origin: Origin | None = None,
+    parquet: bool = False,
 ) -> Table:
     if not rows:
         raise UnveilError(f"{shown(name)}: there are no rows, only column names")
     if origin:
         origin.check()
-    table = Table(engine, relation, names, rows, name, sha256, notes, origin)
+    table = Table(engine, relation, names, rows, name, sha256, notes, origin, parquet)
     weakref.finalize(table, engine.drop, relation).atexit = False
     return table
 
