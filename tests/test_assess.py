@@ -21,7 +21,7 @@ GIVEN = Policy(identifier=("name",), quasi=(("age", "zip", "sex"),), sensitive=(
 
 
 def harmless(tmp_path: Path) -> unveil.Table:
-    (tmp_path / "t.csv").write_text("sex,shoe\n" + "f,1\nm,2\n" * 10)
+    (tmp_path / "t.csv").write_text("sex,shoe\n" + "f,1\nm,2\nf,2\nm,1\n" * 5)
     table = unveil.read(tmp_path / "t.csv")
     assert isinstance(table, unveil.Table)
     return table

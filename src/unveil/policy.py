@@ -52,6 +52,10 @@ _DEFAULT: dict[str, float | None] = {
     "classes.uniques": None,
     "classes.at_risk": None,
     "classes.reidentification": None,
+    "classes.l_distinct": 2,
+    "classes.l_entropy": None,
+    "classes.t": None,
+    "classes.homogeneity": None,
     "items.point_knowledge": None,
     "items.expected_cracks": 0.1,
     "items.o_estimate": None,
@@ -72,7 +76,8 @@ _DEFAULT: dict[str, float | None] = {
 
 _ITEMSETS = re.compile(r"pairs|top:\d\d?|[1-9]\d?")
 _GAPS = ("median-gap", "mean-gap")
-_COUNTS = ("release.identifiers", "classes.k", "network.degree_k")  # all others are shares
+_COUNTS = ("release.identifiers", "classes.k", "classes.l_distinct", "network.degree_k")
+_NUMBERS = ("classes.l_entropy",)  # all others are shares
 
 
 def _preset(source: str, **classes: float) -> Preset:
@@ -292,7 +297,7 @@ def _check_tolerance(name: str, value: float) -> None:
         raise UnveilError(f"the tolerance of {name} must be 0 or more")
     if name in _COUNTS and value != int(value):
         raise UnveilError(f"the tolerance of {name} must be a whole number")
-    if name not in _COUNTS and value > 1:
+    if name not in (*_COUNTS, *_NUMBERS) and value > 1:
         raise UnveilError(f"the tolerance of {name} is a share between 0 and 1; write 0.05 for 5%")
 
 

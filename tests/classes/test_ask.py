@@ -95,8 +95,70 @@ def test_declared_identifiers_decide(patients: Path) -> None:
 
 
 def test_within_tolerance_is_release(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("sex,score\n" + "f,1\nm,2\n" * 10)
+    (tmp_path / "t.csv").write_text("sex,score\n" + "f,1\nm,2\nf,2\nm,1\n" * 5)
     policy = Policy(quasi=(("sex",),), sensitive=("score",))
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)
     assert found.verdict.decision == "release"
     assert found["classes.k"].value == 10
+
+
+# ---- what classes give away ------------------------------------------------------------------------------------------
+
+TABLE_3_1 = """zip,age,condition
+130**,<30,AIDS
+130**,<30,Heart Disease
+130**,<30,Viral Infection
+130**,<30,Viral Infection
+1485*,≥40,Cancer
+1485*,≥40,Heart Disease
+1485*,≥40,Viral Infection
+1485*,≥40,Viral Infection
+130**,3*,Cancer
+130**,3*,Cancer
+130**,3*,Cancer
+130**,3*,Cancer
+"""
+
+
+def test_a_class_where_all_have_the_same_gives_it_away(tmp_path: Path) -> None:
+    """Table 3.1 of document 004 is 4-anonymous, and everybody in their thirties has cancer."""
+    (tmp_path / "t.csv").write_text(TABLE_3_1)
+    policy = Policy(quasi=(("zip", "age"),), sensitive=("condition",), tolerance={"classes.k": 4})
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)
+    assert (found["classes.k"].value, found["classes.k"].status) == (4, "within")
+    assert (found["classes.l_distinct"].value, found["classes.l_distinct"].status) == (1, "over")
+    assert found["classes.homogeneity"].value == pytest.approx(1 / 3)
+    assert found.verdict.decision == "protect first"
+    assert found.verdict.because == "classes.l_distinct"
+    assert "Cancer" not in found.to_json()
+
+
+def test_two_values_in_every_class_and_entropy_in_between(tmp_path: Path) -> None:
+    """Table 3.2 of document 004: three values in every class, 2.8 by entropy, as two of four are the same."""
+    rows = [("1305*", v) for v in "HVCC"] + [("1485*", v) for v in "CHVV"] + [("1306*", v) for v in "HVCC"]
+    (tmp_path / "t.csv").write_text("zip,condition\n" + "".join(f"{q},{s}\n" for q, s in rows))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=(("zip",),), sensitive=("condition",)))
+    assert found["classes.l_distinct"].value == 3
+    assert found["classes.l_entropy"].value == pytest.approx(2 * 2**0.5)
+    assert found["classes.homogeneity"].value == 0
+    (curve,) = found["classes.l_distinct"].curves
+    assert curve.y == (0.0, 0.0, 1.0)
+
+
+def test_several_sensitive_columns_are_measured_each(patients: Path) -> None:
+    policy = dataclasses.replace(GIVEN, quasi=(("sex",),), sensitive=("diagnosis", "age"))
+    found = unveil.assess(unveil.read(patients), policy)
+    assert "diagnosis" in found["classes.l_distinct"].title
+    assert "age" in found["classes.l_distinct.2"].title
+    assert "values on a line" in found["classes.t.2"].sentence
+    assert "equally far apart" in found["classes.t"].sentence
+
+
+def test_values_of_people_not_of_rows(tmp_path: Path) -> None:
+    """p and q look alike; p has a twice, which is one value."""
+    (tmp_path / "visits.csv").write_text("who,age,ill\np,30,a\np,30,a\nq,30,b\nr,40,a\nr,40,c\n")
+    policy = Policy(quasi=(("age",),), subject="who", sensitive=("ill",))
+    found = unveil.assess(unveil.read(tmp_path / "visits.csv"), policy)
+    assert found["classes.k"].value == 1
+    assert found["classes.l_distinct"].value == 2
+    assert found["classes.l_entropy"].value == pytest.approx(2)

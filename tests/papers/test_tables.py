@@ -8,7 +8,7 @@ import pytest
 
 import unveil
 from unveil import Policy
-from unveil.classes.sizes import class_sizes
+from unveil.classes.sizes import by_value, class_sizes
 
 SIX = ("age", "education", "occupation", "relationship", "sex", "native-country")
 
@@ -42,6 +42,44 @@ def test_adult_as_arx_counts_it(
     assert found["classes.uniques"].value == pytest.approx(unique, abs=1e-7)
     assert found["classes.reidentification"].value == pytest.approx(average, abs=1e-7)
     assert found["classes.at_risk"].value == pytest.approx(below_5, abs=1e-7)
+
+
+ADULT = [
+    (SIX, "salary-class", 1, 1, 1.0, 0.7591904425539756),
+    (("sex", "race"), "salary-class", 109, 2, 1.2375240, 0.1857637),
+    (("sex", "race"), "education", 109, 13, 6.4696839, 0.2238619),
+    (("sex",), "occupation", 10_771, 14, 8.8004418, 0.2381513),
+    (("sex", "race"), "education-num", 109, 13, 6.4696839, 0.0861024506),
+    (("sex",), "age", 10_771, 72, 50.0550294, 0.0239594529),
+]
+
+
+@pytest.mark.parametrize(("quasi", "sensitive", "k", "distinct", "entropy", "t"), ADULT)
+def test_adult_gives_away(
+    data: Path, quasi: tuple[str, ...], sensitive: str, k: int, distinct: int, entropy: float, t: float
+) -> None:
+    """ℓ, entropy ℓ and t of Adult; numbers by the ordered distance."""
+    adult = unveil.read(data / "tables" / "adult.csv", strip=True)
+    found = unveil.assess(adult, Policy(quasi=(quasi,), sensitive=(sensitive,)))
+    assert (found["classes.k"].value, found["classes.l_distinct"].value) == (k, distinct)
+    assert found["classes.l_entropy"].value == pytest.approx(entropy, rel=1e-7)
+    assert found["classes.t"].value == pytest.approx(t, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("quasi", "sensitive", "beta", "alpha"),
+    [
+        (("sex", "race"), "salary-class", 0.3962043, 0.9449541),
+        (("sex", "race"), "education", 6.8821109, 0.4322917),
+        (("sex",), "occupation", 1.8607147, 0.2355399),
+    ],
+)
+def test_adult_beta_and_alpha(data: Path, quasi: tuple[str, ...], sensitive: str, beta: float, alpha: float) -> None:
+    adult = unveil.read(data / "tables" / "adult.csv", strip=True)
+    assert isinstance(adult, unveil.Table)
+    ((_, classes, _),) = by_value(adult, quasi, (sensitive,)).values
+    assert classes.beta.max() == pytest.approx(beta, rel=1e-6)
+    assert classes.alpha.max() == pytest.approx(alpha, rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.case import Case
-from unveil.classes.sizes import class_sizes, smallest_classes, values_of
+from unveil.classes.ask_values import Known, value_findings
+from unveil.classes.sizes import by_value, class_sizes, smallest_classes, values_of
 from unveil.crowds import Crowds
 from unveil.finding import Exposed, Finding
 from unveil.policy import Policy
@@ -43,8 +44,22 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     table = case.release
     assert isinstance(table, Table)
     for knowledge in _attackers(table, policy):
-        crowds = class_sizes(table, knowledge.columns, policy.subject, run)
-        yield from _findings(table, knowledge, crowds, policy, run)
+        after = tuple(c for c in policy.sensitive if c not in knowledge.columns)
+        if not after or knowledge.bound:
+            crowds = class_sizes(table, knowledge.columns, policy.subject, run)
+            yield from _findings(table, knowledge, crowds, policy, run)
+            continue
+        found = by_value(table, knowledge.columns, after, policy.subject, run)
+        yield from _findings(table, knowledge, found.crowds, policy, run)
+        for place, (column, classes, rank) in enumerate(found.values):
+            yield from value_findings(classes, _after(knowledge, column, place, policy), rank, policy)
+
+
+def _after(knows: _Knowledge, column: str, place: int, policy: Policy) -> Known:
+    """An attacker who is after a sensitive column."""
+    who, one = ("people", "person") if policy.subject else ("rows", "row")
+    ending = f"{knows.ending}.{place + 1}" if place else knows.ending
+    return Known(_attacker(knows, policy), ending, knows.heading, shown(column), _MISSING, who, one, not knows.bound)
 
 
 def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
@@ -174,6 +189,15 @@ QUESTION = Question(
     name="classes",
     title="How many look alike?",
     kinds=("table",),
-    findings=("classes.k", "classes.uniques", "classes.at_risk", "classes.reidentification"),
+    findings=(
+        "classes.k",
+        "classes.uniques",
+        "classes.at_risk",
+        "classes.reidentification",
+        "classes.l_distinct",
+        "classes.l_entropy",
+        "classes.t",
+        "classes.homogeneity",
+    ),
     ask=ask,
 )

@@ -19,9 +19,14 @@ from unveil.release.table import Table
 from unveil.run import Run
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["SmallClass", "class_sizes", "smallest_classes", "values_of"]
+    from unveil.classes.grouping import Ints
+    from unveil.classes.models import Classes
+
+__all__ = ["ByValue", "SmallClass", "by_value", "class_sizes", "number_order", "smallest_classes", "values_of"]
 
 
 def class_sizes(table: Table, quasi: Sequence[str], subject: str | None = None, run: Run | None = None) -> Crowds:
@@ -32,6 +37,76 @@ def class_sizes(table: Table, quasi: Sequence[str], subject: str | None = None, 
     )
     found = table.query(sql, run, "counting classes")
     return Crowds(found["size"].to_numpy(), found["people"].to_numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class ByValue:
+    """How many people stand in classes of each size, and for every sensitive column its classes and, where its values
+    are numbers, their order."""
+
+    crowds: Crowds
+    values: tuple[tuple[str, Classes, npt.NDArray[np.float64] | None], ...]
+
+
+def by_value(
+    table: Table, quasi: Sequence[str], sensitive: Sequence[str], subject: str | None = None, run: Run | None = None
+) -> ByValue:
+    """Class sizes and the sensitive values in the classes, by one pass over the table.
+
+    A person with several rows has several values: each different one counts once.
+    """
+    import numpy as np
+
+    from unveil.classes.grouping import packed, people
+    from unveil.classes.models import classes_of
+    from unveil.classes.tally import tally
+
+    found = tally(table, (*quasi, *sensitive, *([subject] if subject else [])), run=run)
+    columns, rows = found.columns, len(found)
+    most = max(len(columns[c].values) for c in sensitive) + 2
+    key, bound = packed(found.codes(quasi), rows, room=most)
+    counts = found.counts
+    who: Ints | None = None
+    if subject is not None:
+        _, ids = np.unique(key, return_inverse=True)
+        of_person, who = people(ids, columns[subject].codes)
+        key, bound, counts = of_person[who], int(of_person.max()) + 1, None
+        sizes = np.bincount(of_person)
+        crowds = Crowds(*_by_size(sizes))
+    made = []
+    for column in sensitive:
+        codes = columns[column].codes
+        if who is None:
+            classes = classes_of(key, bound, codes, counts)
+        else:
+            once = np.unique(who * (len(columns[column].values) + 1) + codes + 1, return_index=True)[1]
+            classes = classes_of(key[once], bound, codes[once])
+        made.append((column, classes, number_order(columns[column].values)))
+    if who is None:
+        crowds = Crowds(*_by_size(made[0][1].size))
+    return ByValue(crowds, tuple(made))
+
+
+def _by_size(sizes: Ints) -> tuple[Ints, Ints]:
+    import numpy as np
+
+    values, classes = np.unique(sizes, return_counts=True)
+    return values, values * classes
+
+
+def number_order(values: pa.Array) -> npt.NDArray[np.float64] | None:
+    """The values as numbers, if all of them are; they then have an order. A yes or no has none."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(values.type) or not len(values):
+        return None
+    try:
+        numbers = np.asarray(pc.cast(values, pa.float64()), np.float64)
+    except (pa.ArrowException, ValueError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 @dataclass(frozen=True)
