@@ -56,6 +56,7 @@ _DEFAULT: dict[str, float | None] = {
     "classes.l_entropy": None,
     "classes.t": None,
     "classes.homogeneity": None,
+    "classes.known_columns": None,
     "items.point_knowledge": None,
     "items.expected_cracks": 0.1,
     "items.o_estimate": None,

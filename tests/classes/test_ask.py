@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,48 @@ def test_values_of_people_not_of_rows(tmp_path: Path) -> None:
     assert found["classes.k"].value == 1
     assert found["classes.l_distinct"].value == 2
     assert found["classes.l_entropy"].value == pytest.approx(2)
+
+
+def test_how_much_must_they_know(tmp_path: Path) -> None:
+    """By brute force over all sets of columns: the band, the crossing, the smallest sets and the contributions."""
+    from itertools import combinations
+
+    rng = random.Random(4)
+    rows = [(rng.randrange(6), rng.randrange(4), rng.randrange(3), rng.randrange(2)) for _ in range(40)]
+    (tmp_path / "t.csv").write_text("a,b,c,d\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=(("a", "b", "c", "d"),)))[
+        "classes.known_columns"
+    ]
+
+    def risk(chosen: tuple[int, ...]) -> float:
+        return len({tuple(r[c] for c in chosen) for r in rows}) / len(rows)
+
+    by_size = [[risk(s) for s in combinations(range(4), m)] for m in range(5)]
+    assert found.value == pytest.approx(max(by_size[3]))
+    band, shares = found.curves
+    assert band.y == pytest.approx([sum(x) / len(x) for x in by_size])
+    assert band.low == pytest.approx([min(x) for x in by_size])
+    assert band.high == pytest.approx([max(x) for x in by_size])
+    assert sum(shares.y) == pytest.approx(risk((0, 1, 2, 3)) - risk(()))
+    assert shares.x[0] == "a"
+    first = next(m for m in range(5) if max(by_size[m]) >= 0.5)
+    assert f"From {first} known columns on" in found.sentence
+
+
+def test_a_unique_row_says_why(tmp_path: Path) -> None:
+    rows = ["f,1234,30"] * 5 + ["m,1234,30"] * 5 + ["f,9999,30"] * 5 + ["m,9999,40"]
+    (tmp_path / "t.csv").write_text("sex,zip,age\n" + "\n".join(rows) + "\n")
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=(("sex", "zip", "age"),)))["classes.k"]
+    assert [(e.subject, e.because) for e in found.exposed] == [("row 16", "unique because of age")]
+    rows[-1] = "m,9999,30"
+    (tmp_path / "u.csv").write_text("sex,zip,age\n" + "\n".join(rows) + "\n")
+    found = unveil.assess(unveil.read(tmp_path / "u.csv"), Policy(quasi=(("sex", "zip", "age"),)))["classes.k"]
+    assert [e.because for e in found.exposed] == ["unique because of sex and zip"]
+
+
+def test_a_guessed_sensitive_column_informs(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex,diagnosis\n" + "f,flu\nm,cold\n" * 10)
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",)))
+    assert found["classes.l_distinct"].value == 1
+    assert not found["classes.l_distinct"].decides
+    assert found.verdict.decision == "your call"

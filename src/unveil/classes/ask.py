@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.case import Case
+from unveil.classes.ask_known import known_findings
 from unveil.classes.ask_values import Known, value_findings
 from unveil.classes.sizes import by_value, class_sizes, smallest_classes, values_of
 from unveil.crowds import Crowds
@@ -26,6 +27,8 @@ __all__ = ["QUESTION"]
 
 _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
+_BLAMED = 16  # columns at most among which those are sought that make a row unique
+_LOOKED_AT = 200_000  # rows at most
 _MISSING = "A missing value is a value of its own, which never understates the risk."
 
 
@@ -53,13 +56,17 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         yield from _findings(table, knowledge, found.crowds, policy, run)
         for place, (column, classes, rank) in enumerate(found.values):
             yield from value_findings(classes, _after(knowledge, column, place, policy), rank, policy)
+    known = known_findings(table, policy, run, _MISSING)
+    if known is not None:
+        yield known
 
 
 def _after(knows: _Knowledge, column: str, place: int, policy: Policy) -> Known:
     """An attacker who is after a sensitive column."""
     who, one = ("people", "person") if policy.subject else ("rows", "row")
     ending = f"{knows.ending}.{place + 1}" if place else knows.ending
-    return Known(_attacker(knows, policy), ending, knows.heading, shown(column), _MISSING, who, one, not knows.bound)
+    given = column not in policy.guessed
+    return Known(_attacker(knows, policy), ending, knows.heading, shown(column), _MISSING, who, one, given)
 
 
 def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
@@ -173,16 +180,44 @@ def _exposed(table: Table, knows: _Knowledge, k: float, policy: Policy, run: Run
         values_of(table, [s.row for s in small], shown_columns, run).to_pylist() if run.reveal else [None] * len(small)
     )
     one, who = ("person", "people") if policy.subject else ("row", "rows")
+    blamed = {} if policy.subject else _blamed(table, knows.columns, [s.row for s in small if s.size == 1], run)
+
+    def because(row: int, size: int) -> str:
+        if size > 1:
+            return f"one of {size} {who} with these values"
+        return f"unique because of {blamed[row]}" if row in blamed else f"the only {one} with these values"
+
     return tuple(
         Exposed(
             subject=f"row {s.row:,}",
             risk=1 / s.size,
-            because=f"the only {one} with these values" if s.size == 1 else f"one of {s.size} {who} with these values",
+            because=because(s.row, s.size),
             learns=tuple(c for c in policy.sensitive if c not in knows.columns),
             values={shown(c): shown(v) for c, v in values.items()} if values is not None else None,
         )
         for s, values in zip(small, rows, strict=True)
     )
+
+
+def _blamed(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -> dict[int, str]:
+    """The smallest sets of columns that make rows unique, where there are not too many rows and columns to look."""
+    import pyarrow.compute as pc
+
+    from unveil.classes.tally import tally
+    from unveil.classes.uniques import why_unique
+
+    if not rows or not 1 < len(columns) <= _BLAMED or table.rows > _LOOKED_AT:
+        return {}
+    found = tally(table, columns, run=run)
+    values = values_of(table, rows, columns, run)
+    own = [pc.index_in(values[c].combine_chunks(), found.columns[c].values).fill_null(-1).to_pylist() for c in columns]
+    blamed = {}
+    for row, codes in zip(rows, zip(*own, strict=True), strict=True):
+        run.check()
+        chosen = why_unique(found.codes(columns), found.counts, codes)
+        if chosen is not None:
+            blamed[row] = listed(columns[c] for c in chosen)
+    return blamed
 
 
 QUESTION = Question(
@@ -198,6 +233,7 @@ QUESTION = Question(
         "classes.l_entropy",
         "classes.t",
         "classes.homogeneity",
+        "classes.known_columns",
     ),
     ask=ask,
 )

@@ -76,7 +76,7 @@ def value_findings(
         f"{percent(float(classes.alpha.max()))} (α); {_recursive(classes)}",
         direction="higher",
         share=(few, few),
-        curves=(_by_ruled_out(hit, known),),
+        curves=(_by_ruled_out(hit, known),) if classes.values > 2 else (),
         source=_MACHANAVAJJHALA,
     )
     entropy = classes.entropy_l
@@ -119,7 +119,9 @@ def _by_ruled_out(hit: _Hit, known: Known) -> Curve:
     most = min(_RULED_OUT, hit.classes.values - 1)
     shares = [hit.share(hit.classes.distinct <= m + 1) for m in range(most + 1)]
     half = next((m for m, s in enumerate(shares) if s >= 0.5), None)
-    said = "for fewer than half" if half is None else f"for half of the {known.who} that takes {half:,}"
+    said = f"that takes {half:,} for half of the {known.who}" if half else f"it does so for half of the {known.who}"
+    if half is None:
+        said = f"half of the {known.who} need more"
     return Curve(
         title=f"Background knowledge: {known.sensitive} revealed by ruling out values",
         kind="line",
@@ -127,7 +129,7 @@ def _by_ruled_out(hit: _Hit, known: Known) -> Curve:
         y_label=f"share of {known.who} whose value is then known",
         x=tuple(float(m) for m in range(most + 1)),
         y=tuple(shares),
-        reading=f"At 0 the class alone tells; in the worst case, where the right values are ruled out, {said}.",
+        reading=f"At 0 the class alone tells; if the worst values to be ruled out are, {said}.",
     )
 
 

@@ -104,6 +104,10 @@ class Classes:
         """The c that (c, ℓ) diversity has to exceed, with ℓ = ``few``; infinite where there are fewer than ℓ values."""
         if few < 1:
             raise UnveilError("ℓ must be 1 or more")
+        if few <= 2:  # all but the largest, or all
+            rest = self.size - (few - 1) * self.top
+            least: Floats = np.divide(self.top, rest, out=np.full(len(self), np.inf), where=rest > 0)
+            return least
         from unveil.classes import _kernels
 
         found: Floats = _kernels.recursive(self.begins, self.count, few)

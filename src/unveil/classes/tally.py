@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from unveil.classes.grouping import Ints
-from unveil.release.codes import Codes, encode, without
+from unveil.release.codes import Codes, encode, plain, without
 from unveil.release.table import Table
 from unveil.run import Run
 
@@ -52,7 +52,7 @@ def tally(table: Table, columns: Sequence[str], missing: tuple[str, ...] = (), r
     by = ", ".join(table.column(c) for c in columns)
     found = table.query(f"SELECT {by}, count(*) AS many FROM {table.relation} GROUP BY {by}", run, "counting rows")
     coded = {c: without(encode(found.column(i)), missing) for i, c in enumerate(columns)}
-    return Tally(coded, np.asarray(found["many"].cast(pa.int64())), table.rows)
+    return Tally(coded, plain(found["many"].combine_chunks().cast(pa.int64())), table.rows)
 
 
 def _mostly_different(table: Table, columns: Sequence[str], run: Run | None) -> bool:

@@ -7,14 +7,14 @@ and −1 where the value is missing. Which values count as missing is the policy
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["Codes", "encode", "smaller", "without"]
+__all__ = ["Codes", "encode", "plain", "smaller", "without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,13 @@ class Codes:
 
     codes: npt.NDArray[np.int32]
     values: pa.Array
+
+
+def plain(numbers: pa.Array) -> npt.NDArray[Any]:
+    """Whole numbers, none missing, as numpy has them. Arrow's own way would load pandas, if that is installed."""
+    import numpy as np
+
+    return np.from_dlpack(numbers)
 
 
 def smaller(column: pa.Array) -> pa.Array:
@@ -63,11 +70,11 @@ def encode(column: pa.ChunkedArray) -> Codes:
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     encoded = encoded.unify_dictionaries()
     found = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], encoded.type.value_type)
-    order = pc.sort_indices(found).to_numpy()
+    order = plain(pc.sort_indices(found))
     rank = np.empty(len(order) + 1, np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     rank[-1] = -1
-    raw = [pc.fill_null(chunk.indices, -1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    raw = [plain(pc.fill_null(chunk.indices, -1)) for chunk in encoded.chunks]
     positions = np.concatenate(raw) if raw else np.empty(0, np.int32)
     return Codes(rank[positions], found.take(pa.array(order)))
 
@@ -93,7 +100,7 @@ def without(column: Codes, missing: tuple[str, ...]) -> Codes:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
+    if not missing or not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return column
     bare = pc.utf8_trim_whitespace(column.values)
     gone = pc.is_in(bare, value_set=pa.array(missing, column.values.type)).to_numpy(zero_copy_only=False)

@@ -1,0 +1,224 @@
+"""The compiled inner loops of ``intersection``.
+
+All releases lie in the same arrays, one after the other. Row r of ``spots`` says for every person which spot of
+release r is theirs, −1 if none; spot q stands for the classes ``classes[starts[q] … starts[q + 1]]``; what is in class
+c lies at ``begins[c] … begins[c + 1]``. A set of values is a list of the 64-bit words that are not empty, so that it
+takes no more words than its class has rows, and no more than one bit for every value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unveil.compiled import inlined, kernel
+
+__all__ = ["fitted", "narrowed", "weighed"]
+
+_NONE, _ONE, _TWO, _FOUR, _TOP = (np.uint64(x) for x in (0, 1, 2, 4, 56))
+_ODD, _PAIRS, _HALVES, _BYTES = (
+    np.uint64(x) for x in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+)
+
+
+@inlined
+def _ones(word: Any) -> Any:
+    """How many bits of a word are set: added up in pairs, in fours, in bytes, and the bytes by one multiplication."""
+    word = word - ((word >> _ONE) & _ODD)
+    word = (word & _PAIRS) + ((word >> _TWO) & _PAIRS)
+    word = (word + (word >> _FOUR)) & _HALVES
+    return np.int64((word * _BYTES) >> _TOP)
+
+
+@kernel
+def narrowed(
+    spots: Any, starts: Any, classes: Any, begins: Any, places: Any, words: Any, first: Any, last: Any, sheet: Any,
+    joint: Any, united: Any, held: Any, bits: Any, alone: Any, together: Any,
+) -> None:  # fmt: skip
+    """For some people, how many values each release leaves possible, and how many all so far do.
+
+    ``sheet`` is empty on entry and exit. ``joint`` and ``united`` are room for the words of several classes, ``held``
+    and ``bits`` for those of the set that is left.
+    """
+    for person in range(first, last):
+        left = -1  # nothing is known yet
+        size = -1
+        for release in range(len(spots)):
+            spot = spots[release, person]
+            low = high = 0
+            where, what = places, words
+            if spot >= 0 and starts[spot + 1] == starts[spot] + 1:
+                low, high = begins[classes[starts[spot]]], begins[classes[starts[spot]] + 1]
+            elif spot >= 0:
+                high = _union(starts[spot], starts[spot + 1], classes, begins, places, words, sheet, joint, united)
+                where, what = joint, united
+            single = 0
+            for i in range(low, high):
+                single += _ones(what[i])
+            if high > low and left < 0:
+                left, size = high - low, single
+                for i in range(left):
+                    held[i] = where[low + i]
+                    bits[i] = what[low + i]
+            elif high > low:
+                kept = size = i = 0
+                while i < left and low < high:
+                    if held[i] == where[low]:
+                        word = bits[i] & what[low]
+                        held[kept] = held[i]
+                        bits[kept] = word
+                        kept += word != _NONE
+                        size += _ones(word)
+                    before = held[i]
+                    i += before <= where[low]
+                    low += where[low] <= before
+                left = kept
+            alone[release, person] = single
+            together[release, person] = size
+
+
+@kernel
+def _union(
+    start: Any, stop: Any, classes: Any, begins: Any, places: Any, words: Any, sheet: Any, joint: Any, united: Any
+) -> Any:
+    """The words of several classes together, in order, and how many they are."""
+    filled = 0
+    for e in range(start, stop):
+        for i in range(begins[classes[e]], begins[classes[e] + 1]):
+            if sheet[places[i]] == _NONE:
+                joint[filled] = places[i]
+                filled += 1
+            sheet[places[i]] |= words[i]
+    if filled * 4 < len(sheet):
+        joint[:filled].sort()
+    else:
+        filled = 0
+        for place in range(len(sheet)):
+            joint[filled] = place
+            filled += sheet[place] != _NONE
+    for i in range(filled):
+        united[i] = sheet[joint[i]]
+        sheet[joint[i]] = _NONE
+    return filled
+
+
+@inlined
+def _root(number: Any, n: Any) -> Any:
+    """The n-th root; the first and the second are found sooner."""
+    if n == 1:
+        return number
+    return np.sqrt(number) if n == 2 else number ** (1.0 / n)
+
+
+@kernel
+def weighed(
+    spots: Any, starts: Any, classes: Any, begins: Any, values: Any, counts: Any, prior: Any, rooted: Any, first: Any,
+    last: Any, sheet: Any, touched: Any, held: Any, weights: Any, chance: Any, best: Any,
+) -> None:  # fmt: skip
+    """For some people, the likeliest value and its probability after every release: see ``posterior``.
+
+    ``sheet`` is empty on entry and exit: how often each value occurs in one release's classes. If ``rooted``, the n-th
+    root of the weights is taken after n releases.
+    """
+    for person in range(first, last):
+        left = heard = 0
+        for release in range(len(spots)):
+            spot = spots[release, person]
+            filled = 0
+            if spot >= 0:
+                for e in range(starts[spot], starts[spot + 1]):
+                    for i in range(begins[classes[e]], begins[classes[e] + 1]):
+                        if sheet[values[i]] == 0:
+                            touched[filled] = values[i]
+                            filled += 1
+                        sheet[values[i]] += counts[i]
+            if filled and heard == 0:
+                left = filled
+                for i in range(filled):
+                    held[i] = touched[i]
+                    weights[i] = sheet[touched[i]]
+            elif filled:
+                kept = 0
+                for i in range(left):
+                    value = held[i]
+                    held[kept] = value
+                    weights[kept] = weights[i] * sheet[value] / prior[value]
+                    kept += sheet[value] > 0
+                left = kept
+            heard += filled > 0
+            for i in range(filled):
+                sheet[touched[i]] = 0
+            top = 0
+            for i in range(left):
+                if weights[i] > weights[top] or (weights[i] == weights[top] and held[i] < held[top]):
+                    top = i
+            scale = weights[top]
+            total = 0.0
+            for i in range(left):
+                weights[i] /= scale
+                total += _root(weights[i], heard) if rooted else weights[i]
+            chance[release, person] = 1 / total if left else 0.0
+            best[release, person] = held[top] if left else -1
+
+
+@inlined
+def _from(numbers: Any, wanted: Any, low: Any, high: Any) -> Any:
+    """The first place from ``low`` with at least the wanted number; near places are found sooner."""
+    step = 1
+    while low + step < high and numbers[low + step] < wanted:
+        low += step
+        step *= 2
+    high = min(high, low + step)
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def fitted(
+    known: Any, labels: Any, starts: Any, fits: Any, first: Any, last: Any, begins: Any, found: Any, filling: Any
+) -> None:
+    """For some profiles, all classes whose labels fit in every column, in order.
+
+    ``labels`` are those of the classes, sorted, a row for every column, so that classes that begin alike lie side by
+    side; value v of column d fits the labels ``fits[starts[d, v] … starts[d, v + 1]]``. A class is looked for column by
+    column, and the list of labels that fit and that of labels there are leap over one another. Unless ``filling``, the
+    classes are only counted, into ``begins`` one place on.
+    """
+    width = len(labels)
+    end = np.empty(width + 1, np.int64)  # of the classes that begin alike, and where the search in them is
+    at = np.empty(width + 1, np.int64)
+    fit = np.empty(width + 1, np.int64)
+    for profile in range(first, last):
+        many = 0
+        d = 0
+        at[0], end[0] = 0, labels.shape[1]
+        fit[0] = starts[0, known[0, profile]]
+        while d >= 0:
+            stop = starts[d, known[d, profile] + 1]
+            x, f = at[d], fit[d]
+            while x < end[d] and f < stop and labels[d, x] != fits[f]:
+                if labels[d, x] < fits[f]:
+                    x = _from(labels[d], fits[f], x, end[d])
+                else:
+                    f = _from(fits, labels[d, x], f, stop)
+            if x == end[d] or f == stop:
+                d -= 1
+                continue
+            after = _from(labels[d], fits[f] + 1, x, end[d])
+            at[d], fit[d] = after, f + 1
+            if d + 1 < width:
+                d += 1
+                at[d], end[d] = x, after
+                fit[d] = starts[d, known[d, profile]]
+            else:  # the last column: one class, as no two have the same labels
+                if filling:
+                    found[begins[profile] + many] = x
+                many += 1
+        if not filling:
+            begins[profile + 1] = many
