@@ -57,6 +57,7 @@ _DEFAULT: dict[str, float | None] = {
     "classes.t": None,
     "classes.homogeneity": None,
     "classes.known_columns": None,
+    "classes.intersection": 0,
     "items.point_knowledge": None,
     "items.expected_cracks": 0.1,
     "items.o_estimate": None,

@@ -13,6 +13,7 @@ from typing import Any
 
 from unveil.case import Case
 from unveil.classes.ask_known import known_findings
+from unveil.classes.ask_releases import check_releases, release_findings
 from unveil.classes.ask_values import Known, value_findings
 from unveil.classes.sizes import by_value, class_sizes, smallest_classes, values_of
 from unveil.crowds import Crowds
@@ -59,6 +60,12 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     known = known_findings(table, policy, run, _MISSING)
     if known is not None:
         yield known
+    yield from release_findings(case, policy, run)
+
+
+def check(case: Case, policy: Policy) -> None:
+    """Releases that are laid on top of each other must have the columns for it."""
+    check_releases(case, policy)
 
 
 def _after(knows: _Knowledge, column: str, place: int, policy: Policy) -> Known:
@@ -234,6 +241,8 @@ QUESTION = Question(
         "classes.t",
         "classes.homogeneity",
         "classes.known_columns",
+        "classes.intersection",
     ),
     ask=ask,
+    check=check,
 )
