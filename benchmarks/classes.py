@@ -1,5 +1,5 @@
-"""Classes of Adult × 1, × 10 and × 100 (Parquet, six quasi-identifiers; also with a random zip) against the bare GROUP BY
-of the same columns and the sensitive one."""
+"""Classes of Adult × 1, × 10 and × 100 (Parquet, six quasi-identifiers; also with a random zip) against the bare GROUP
+BY of the same columns and the sensitive one."""
 
 from __future__ import annotations
 

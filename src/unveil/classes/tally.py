@@ -21,8 +21,9 @@ from unveil.run import Run
 
 __all__ = ["Tally", "tally"]
 
-_HEAD = 100_000
-_DIFFER = 0.5
+_SMALL = 1_000_000  # rows up to which the engine counts in any case
+_HEAD = 20_000
+_DIFFER = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,8 @@ def tally(table: Table, columns: Sequence[str], missing: tuple[str, ...] = (), r
 
 
 def _mostly_different(table: Table, columns: Sequence[str], run: Run | None) -> bool:
-    """Whether most of the first rows differ; small tables are counted in any case."""
-    if table.rows <= _HEAD:
+    """Whether most of the first rows differ."""
+    if table.rows <= _SMALL:
         return False
     by = ", ".join(table.column(c) for c in columns)
     head = f"(SELECT {by} FROM {table.relation} LIMIT {_HEAD})"
