@@ -172,7 +172,8 @@ class Policy:
 
     def wanted(self, finding_id: str) -> float:
         """The tolerance that defines a small crowd: the policy's, or the preset's where it was turned off."""
-        return self.tolerated(finding_id) or PRESETS[self.preset].tolerance[finding_id] or 1
+        tolerated = self.tolerated(finding_id)
+        return (PRESETS[self.preset].tolerance[finding_id] or 1) if tolerated is None else tolerated
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain JSON values; an overridden tolerance that is off is ``false``."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Protected", "protect"]
 
-_STRICTNESS = (1.0, 0.8, 0.6, 0.4)
-_RANK = {"release": 0, "your call": 1}
+_STRICTNESS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.4)
+_RANK = {"release": 0, "your call": 1, "protect first": 2}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +97,7 @@ def protect(
         run = replace(run, progress=progress)
     again = functools.partial(assess, policy=policy, reveal=reveal, exposed=exposed, progress=progress)
     tried = [_tried(name, offered[name], case, policy, run, again) for name in wanted]
-    held = [t for t in tried if t.assessment is not None and t.assessment.verdict.decision in _RANK]
+    held = [t for t in tried if t.rank < 2 and _answers(before) <= _answers(t.assessment)]
     best = min(held, key=_Tried.order, default=None)
     weighed = (_as_it_is(before), *(t.weighed(t is best) for t in tried))
     if best is None or best.assessment is None:
@@ -115,10 +115,14 @@ class _Tried:
     case: Case | None = None
     assessment: Assessment | None = None
 
+    @property
+    def rank(self) -> int:
+        """0 if it may be released, 1 if that is the owner's call, 2 if it is still over a tolerance."""
+        return 2 if self.assessment is None else _RANK[self.assessment.verdict.decision]
+
     def order(self) -> tuple[int, float]:
         """The better, the lower: the verdict first, then usefulness."""
-        assert self.assessment is not None and self.protection is not None
-        return _RANK[self.assessment.verdict.decision], -self.protection.usefulness
+        return self.rank, 0.0 if self.protection is None else -self.protection.usefulness
 
     def weighed(self, chosen: bool) -> Weighed:
         """What to tell about it."""
@@ -133,16 +137,24 @@ def _tried(
     name: str, offer: Offer, case: Case, policy: Policy, run: Run, again: Callable[[Case], Assessment]
 ) -> _Tried:
     """A protection as strict as it needs to be for its result not to be over a tolerance."""
-    tried = _Tried(name, offer)
+    best = _Tried(name, offer)
     for strictness in _STRICTNESS[: 1 if offer.harmless else None]:
+        run.progress(f"{offer.title.lower()}, aiming at {strictness:.0%}", None)
         protection = offer.make(case, policy, run, strictness)
         if protection is None:
             break
         safer = protection.apply()
         tried = _Tried(name, offer, protection, safer, again(safer))
-        if tried.assessment is not None and tried.assessment.verdict.decision in _RANK:
+        if best.assessment is None or tried.rank < best.rank:
+            best = tried
+        if tried.rank == 0:
             break
-    return tried
+    return best
+
+
+def _answers(assessment: Assessment | None) -> set[str]:
+    """The findings that decide and have a value. One that is gone after a protection was not made safe by it."""
+    return set() if assessment is None else {f.id for f in assessment.findings if f.decides and f.value is not None}
 
 
 def _as_it_is(before: Assessment) -> Weighed:

@@ -187,13 +187,13 @@ def test_a_category_counts_its_baskets_once_and_its_items_all() -> None:
     assert 2 <= len(together) < 8
     held = {b for b in range(tx.baskets) if set(tx.items[tx.indptr[b] : tx.indptr[b + 1]]) & set(together.tolist())}
     assert found.counts[-1] == len(held)
-    assert search.scales.weigh(carried(search.beliefs, found)) <= 0.45 * 8
+    assert search.scales.weigh(carried(search.beliefs, found)) <= 0.45 * len(found.counts)
 
 
 def test_categories_are_taken_as_a_whole_and_no_more_than_needed() -> None:
     tx = baskets([50, 40, 30, 20, 10, 9, 9, 9])
     category = np.array([0, 0, 1, 1, -1, 2, 2, 2])
-    search = smallest.Search(Beliefs.around(tx.counts, 0), 0.65, Scales(Run()))
+    search = smallest.Search(Beliefs.around(tx.counts, 0), 0.72, Scales(Run()))
     found = smallest.collapse(search, category, tx)
     assert found is not None
     assert search.holds(found)
@@ -206,6 +206,8 @@ def test_categories_are_taken_as_a_whole_and_no_more_than_needed() -> None:
 
 def test_out_of_reach_is_said_and_not_pretended() -> None:
     """Frequencies far apart: whatever is left out, the rest is told apart."""
+    tx = Transactions.from_baskets([["a", "b"], ["a", "b"]])
+    assert unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.4}), method="suppress").case is None
     search = smallest.Search(Beliefs.around([10, 30, 50, 70], 1), 0.5, Scales(Run()))
     assert smallest.suppress(search) is None
     assert smallest.recount(smallest.Search(Beliefs.around([10, 30], 1), 0.1, Scales(Run()))) is None
@@ -281,10 +283,20 @@ def test_usefulness_is_the_jaccard_index_of_frequent_pairs() -> None:
     assert usefulness(tx, same, applied(tx, same)).pairs == 1
     without_d = Change(np.array([0, 1, 2, -1, 3]), np.array([3, 2, 2, 1]))
     found = usefulness(tx, without_d, applied(tx, without_d))
-    assert found.pairs == pytest.approx(3 / 4)
+    assert found.pairs == pytest.approx(5 / 6), "ab and ac are in two baskets, bc and de in one"
     assert found.altered == pytest.approx(1 / 9)
     merged = Change(np.array([0, 0, 1, 2, 3]), np.array([3, 2, 1, 1]))
-    assert usefulness(tx, merged, applied(tx, merged)).pairs == pytest.approx(1 / (4 + 2 - 1))
+    assert usefulness(tx, merged, applied(tx, merged)).pairs == pytest.approx(1 / (6 + 2)), "de is left; (ab)c is new"
+
+
+def test_usefulness_does_not_saturate() -> None:
+    """With few items every pair is among the most frequent; what counts is then how often."""
+    tx = baskets([30, 20, 12, 7])
+    for moved in (0, 5, 15):
+        change = Change(np.arange(4), tx.counts - np.array([moved, 0, 0, 0]))
+        found = usefulness(tx, change, applied(tx, change))
+        assert (found.pairs == 1) == (moved == 0)
+        assert found.altered == pytest.approx(moved / 69)
 
 
 # ---- the whole way ---------------------------------------------------------------------------------------------------
@@ -318,7 +330,7 @@ def test_the_best_that_holds_is_taken_and_assessed_again(shop: Transactions) -> 
 def test_each_method_holds_by_the_definition(method: str) -> None:
     """A release of eight items: cracks by going through all mappings, with intervals as the attacker carries them."""
     tx = baskets([60, 50, 42, 42, 41, 41, 40, 40])
-    policy = Policy(tolerance={"items.expected_cracks": 0.3}, width=1 / tx.baskets)
+    policy = Policy(tolerance={"items.expected_cracks": 0.4}, width=1 / tx.baskets)
     made = unveil.protect(tx, policy, method=method)
     assert made.case is not None and made.case.truth is not None
     assert isinstance(made.release, Transactions)
@@ -326,8 +338,8 @@ def test_each_method_holds_by_the_definition(method: str) -> None:
     released = Beliefs.around(counts, 1)
     finding = made.assessment["items.expected_cracks"]
     assert finding.value == pytest.approx(cracks(released))
-    assert finding.subjects == (truth >= 0).sum()
-    assert finding.value <= 0.3 * finding.subjects
+    assert finding.subjects == len(counts)
+    assert finding.value <= 0.4 * finding.subjects
     if method != "recount":
         for j in range(len(counts)):
             assert counts[j] == _union(tx, truth == j)
@@ -432,16 +444,16 @@ def test_two_runs_differ_whatever_the_seed(unveil: Unveil, written: Path) -> Non
 
 def test_categories_come_from_a_file(unveil: Unveil, written: Path, shop: Transactions) -> None:
     aisles = written.with_name("aisles.csv")
-    labels = shop.labels.to_pylist()
-    aisles.write_text("item,category\n" + "".join(f"{x},aisle {k % 4}\n" for k, x in enumerate(labels)))
-    args = ("protect", written, "--tolerance", ".3", "-o", written.with_name("s.dat"), "--method", "merge")
+    labels = [shop.labels[int(i)].as_py() for i in np.argsort(-shop.counts)]
+    aisles.write_text("item,category\n" + "".join(f"{x},aisle {k // 12}\n" for k, x in enumerate(labels)))
+    args = ("protect", written, "--tolerance", ".35", "-o", written.with_name("s.dat"), "--method", "merge")
     done = unveil(*args, "--categories", aisles)
     assert done.returncode == 0, done.stderr
     rows = [line.replace('"', "").split(",") for line in written.with_name("s.mapping.csv").read_text().split()[1:]]
     became = dict(rows)
-    for aisle in range(4):
-        names = {became[x] for k, x in enumerate(labels) if k % 4 == aisle}
-        assert len(names) in (1, 15)
+    together = [len({became[x] for k, x in enumerate(labels) if k // 12 == aisle}) for aisle in range(5)]
+    assert set(together) == {1, 12}
+    assert together[0] == 1, "the most frequent are the easiest to tell"
     for text, complaint in (
         ("item,aisle\n1,2\n", "category"),
         ("item,category\nnothing,2\n", "no item"),
@@ -473,7 +485,7 @@ def unveil_write(tx: Transactions, path: Path) -> None:
     ("args", "complaint"),
     [
         (("-o", "shop.dat"), "overwrite"),
-        (("-o", "safe.dat", "--mapping", "safe.dat"), "overwrite"),
+        (("-o", "safe.csv", "--mapping", "safe.csv"), "overwrite"),
         (("-o", "safe.xlsx"), "can be written as"),
         (("-o", "no/where/safe.dat"), "does not exist"),
         (("-o", "safe.dat", "--categories", "missing.csv"), "missing.csv"),
@@ -526,7 +538,7 @@ def test_named_itemsets_keep_their_names_in_a_protected_release() -> None:
     from unveil.items.knowledge import released_codes
 
     tx = baskets([60, 50, 42, 42, 41, 41, 40, 40])
-    made = unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.3}, width=1 / tx.baskets), method="merge")
+    made = unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.4}, width=1 / tx.baskets), method="merge")
     assert made.case is not None and made.case.truth is not None
     truth = made.case.truth
     members = np.bincount(truth)[truth]

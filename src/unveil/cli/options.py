@@ -159,7 +159,7 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
         if held:
             if not isinstance(release, Transactions):
                 raise UnveilError(f"--{name} is for baskets of items; {shown(release.name)} was read as {release.kind}")
-            holds[name] = read(held, "transactions" if name in _BASKETS else "table")
+            holds[name] = read(held, "transactions") if name in _BASKETS else _table(held)
     original, mapping = holds.pop("original", None), holds.pop("mapping", None)
     if (original is None) != (mapping is None):
         raise UnveilError("--original and --mapping go together: the baskets before, and what each item became")
@@ -168,6 +168,15 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
 
         return Case(release, original, truth_from(mapping, original, release), MappingProxyType(holds))
     return Case(release, holds=MappingProxyType(holds))
+
+
+def _table(file: str) -> Release:
+    """A table whose first line is its header, whatever that looks like."""
+    from unveil.release.read import read
+    from unveil.release.source import stem
+
+    text = stem(Path(file)) in (".csv", ".tsv", ".txt", "")
+    return read(file, "table", header=True) if text else read(file, "table")
 
 
 def release_from(file: str, given: Mapping[str, Any]) -> Release:

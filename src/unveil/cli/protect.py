@@ -78,6 +78,9 @@ def command(
     from unveil.protect import protect
     from unveil.release.write import writer
 
+    if mapping_file and Path(mapping_file).suffix.lower() != ".csv":
+        raise UnveilError(f"{shown(mapping_file, 200)}: a mapping is written as .csv")
+
     tell = note(quiet)
     mapping = mapping_file or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
     check_targets([output, mapping, report], sources_from(file, {**given, "categories": categories}))
@@ -104,6 +107,8 @@ def command(
     click.echo(text, nl=False)
     if made.case is None:
         tell("no protection that was tried reaches the tolerance; nothing was written")
+        return 0 if exit_zero else 1
+    tell("whoever holds counts of pairs with the items' names may still tell them apart: see docs/protect.md")
     return 0 if exit_zero else assessment.verdict.exit_code
 
 
@@ -124,10 +129,8 @@ def _deliver(mapping: pa.Table, data: bytes, page: str, output: str, mapping_fil
 
     from unveil.release.target import atomic
 
-    if Path(mapping_file).suffix.lower() != ".csv":
-        raise UnveilError(f"{shown(mapping_file, 200)}: a mapping is written as .csv")
-    with ExitStack() as all_of_them:
+    with ExitStack() as all_of_them:  # they appear in reverse order: the release only when its mapping is safe
+        all_of_them.enter_context(atomic(output)).write(data)
+        arrow_csv.write_csv(mapping, all_of_them.enter_context(atomic(mapping_file, private=True)))
         if report:
             all_of_them.enter_context(atomic(report)).write(page.encode())
-        arrow_csv.write_csv(mapping, all_of_them.enter_context(atomic(mapping_file, private=True)))
-        all_of_them.enter_context(atomic(output)).write(data)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.crowds import Crowds
+from unveil.errors import UnveilError
 from unveil.finding import Curve, Exposed, Finding
-from unveil.items.ask_itemsets import itemset_findings
+from unveil.items.ask_itemsets import itemset_findings, itemsets_wanted
 from unveil.items.ask_together import correlation_findings, never_findings
 from unveil.items.groups import Groups
 from unveil.items.paper import LAKSHMANAN, MISSING
@@ -35,22 +36,18 @@ _MIXED = 2000  # items up to which wrong items are also mixed up with each other
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The findings of this question. In a protected release an item may be a category, which stands for several."""
-    import numpy as np
-
-    from unveil.items.knowledge import attacker_of, beliefs_of, change_of
+    """The findings of this question. In a protected release an item may be a category, which counts as one."""
+    from unveil.items.knowledge import attacker_of, beliefs_of
     from unveil.items.recipe import assess_risk, wrong_elsewhere
     from unveil.items.sampling import sample_knowledge
 
     baskets = case.release
     assert isinstance(baskets, Transactions)
-    change = change_of(case)
-    members = np.ones(len(baskets.labels), np.int64) if change is None else change.members
-    yield _point_knowledge(baskets, members, policy, run)
+    yield _point_knowledge(baskets, policy, run)
     beliefs = beliefs_of(case, policy)
     attacker = attacker_of(case, policy, beliefs)
-    recipe = assess_risk(beliefs, policy.wanted("items.expected_cracks"), run, items=int(members.sum()))
-    yield _expected_cracks(recipe, beliefs, baskets, members, attacker, policy, run)
+    recipe = assess_risk(beliefs, policy.wanted("items.expected_cracks"), run)
+    yield _expected_cracks(recipe, beliefs, baskets, attacker, policy, run)
     yield _o_estimate(recipe, beliefs, attacker, policy, run)
     elsewhere = None
     if recipe.stopped == 3 and recipe.solution.exact and beliefs.n <= _MIXED:
@@ -66,7 +63,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
 def check(case: Case, policy: Policy) -> None:
     """What was given beside the baskets must fit them."""
     from unveil.items import given
-    from unveil.items.knowledge import change_of, released_codes
+    from unveil.items.knowledge import beliefs_of, change_of, released_codes
 
     change_of(case)
     baskets = case.original or case.release
@@ -78,14 +75,18 @@ def check(case: Case, policy: Policy) -> None:
         given.itemsets(tables["itemsets"], released_codes(case), policy.danger, 0.1)
     if "never" in tables:
         given.apart(tables["never"], baskets)
+    if "categories" in tables:
+        given.categories(tables["categories"], baskets)
+    if policy.itemsets is not None and not itemsets_wanted(policy, 0.1)[1].count(beliefs_of(case, policy)):
+        raise UnveilError(f"itemsets {policy.itemsets}: there are none among {counted(len(baskets.labels), 'item')}")
     if isinstance(similar := case.holds.get("similar"), Transactions):
         given.counts_in(similar, baskets)
 
 
-def _point_knowledge(baskets: Transactions, members: npt.NDArray[np.int64], policy: Policy, run: Run) -> Finding:
+def _point_knowledge(baskets: Transactions, policy: Policy, run: Run) -> Finding:
     sizes = Groups.of(baskets.counts).size_of_each
     crowds = Crowds.from_members(sizes)
-    items = int(members.sum())
+    items = crowds.total
     groups = round(crowds.found)
     share = groups / items
     tolerance = policy.tolerated("items.point_knowledge")
@@ -107,7 +108,7 @@ def _point_knowledge(baskets: Transactions, members: npt.NDArray[np.int64], poli
         sentence=f"Of {counted(items, 'item')}, {number(groups)} ({percent(share)}) can be expected to be named; "
         f"for {number(crowds.below(2))} of them that is certain, because no other item is bought as often.",
         curves=(crowds.sizes_curve("items", "Items by how many share their frequency", None),),
-        exposed=_exposed(baskets, 1 / (sizes * members), lambda i: _alike(int(sizes[i])), run),
+        exposed=_exposed(baskets, 1 / sizes, lambda i: _alike(int(sizes[i])), run),
         source=f"{LAKSHMANAN}, Lemmas 3.1, 3.2 and 3.5",
     )
 
@@ -141,7 +142,6 @@ def _expected_cracks(
     recipe: Recipe,
     beliefs: Beliefs,
     baskets: Transactions,
-    members: npt.NDArray[np.int64],
     attacker: str,
     policy: Policy,
     run: Run,
@@ -149,8 +149,7 @@ def _expected_cracks(
     solution, n = recipe.solution, recipe.items
     tolerance = policy.tolerated("items.expected_cracks")
     degrees = beliefs.candidates.degrees
-    crack = solution.crack / members
-    certain = int((crack > 1 - 1e-9).sum())
+    certain = int((solution.crack > 1 - 1e-9).sum())
     return Finding(
         id="items.expected_cracks",
         question="items",
@@ -171,8 +170,10 @@ def _expected_cracks(
         sentence=f"Of {counted(n, 'item')}, {number(solution.expected_cracks)} "
         f"({percent(solution.expected_cracks / n)}) can be expected to be named, {number(certain)} of them "
         "for certain.",
-        curves=(_by_rank(crack),),
-        exposed=_exposed(baskets, crack, lambda i: counted(int(degrees[i]), "pseudonym fits", "pseudonyms fit"), run),
+        curves=(_by_rank(solution.crack),),
+        exposed=_exposed(
+            baskets, solution.crack, lambda i: counted(int(degrees[i]), "pseudonym fits", "pseudonyms fit"), run
+        ),
         source=f"{LAKSHMANAN}, section 4; exact values instead of estimates",
     )
 

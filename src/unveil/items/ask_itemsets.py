@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unveil.items.itemsets import Theta, Vulnerable
     from unveil.items.recipe import Recipe
 
-__all__ = ["itemset_findings"]
+__all__ = ["itemset_findings", "itemsets_wanted"]
 
 _MIXED_SETS = 500  # items up to which wrong items are also mixed up with each other
 _LISTED = 1000  # listed itemsets up to which they are
@@ -30,7 +30,7 @@ def itemset_findings(
     case: Case, baskets: Transactions, beliefs: Beliefs, recipe: Recipe, attacker: str, policy: Policy, run: Run
 ) -> Iterator[Finding]:
     """Itemsets that are cracked with too high a probability. Where nobody named any, all pairs, which then inform."""
-    from unveil.items.itemsets import Theta, vulnerable
+    from unveil.items.itemsets import vulnerable
 
     tau = policy.tolerated("items.itemsets_vulnerable")
     given = case.holds.get("itemsets")
@@ -41,18 +41,24 @@ def itemset_findings(
 
         thetas = itemsets(given, released_codes(case), policy.danger, 0.1 if tau is None else tau)
     else:
-        which = policy.itemsets or "pairs"
-        top = int(which[4:]) / 100 if which.startswith("top:") else 0.0
-        size = int(which) if which.isdecimal() else 2
-        kind = f"pairs without the most frequent {percent(top)} of the items" if top else f"sets of {size} items"
-        theta = Theta(size, top, sigma=policy.danger, tau=0.1 if tau is None else tau)
-        thetas = [("pairs of items" if kind == "sets of 2 items" else kind, theta)]
+        thetas = [itemsets_wanted(policy, 0.1 if tau is None else tau)]
     for k, (kind, theta) in enumerate(thetas, 1):
         found = vulnerable(beliefs, theta, run, solution=recipe.solution)
         name = f"items.itemsets_vulnerable{f'.{k}' if k > 1 else ''}"
         decides = asked and tau is not None
         steps, curves = _itemset_recipe(found, theta, beliefs, recipe, run, name) if decides else ("", ())
         yield _vulnerable(found, kind, name, theta.tau if decides else None, attacker, run.confidence, steps, curves)
+
+
+def itemsets_wanted(policy: Policy, tau: float) -> tuple[str, Theta]:
+    """The itemsets that the policy names, by default all pairs, and what to call them."""
+    from unveil.items.itemsets import Theta
+
+    which = policy.itemsets or "pairs"
+    top = int(which[4:]) / 100 if which.startswith("top:") else 0.0
+    size = int(which) if which.isdecimal() else 2
+    kind = f"pairs without the most frequent {percent(top)} of the items" if top else f"sets of {size} items"
+    return "pairs of items" if kind == "sets of 2 items" else kind, Theta(size, top, sigma=policy.danger, tau=tau)
 
 
 def _itemset_recipe(

@@ -84,41 +84,39 @@ class Beliefs:
         by = np.asarray(by, np.float64)
         return Beliefs(self.low - by, self.high + by, self.counts)
 
-    def strain(self, unit: npt.ArrayLike = 1.0) -> float:
-        """By how many units, one or one per item, every interval has to be widened for some mapping to be consistent,
-        up to a thousandth more; 0 if one is already.
+    def without(self, items: npt.NDArray[np.bool_]) -> Beliefs:
+        """The same, but nothing is known of some items."""
+        return Beliefs(np.where(items, -np.inf, self.low), np.where(items, np.inf, self.high), self.counts)
 
-        >>> round(Beliefs.of([1, 1, 9], [2, 2, 9], [1, 2, 4]).strain(), 1)  # 1 and 2 are taken; 9 has to reach 4
-        5.0
-        """
-        unit = np.asarray(unit, np.float64)
-        if self._fits():
-            return 0.0
-        low, high = 0.0, 1.0
-        while not self.widened(high * unit)._fits():
-            low, high = high, 2 * high
-        while high - low > 1e-3:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.widened(middle * unit)._fits() else (middle, high)
-        return high
+    @property
+    def strays(self) -> int:
+        """How many items at least are left without a pseudonym that fits; 0 if some mapping is consistent."""
+        return len(self._left_over())
 
-    def _fits(self) -> bool:
-        """Whether some mapping is consistent. Pseudonyms in rising order each take, of the items whose interval has
-        begun, the one whose interval ends first: if that fails, everything does."""
+    def _left_over(self) -> list[int]:
+        """As few items as can be that are left without a pseudonym. Pseudonyms in rising order each take, of the items
+        whose interval has begun, the one whose interval ends first (Glover 1967)."""
         import heapq
 
         slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
         low, high = self.low - slack, self.high + slack
-        begun: list[float] = []
-        waiting = np.argsort(low, kind="stable")
-        starts, ends, at = low[waiting].tolist(), high[waiting].tolist(), 0
+        waiting = np.argsort(low, kind="stable").tolist()
+        begun: list[tuple[float, int]] = []
+        left, at = [], 0
         for count in np.sort(self.counts).tolist():
-            while at < self.n and starts[at] <= count:
-                heapq.heappush(begun, ends[at])
+            while at < self.n and low[waiting[at]] <= count:
+                heapq.heappush(begun, (high[waiting[at]], waiting[at]))
                 at += 1
-            if not begun or heapq.heappop(begun) < count:
-                return False
-        return True
+            while begun and begun[0][0] < count:
+                left.append(heapq.heappop(begun)[1])
+            if begun:
+                heapq.heappop(begun)
+        return sorted([*left, *(item for _, item in begun), *waiting[at:]])
+
+    def loosened(self) -> Beliefs:
+        """The same with as few items as can be taken for unknown, so that some mapping is consistent."""
+        left = self._left_over()
+        return self.without(np.isin(np.arange(self.n), left)) if left else self
 
     @property
     def n(self) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 
 from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
-from unveil.items.pairs import top_pairs
+from unveil.items.pairs import pair_counts, top_pairs
 from unveil.matching.candidates import Ints
 from unveil.release.transactions import Transactions
 from unveil.run import Run
@@ -46,8 +46,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """What a change leaves: the Jaccard index of the most frequent pairs of items before and after, how many were
-    compared, and the share of entries that were removed, replaced or added."""
+    """What a change leaves: the Jaccard index of the most frequent pairs of items before and after, weighted by in how
+    many baskets they are; how many were compared; and the share of entries that were removed, replaced or added."""
 
     pairs: float
     compared: int
@@ -100,10 +100,19 @@ def usefulness(before: Transactions, change: Change, after: Transactions, run: R
     original[change.becomes[kept]] = kept
     original[~alone] = -1
     old, new = top_pairs(before, _TOP, run), top_pairs(after, _TOP, run)
-    named = [tuple(sorted(pair)) for pair in zip(original[new.a].tolist(), original[new.b].tolist(), strict=True)]
-    was, now = set(zip(old.a.tolist(), old.b.tolist(), strict=True)), {p for p in named if p[0] >= 0}
-    either = len(was) + len(new) - len(was & now)
-    return Usefulness(len(was & now) / either if either else 1.0, len(was), _altered(before, change))
+    named = original[new.a], original[new.b]
+    there = (named[0] >= 0) & (named[1] >= 0)
+    a = np.append(old.a, np.minimum(*named)[there])
+    b = np.append(old.b, np.maximum(*named)[there])
+    pairs = np.unique(np.stack([a, b]), axis=1)
+    was = pair_counts(before, pairs[0], pairs[1], run)
+    now = np.zeros(pairs.shape[1], np.int64)
+    both = np.where(change.becomes[pairs] >= 0, alone[change.becomes[pairs]], False).all(axis=0)
+    first, second = change.becomes[pairs[:, both]]
+    now[both] = pair_counts(after, first, second, run)
+    either = int(np.maximum(was, now).sum() + new.counts[~there].sum())
+    agree = int(np.minimum(was, now).sum()) / either if either else 1.0
+    return Usefulness(agree, len(old), _altered(before, change))
 
 
 def _altered(before: Transactions, change: Change) -> float:

@@ -68,7 +68,8 @@ def itemsets(given: Table, codes: dict[str, int | None], sigma: float, tau: floa
     rows = pa.Table.from_batches(given.batches()).to_pylist()
     found: dict[tuple[str, float, float], list[list[int]]] = {}
     for number, row in enumerate(rows, 1):
-        labels = str(row["items"] or "").split()
+        text = str(row["items"] or "")
+        labels = [x.strip() for x in text.split(";")] if ";" in text else text.split()
         if not labels or any(label not in codes for label in labels) or len(set(labels)) < len(labels):
             raise UnveilError(f"{name}: row {number:,} does not list different items of the baskets; mend it")
         kind = str(row.get("class") or "")
@@ -124,7 +125,8 @@ def categories(given: Table, baskets: Transactions) -> Ints:
     codes = pc.index_in(whole.column("item").combine_chunks().cast("string"), baskets.labels.cast("string"))
     known = np.asarray(codes.fill_null(-1), np.int64)
     names = whole.column("category").combine_chunks().dictionary_encode().indices
-    of_row = np.asarray(names.fill_null(-1), np.int64)
+    empty = pc.equal(pc.fill_null(whole.column("category").combine_chunks().cast("string"), ""), "")
+    of_row = np.where(np.asarray(empty), -1, np.asarray(names.fill_null(-1), np.int64))
     if len(np.unique(known[known >= 0])) < (known >= 0).sum():
         raise UnveilError(f"{name}: an item is named twice; give it one category")
     if not ((known >= 0) & (of_row >= 0)).any():
@@ -134,12 +136,12 @@ def categories(given: Table, baskets: Transactions) -> Ints:
     return found
 
 
-def counts_in(similar: Transactions, baskets: Transactions) -> Ints:
-    """How often the items of a release occur in similar baskets, by their names."""
+def counts_in(similar: Transactions, baskets: Transactions) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """How often the items of a release occur in similar baskets, by their names, and which of them do."""
     found = pc.index_in(baskets.labels.cast("string"), similar.labels.cast("string"))
     codes = np.asarray(found.fill_null(-1), np.int64)
     if not (codes >= 0).any():
         raise UnveilError(
             f"{shown(similar.name)}: has no item of {shown(baskets.name)}; items must have the same names in both"
         )
-    return np.where(codes >= 0, similar.counts[codes], 0)
+    return np.where(codes >= 0, similar.counts[codes], 0), codes >= 0

@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["attacker_of", "beliefs_of", "change_of", "gap_of", "released_codes"]
 
+_FEW = 0.05  # of the items that may stand in the way before similar data is trusted less
+
 
 def beliefs_of(case: Case, policy: Policy) -> Beliefs:
-    """What is believed of the released items. Whoever holds similar data that leaves no mapping consistent trusts it
-    less: every interval is widened by as many standard errors as it takes."""
+    """What is believed of the released items.
+
+    Whoever holds similar data is mostly wrong about some items, so that no mapping fits. If few items stand in the way
+    they are taken for unknown; otherwise every interval is first widened by a standard error.
+    """
     from unveil.items.change import carried
 
     change = change_of(case)
@@ -37,8 +42,9 @@ def beliefs_of(case: Case, policy: Policy) -> Beliefs:
         beliefs = carried(beliefs, change)
     if not isinstance(similar := case.holds.get("similar"), Transactions):
         return beliefs
-    error = _standard_error(beliefs, _original(case), similar)
-    return beliefs.widened(beliefs.strain(error) * error)
+    if beliefs.strays > _FEW * beliefs.n:
+        beliefs = beliefs.widened(_standard_error(beliefs, _original(case), similar))
+    return beliefs.loosened()
 
 
 def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactions) -> npt.NDArray[np.float64]:
@@ -46,7 +52,8 @@ def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactio
     import numpy as np
 
     scale = baskets.baskets / similar.baskets
-    count = np.clip((beliefs.low + beliefs.high) / 2, 0, baskets.baskets)
+    middle = (np.maximum(beliefs.low, 0) + np.minimum(beliefs.high, baskets.baskets)) / 2
+    count = np.clip(middle, 0, baskets.baskets)
     off: npt.NDArray[np.float64] = np.sqrt(scale * count * (1 - count / baskets.baskets))
     return np.maximum(off, scale)
 
@@ -60,8 +67,9 @@ def attacker_of(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     if isinstance(similar := case.holds.get("similar"), Transactions):
         return (
             f"{done}Holds {counted(similar.baskets, 'similar basket')} with the items' names, and believes every "
-            "frequency to be as there, give or take the median gap there, and as many standard errors as it takes for "
-            f"a mapping to fit. That is right for {percent(beliefs.alpha)} of the items."
+            "frequency to be as there, give or take the median gap there and, where too many would not fit, a "
+            f"standard error; takes items that fit nothing for unknown. {_matched(similar, baskets)} That is "
+            f"right for {percent(beliefs.alpha)} of the items."
         )
     how = {"median-gap": ", the median gap between frequencies", "mean-gap": ", the mean gap between frequencies"}
     return (
@@ -69,6 +77,13 @@ def attacker_of(case: Case, policy: Policy, beliefs: Beliefs) -> str:
         f"{counted(baskets.baskets, 'basket')}{how.get(str(policy.width), '')}, and tries to tell which pseudonym is "
         "which item."
     )
+
+
+def _matched(similar: Transactions, baskets: Transactions) -> str:
+    from unveil.items.given import counts_in
+
+    there = counts_in(similar, baskets)[1]
+    return f"Of {counted(len(there), 'item')}, {number(int(there.sum()))} are named there."
 
 
 def released_codes(case: Case) -> dict[str, int | None]:
@@ -117,7 +132,9 @@ def _believed(case: Case, policy: Policy) -> Beliefs:
     if isinstance(similar := case.holds.get("similar"), Transactions):
         from unveil.items.given import counts_in
 
-        return Beliefs.from_sample(counts_in(similar, baskets), baskets.baskets / similar.baskets, baskets.counts)
+        found, there = counts_in(similar, baskets)
+        beliefs = Beliefs.from_sample(found, baskets.baskets / similar.baskets, baskets.counts)
+        return beliefs if there.all() else beliefs.without(~there)
     return Beliefs.around(baskets.counts, _width(baskets, policy))
 
 

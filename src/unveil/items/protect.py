@@ -98,8 +98,9 @@ def _search(case: Case, policy: Policy, run: Run, strictness: float) -> Search:
     from unveil.items.smallest import Search
     from unveil.items.weighing import Scales
 
-    tolerance = strictness * policy.wanted("items.expected_cracks")
-    return Search(beliefs_of(case, policy).made_right(), tolerance, Scales(run))
+    beliefs, scales = beliefs_of(case, policy).made_right(), Scales(run)
+    aim = min(policy.wanted("items.expected_cracks"), scales.weigh(beliefs) / beliefs.n)
+    return Search(beliefs, strictness * aim, scales)
 
 
 def _protection(sentence: str, case: Case, change: Change, run: Run) -> Protection:

@@ -58,18 +58,14 @@ class Recipe:
     alpha_max: float
 
 
-def assess_risk(
-    beliefs: Beliefs, tolerance: float, run: Run, budget: Budget | None = None, items: int | None = None
-) -> Recipe:
-    """Go through the recipe, to its end even where an earlier step would suffice. ``items`` is how many there are
-    where some were put into categories: of a category that is cracked, one item can be expected to be named."""
-    items = beliefs.n if items is None else items
+def assess_risk(beliefs: Beliefs, tolerance: float, run: Run, budget: Budget | None = None) -> Recipe:
+    """Go through the recipe, to its end even where an earlier step would suffice."""
     groups = len(Groups.of(beliefs.counts).values)
-    allowed = tolerance * items
+    allowed = tolerance * beliefs.n
     solution = solve(beliefs.candidates, None, run, budget=budget, may_be_wrong=True)
     cracks = solution.expected_cracks
     stopped = 3 if cracks > allowed else 1 if groups <= allowed else 2  # who knows less may crack more
-    return Recipe(items, groups, allowed, solution, stopped, min(1.0, allowed / cracks) if cracks else 1.0)
+    return Recipe(beliefs.n, groups, allowed, solution, stopped, min(1.0, allowed / cracks) if cracks else 1.0)
 
 
 def nested(crack: Floats, rng: np.random.Generator, runs: int = _RUNS) -> Floats:

@@ -1,9 +1,9 @@
 """The smallest protection that holds: which items to suppress, to put into a category, or to recount.
 
-Expected cracks ε are to be at most τ times the items that are released in some form. All that is done is judged by
-exact re-evaluation (``weighing``). None of these problems is known to have a fast exact solution: items are chosen
-greedily, by how many cracks fewer there are per item taken, and whatever turns out not to be needed is put back. The
-result is compared with the plain way, which takes items by their crack probability; it is never larger.
+Expected cracks ε are to be at most τ times the items that are released, a category being one. All that is done is
+judged by exact re-evaluation (``weighing``). None of these problems is known to have a fast exact solution: items are
+chosen greedily, by how many cracks fewer there are per item taken, and whatever turns out not to be needed is put
+back. The result is compared with the plain way, which takes items by their crack probability; it is never larger.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TRIED = 4  # items of a stretch whose removal is tried, the likeliest cracked f
 _SCANNED = 500  # items up to which every length of a list is tried
 _WINDOWS = 200  # items up to which all runs of neighbours are tried where nothing else helps
 _RESTORED = 2000  # items at most that are tried to be put back,
-_LOOKED_AT = 2_000_000  # while no more than so many are looked at in all
+_LOOKED_AT = 1_000_000  # while no more than so many items are looked at in all, one to be solved for a hundred
 _PRICES = 40
 _SLACK = 1e-9
 
@@ -45,7 +45,7 @@ class Search:
 
     def holds(self, change: Change) -> bool:
         """Whether no more than the tolerated share of what is still released would be cracked."""
-        items = int((change.becomes >= 0).sum())
+        items = len(change.counts)
         return items > 0 and self.enough(self.scales.weigh(carried(self.beliefs, change)), items)
 
     def enough(self, cracks: float, items: int) -> bool:
@@ -240,15 +240,14 @@ def _best_move(search: Search, part: Stretch) -> tuple[float, float, int]:
 
 def _restored(search: Search, goal: _Goal, items: Ints, least: int) -> Ints:
     """Put back what is not needed, the most frequent first."""
-    for item in items[np.argsort(-search.beliefs.counts[items], kind="stable")][: _attempts(search)].tolist():
+    spent = search.scales.spent
+    for item in items[np.argsort(-search.beliefs.counts[items], kind="stable")][:_RESTORED].tolist():
+        if search.scales.spent - spent > _LOOKED_AT:
+            break
         fewer = items[items != item]
         if len(fewer) >= least and goal(fewer):
             items = fewer
     return items
-
-
-def _attempts(search: Search) -> int:
-    return min(_RESTORED, _LOOKED_AT // max(1, search.beliefs.n))
 
 
 # ---- recount ---------------------------------------------------------------------------------------------------------
@@ -293,7 +292,10 @@ def recount(search: Search, width: Callable[[Floats], float] | None = None) -> C
 def _put_back(search: Search, holds: Callable[[Floats], bool], new: Floats) -> Floats:
     counts = search.beliefs.counts
     moved = np.flatnonzero(new != counts)
-    for item in moved[np.argsort(-np.abs(new - counts)[moved], kind="stable")][: _attempts(search)].tolist():
+    spent = search.scales.spent
+    for item in moved[np.argsort(-np.abs(new - counts)[moved], kind="stable")][:_RESTORED].tolist():
+        if search.scales.spent - spent > _LOOKED_AT:
+            break
         tried = new.copy()
         tried[item] = counts[item]
         if holds(tried):

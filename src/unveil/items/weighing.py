@@ -42,6 +42,7 @@ class Scales:
     def __init__(self, run: Run, budget: Budget | None = None) -> None:
         self.run, self.budget = run, budget or Budget(states=200_000, transitions=200_000_000)
         self.exact = True
+        self.spent = 0  # items looked at; one that had to be solved counts for a hundred
         self.known: dict[bytes, Floats] = {}
 
     def weigh(self, beliefs: Beliefs) -> float:
@@ -52,6 +53,7 @@ class Scales:
     def stretches(self, beliefs: Beliefs) -> list[Stretch] | None:
         """All stretches; None if no mapping is consistent."""
         self.run.check()
+        self.spent += beliefs.n
         found = []
         for items in _apart(beliefs):
             crack = self._solved(beliefs.only(items))
@@ -65,6 +67,7 @@ class Scales:
             return np.ones(1) if beliefs.compliant[0] else None
         key = (np.stack([beliefs.low, beliefs.high, beliefs.counts]) - beliefs.counts.min()).round(6).tobytes()
         if key not in self.known:
+            self.spent += 100 * beliefs.n
             try:
                 solution = solve(
                     beliefs.candidates, run=self.run, budget=self.budget, may_be_wrong=True, simulate=False
