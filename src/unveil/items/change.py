@@ -110,8 +110,10 @@ def usefulness(before: Transactions, change: Change, after: Transactions, run: R
     both = np.where(change.becomes[pairs] >= 0, alone[change.becomes[pairs]], False).all(axis=0)
     first, second = change.becomes[pairs[:, both]]
     now[both] = pair_counts(after, first, second, run)
-    either = int(np.maximum(was, now).sum() + new.counts[~there].sum())
-    agree = int(np.minimum(was, now).sum()) / either if either else 1.0
+    frequent = np.isin(pairs[0] * before.counts.size + pairs[1], old.a * before.counts.size + old.b)
+    made_up = np.maximum(now - was, 0)[~frequent].sum() + new.counts[~there].sum()
+    either = int(np.maximum(was, now)[frequent].sum() + made_up)
+    agree = int(np.minimum(was, now)[frequent].sum()) / either if either else 1.0
     return Usefulness(agree, len(old), _altered(before, change))
 
 
