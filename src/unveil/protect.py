@@ -84,12 +84,12 @@ def protect(
     """
     policy = policy or Policy()
     case = release if isinstance(release, Case) else Case(release)
-    before = assess(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     offered = {name: offer for q in QUESTIONS if case.release.kind in q.kinds for name, offer in q.protect.items()}
     if not offered:
         raise UnveilError(f"{shown(case.release.name)}: there is no protection for a {case.release.kind} yet")
     if method is not None and method not in offered:
         raise UnveilError(f"no protection is called {shown(method)!r}; choose from {listed(offered)}")
+    before = assess(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     over = before.verdict.decision == "protect first"
     wanted = [method] if method is not None else [name for name, offer in offered.items() if over != offer.harmless]
     run = Run(policy.seed, exposed, reveal)

@@ -70,10 +70,10 @@ def check(case: Case, policy: Policy) -> None:
 
 def _after(knows: _Knowledge, column: str, place: int, policy: Policy) -> Known:
     """An attacker who is after a sensitive column."""
-    who, one = ("people", "person") if policy.subject else ("rows", "row")
+    who = "people" if policy.subject else "rows"
     ending = f"{knows.ending}.{place + 1}" if place else knows.ending
     given = column not in policy.guessed
-    return Known(_attacker(knows, policy), ending, knows.heading, shown(column), _MISSING, who, one, given)
+    return Known(_attacker(knows, policy), ending, knows.heading, shown(column), _MISSING, who, given)
 
 
 def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:

@@ -33,7 +33,6 @@ class Known:
     sensitive: str
     missing: str
     who: str
-    one: str
     decides: bool
 
 

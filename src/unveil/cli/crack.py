@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from unveil.cli.output import check_targets, deliver, output_options, rendered
-from unveil.cli.telling import note, progress
+from unveil.cli.output import assessed, check_targets, output_options
 from unveil.wording import shown
 
 __all__ = ["command"]
@@ -48,35 +47,24 @@ def command(
     may_be_wrong: bool,
     tolerance: float | None,
     seed: int,
-    form: str,
-    output: str | None,
-    report: str | None,
-    exposed: int,
-    reveal: bool,
-    exit_zero: bool,
-    quiet: bool,
+    **given: Any,
 ) -> int:
     """Say how many of the secret pairs an attacker finds who holds MATRIX.
 
     MATRIX is a square text table: a row per entry, a column per pseudonym, 1 where the pair is possible and 0 where it
     is not, or a weight. Labels in the first row and column are optional.
     """
-    from unveil.assess import assess
     from unveil.case import Case
     from unveil.policy import Policy
     from unveil.release.matrix import read_matrix, read_truth
 
-    tell = note(quiet)
-    check_targets([output, report], [matrix, truth])
-    given: dict[str, Any] = {} if tolerance is None else {"matching.expected_cracks": tolerance}
-    policy = Policy(tolerance=MappingProxyType(given), may_be_wrong=may_be_wrong, seed=seed)
-    with progress(f"reading {shown(matrix)}", quiet) as told:
+    check_targets([given["output"], given["report"]], [matrix, truth])
+    tolerated = {} if tolerance is None else {"matching.expected_cracks": tolerance}
+    policy = Policy(tolerance=MappingProxyType(tolerated), may_be_wrong=may_be_wrong, seed=seed)
+
+    def read() -> Case:
         candidates = read_matrix(Path(matrix))
         mapping = read_truth(Path(truth), candidates) if truth else None
-        case = Case(candidates if weights else candidates.pattern(), truth=mapping)
-        assessment = assess(case, policy, reveal=reveal, exposed=exposed, progress=told)
-        told("writing", None)
-        text = rendered(assessment, form, to_file=output is not None)
-        page = assessment.to_html() if report else ""
-    deliver(text, page, output, report, tell)
-    return 0 if exit_zero else assessment.verdict.exit_code
+        return Case(candidates if weights else candidates.pattern(), truth=mapping)
+
+    return assessed(read, policy, f"reading {shown(matrix)}", given)

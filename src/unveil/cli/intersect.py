@@ -9,10 +9,10 @@ import click
 
 from unveil.case import Case
 from unveil.cli.options import policy_from, policy_options, reading_options, release_from
-from unveil.cli.output import check_targets, deliver, output_options, rendered
-from unveil.cli.telling import note, progress
+from unveil.cli.output import assessed, check_targets, output_options
+from unveil.cli.telling import note
 from unveil.errors import UnveilError
-from unveil.release import Release, Table
+from unveil.release import Table
 from unveil.wording import shown
 
 __all__ = ["command"]
@@ -34,46 +34,27 @@ Examples:
 @policy_options
 @reading_options
 @output_options
-def command(
-    files: tuple[str, ...],
-    on: str,
-    people: str | None,
-    form: str,
-    output: str | None,
-    report: str | None,
-    exposed: int,
-    reveal: bool,
-    exit_zero: bool,
-    quiet: bool,
-    **given: Any,
-) -> int:
+def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -> int:
     """Lay FILES, releases of the same people, on top of each other.
 
     Each may be anonymous by itself. What is possible in all of them is what an attacker is left with who knows that a
     person is in all. Labels such as 476**, 20-29 or * are read as they are written.
     """
-    from unveil.assess import assess
-
-    tell = note(quiet)
     if len(files) < 2:
         raise UnveilError("give two releases or more")
-    check_targets([output, report], [*files, people, given["policy_file"]])
-    policy = policy_from({**given, "quasi": (on,), "itemsets": None}, tell)
-    with progress(f"reading {shown(files[0])}", quiet) as told:
-        tables: list[Release] = [release_from(file, given) for file in files]
-        for table in tables:
-            if not isinstance(table, Table):
-                raise UnveilError(f"{shown(table.name)}: was read as {table.kind}; releases of people are tables")
-        holds = {f"release {k}": table for k, table in enumerate(tables[1:], 2)}
-        if people:
-            holds["people"] = release_from(people, given)
-        case = Case(tables[0], holds=MappingProxyType(holds))
-        assessment = assess(case, policy, reveal=reveal, exposed=exposed, progress=told)
-        told("writing", None)
-        text = rendered(assessment, form, to_file=output is not None)
-        page = assessment.to_html() if report else ""
-    for table in (*tables, *([holds["people"]] if people else [])):
-        for said in table.notes:
-            tell(f"{shown(table.name)}: {said}")
-    deliver(text, page, output, report, tell)
-    return 0 if exit_zero else assessment.verdict.exit_code
+    check_targets([given["output"], given["report"]], [*files, people, given["policy_file"]])
+    policy = policy_from({**given, "quasi": (on,), "itemsets": None}, note(given["quiet"]))
+
+    def read() -> Case:
+        first, *others = (_table(file, given) for file in files)
+        holds = {f"release {k}": table for k, table in enumerate(others, 2)}
+        return Case(first, holds=MappingProxyType(holds | ({"people": _table(people, given)} if people else {})))
+
+    return assessed(read, policy, f"reading {shown(files[0])}", given)
+
+
+def _table(file: str, given: dict[str, Any]) -> Table:
+    release = release_from(file, given)
+    if not isinstance(release, Table):
+        raise UnveilError(f"{shown(release.name)}: was read as {release.kind}; releases of people are tables")
+    return release

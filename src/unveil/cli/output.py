@@ -6,19 +6,22 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from unveil.cli.telling import note, progress
 from unveil.errors import UnveilError
 from unveil.wording import shown
 
 if TYPE_CHECKING:
     from unveil.assessment import Assessment
+    from unveil.case import Case
+    from unveil.policy import Policy
 
-__all__ = ["check_targets", "deliver", "output_options", "rendered", "telling_options"]
+__all__ = ["assessed", "check_targets", "output_options", "rendered", "tell_notes", "telling_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -55,6 +58,29 @@ def check_targets(targets: list[str | None], sources: list[str | None]) -> None:
         seen.append(os.path.realpath(target))
 
 
+def assessed(read: Callable[[], Case], policy: Policy, doing: str, given: Mapping[str, Any]) -> int:
+    """Read a case, assess it, deliver what came out as the output options say, and return the exit code."""
+    from unveil.assess import assess
+
+    output, report, tell = given["output"], given["report"], note(given["quiet"])
+    with progress(doing, given["quiet"]) as told:
+        case = read()
+        assessment = assess(case, policy, reveal=given["reveal"], exposed=given["exposed"], progress=told)
+        told("writing", None)
+        text = rendered(assessment, given["form"], to_file=output is not None)
+        page = assessment.to_html() if report else ""
+    tell_notes(case, tell)
+    _deliver(text, page, output, report, tell)
+    return 0 if given["exit_zero"] else assessment.verdict.exit_code
+
+
+def tell_notes(case: Case, tell: Callable[[str], None]) -> None:
+    """Say what was noticed when the files were read."""
+    for held in (case.release, *case.holds.values()):
+        for said in held.notes:
+            tell(f"{shown(held.name)}: {said}")
+
+
 def rendered(assessment: Assessment, form: str, to_file: bool) -> str:
     """The assessment in the form that was asked for."""
     if form == "json":
@@ -75,7 +101,7 @@ def _coloured(assessment: Assessment) -> str:
     return text.getvalue()
 
 
-def deliver(text: str, page: str, output: str | None, report: str | None, tell: Callable[[str], None]) -> None:
+def _deliver(text: str, page: str, output: str | None, report: str | None, tell: Callable[[str], None]) -> None:
     """Write the text and the report: either all files appear or none."""
     from unveil.release.target import atomic
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options, sources_from
-from unveil.cli.output import check_targets, rendered, telling_options
+from unveil.cli.output import check_targets, rendered, tell_notes, telling_options
 from unveil.cli.telling import note, progress
 from unveil.errors import UnveilError
 from unveil.wording import shown
@@ -96,9 +96,7 @@ def command(
         assessment = made.assessment if made.case is None else _named(made, output, held.getvalue())
         text = rendered(assessment, form, to_file=False)
         page = assessment.to_html() if report else ""
-    for read in (case.release, *case.holds.values()):
-        for said in read.notes:
-            tell(f"{shown(read.name)}: {said}")
+    tell_notes(case, tell)
     if made.case is not None:
         _deliver(made.mapping(), held.getvalue(), page, output, mapping, report)
         tell(f"{shown(output, 200)} written; {shown(mapping, 200)} says what was what, for your eyes only")
