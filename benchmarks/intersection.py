@@ -20,7 +20,8 @@ import pyarrow as pa
 from _measure import data_folder
 
 from unveil import read
-from unveil.classes.intersection import Seen, fitting, intersect, posterior
+from unveil.classes.fitting import fitting
+from unveil.classes.intersection import Seen, intersect, posterior
 from unveil.release.codes import Codes, encode
 
 __all__ = ["main"]

@@ -15,10 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unveil import Run, UnveilError
+from unveil.classes import fitting as fitting_module
 from unveil.classes import intersection
-from unveil.classes.intersection import Seen, Step, fitting, intersect, meaning, meaning_in, possible, posterior
+from unveil.classes.fitting import fitting, meaning, meaning_in
+from unveil.classes.intersection import Seen, Step, intersect, possible, posterior
 from unveil.release.codes import Codes, encode
-from unveil.release.hierarchy import Hierarchy, interval_of, mask_matches
+from unveil.release.hierarchy import Hierarchy
+from unveil.release.labels import interval_of, mask_matches
 
 # ---- slow and obvious ------------------------------------------------------------------------------------------------
 
@@ -447,7 +450,7 @@ def test_columns_that_are_no_text() -> None:
 
 def test_everyone_fits_one_box_of_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Widths differ, so that columns are not gone through in the order in which they are given; in several portions."""
-    monkeypatch.setattr(intersection, "_PROFILES", 100)
+    monkeypatch.setattr(fitting_module, "_PROFILES", 100)
     rng = np.random.default_rng(3)
     numbers = rng.integers(0, 100, (2000, 3))
     known = [column([str(n) for n in c]) for c in numbers.T]

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil.errors import UnveilError
-from unveil.release.hierarchy import Hierarchy, Interval, interval_of, mask_matches
+from unveil.release.hierarchy import Hierarchy
+from unveil.release.labels import Interval, interval_of, mask_matches
 
 ILLNESSES = [
     ("flu", "viral", "lungs", "*"),

@@ -40,7 +40,8 @@ class Classes:
     """All classes of a table with the sensitive values in them, in the order of their keys.
 
     The pairs of class c lie at ``begins[c] … begins[c + 1]``: which value, and how often. ``codes`` are the values
-    that occur, rising; a missing one, −1, comes last.
+    that occur, rising; a missing one, −1, comes last. Where classes overlap, as those of wildcards do, ``members`` says
+    for how many people each is the one that is seen, and ``whole`` how often each value occurs in the table.
     """
 
     key: Ints
@@ -48,6 +49,8 @@ class Classes:
     value: npt.NDArray[np.int32]
     count: Ints
     codes: Ints
+    members: Ints | None = None
+    whole: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.key)
@@ -76,10 +79,17 @@ class Classes:
     @cached_property
     def share(self) -> Floats:
         """The share of each value in the whole table."""
-        totals = np.zeros(self.values, np.int64)
-        np.add.at(totals, self.value, self.count)
-        shares: Floats = totals / max(1, int(self.count.sum()))
+        totals = self.whole
+        if totals is None:
+            totals = np.zeros(self.values, np.int64)
+            np.add.at(totals, self.value, self.count)
+        shares: Floats = totals / max(1, int(totals.sum()))
         return shares
+
+    @property
+    def seen_by(self) -> Ints:
+        """For how many people each class is the one that is seen."""
+        return self.size if self.members is None else self.members
 
     @property
     def alpha(self) -> Floats:
