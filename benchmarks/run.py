@@ -3,15 +3,31 @@ are off."""
 
 from __future__ import annotations
 
+import diversity
 import estimators
+import known_items
 import pairs
 import reading
 import startup
+import uniques
+import wildcard
 
 import classes
 import items
 import matching
 
 if __name__ == "__main__":
-    for benchmark in (startup, reading, classes, matching, estimators, items, pairs):
+    for benchmark in (
+        startup,
+        reading,
+        classes,
+        diversity,
+        uniques,
+        wildcard,
+        known_items,
+        matching,
+        estimators,
+        items,
+        pairs,
+    ):
         benchmark.main()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.case import Case
@@ -76,6 +77,7 @@ def assess(
     columns: tuple[Column, ...] = ()
     if isinstance(case.release, Table):
         policy, columns = complete(policy, case.release, run)
+        case = _with_hierarchies(case, policy, run)
     findings = tuple(f for q in applicable for f in _answers(q, case, policy, run))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
@@ -86,12 +88,34 @@ def assess(
         provenance=Provenance(
             sha256=case.release.digest,
             versions=MappingProxyType(_versions()),
-            policy=MappingProxyType(asked_for.to_dict()),
+            policy=MappingProxyType(_told(asked_for, reveal)),
             seed=policy.seed,
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 3),
         ),
     )
+
+
+def _with_hierarchies(case: Case, policy: Policy, run: Run) -> Case:
+    """The case with the hierarchies that the policy names."""
+    if not policy.hierarchy:
+        return case
+    from unveil.release.hierarchies import hierarchies
+
+    tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
+    made = hierarchies(policy.hierarchy, tables, policy.missing, run)
+    for column in policy.sensitive:
+        if column in made:
+            made[column].check(tables[0].codes([column], policy.missing, run)[column].values)
+    return replace(case, hierarchies=MappingProxyType({**made, **case.hierarchies}))
+
+
+def _told(policy: Policy, reveal: bool) -> dict[str, Any]:
+    """The policy as the result may tell it: sensitive values that it names are hidden."""
+    told = policy.to_dict()
+    if not reveal:
+        told["ruled_out"] = {column: ["hidden"] * len(v) for column, v in policy.ruled_out.items()}
+    return told
 
 
 def _suggestion(case: Case, policy: Policy) -> str | None:
@@ -120,7 +144,7 @@ def _checked(release: Release | Case, policy: Policy | None) -> tuple[Case, Poli
     for name in policy.require:
         if name not in known:
             raise UnveilError(f"policy: no question is called {shown(name)!r}; choose from {listed(sorted(known))}")
-    if not isinstance(case.release, Table) and (policy.roles or policy.subject):
+    if not isinstance(case.release, Table) and (policy.roles or policy.subject or policy.hierarchy):
         raise UnveilError(
             f"{shown(case.release.name)}: was read as {case.release.kind}, which has no columns; leave out the roles, "
             "or say --kind table"

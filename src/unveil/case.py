@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from unveil.release import Release
+    from unveil.release.hierarchy import Hierarchy
 
 __all__ = ["Case"]
 
@@ -25,9 +26,11 @@ class Case:
 
     ``truth[i]`` says what has become of subject ``i`` of the original: which row, item or node of the release, or −1
     if it is not in there; several may have become one. ``holds`` are the releases in the attacker's hands, by name.
+    ``hierarchies`` say of some columns what their values are kinds of; those that the policy names are added.
     """
 
     release: Release
     original: Release | None = None
     truth: np.ndarray | None = None
     holds: Mapping[str, Release] = field(default_factory=lambda: MappingProxyType({}))
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Crowds"]
 
+_RISKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
+
 _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000)
 
 
@@ -40,6 +42,24 @@ class Crowds:
         import numpy as np
 
         return cls(*np.unique(np.asarray(sizes, np.int64), return_counts=True))
+
+    @classmethod
+    def of_classes(cls, sizes: npt.NDArray[np.int64], members: npt.NDArray[np.int64] | None = None) -> Crowds:
+        """From the size of every class and, where classes overlap, how many see each.
+
+        >>> import numpy as np
+        >>> Crowds.of_classes(np.array([3, 1, 1])).subjects.tolist()
+        [2, 3]
+        """
+        import numpy as np
+
+        if members is None:
+            size, classes = np.unique(sizes, return_counts=True)
+            return cls(size, size * classes)
+        size, where = np.unique(sizes, return_inverse=True)
+        subjects = np.zeros(len(size), np.int64)
+        np.add.at(subjects, where, members)
+        return cls(size, subjects)
 
     @property
     def total(self) -> int:
@@ -77,7 +97,32 @@ class Crowds:
             x_scale="category",
             mark=k,
             mark_label="" if k is None else f"tolerated from {k:g}",
-            reading="The further left, the easier to find: at 1, nobody else looks the same.",
+            reading="The fewer look the same, the easier to find: at 1, nobody else does.",
+        )
+
+    def risk_curve(self, who: str, title: str, k: float) -> Curve:
+        """How many subjects are found with which probability, and how many with more than the wanted crowd allows."""
+        import numpy as np
+
+        limits = sorted({*_RISKS, 1 / k})
+        where = np.searchsorted(np.array(limits), 1 / self.size, side="left")  # up to and including the limit
+        counts = np.zeros(len(limits), np.int64)
+        np.add.at(counts, where, self.subjects)
+        above, wanted = self.below(k) / self.total, limits.index(1 / k)
+        used = range(min(int(where.min()), wanted), max(int(where.max()), min(wanted + 1, len(limits) - 1)) + 1)
+        at = limits[wanted + 1] if wanted + 1 < len(limits) else None
+        return Curve(
+            title=title,
+            kind="bars",
+            x_label="probability to be found, up to",
+            y_label=who,
+            x=tuple(percent(limits[i]) for i in used),
+            y=tuple(int(counts[i]) for i in used),
+            x_scale="category",
+            mark=None if at is None else 99.9 * at,  # just before the first that is more than tolerated
+            mark_label="" if at is None else f"tolerated up to {percent(1 / k)}",
+            reading=f"{percent(above)} of the {who} are found with a probability above {percent(1 / k)}, 1 in {k:g}; "
+            f"the highest is {percent(1 / self.smallest)}, the average {percent(self.found / self.total)}.",
         )
 
     def below_curve(self, who: str, title: str, k: float) -> Curve:

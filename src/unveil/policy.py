@@ -22,7 +22,7 @@ from typing import Any, Literal
 from unveil.errors import UnveilError
 from unveil.wording import listed, shown
 
-__all__ = ["PRESETS", "Column", "Policy", "Preset", "Role", "is_itemsets"]
+__all__ = ["PRESETS", "Column", "Policy", "Preset", "Role", "is_itemsets", "is_rule"]
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
 
@@ -58,6 +58,10 @@ _DEFAULT: dict[str, float | None] = {
     "classes.homogeneity": None,
     "classes.known_columns": None,
     "classes.intersection": 0,
+    "classes.population_uniques": None,
+    "classes.k_map": None,
+    "classes.presence": None,
+    "classes.known_items": None,
     "items.point_knowledge": None,
     "items.expected_cracks": 0.1,
     "items.o_estimate": None,
@@ -77,8 +81,18 @@ _DEFAULT: dict[str, float | None] = {
 
 
 _ITEMSETS = re.compile(r"pairs|top:\d\d?|[1-9]\d?")
+_RULES = ("prefixes", "intervals", "dates")
+_RULE = re.compile(r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|dates")
 _GAPS = ("median-gap", "mean-gap")
-_COUNTS = ("release.identifiers", "classes.k", "classes.l_distinct", "network.degree_k")
+_MISSING = ("value", "wildcard", "excluded")
+_COUNTS = (
+    "release.identifiers",
+    "classes.k",
+    "classes.k_map",
+    "classes.known_items",
+    "classes.l_distinct",
+    "network.degree_k",
+)
 _NUMBERS = ("classes.l_entropy",)  # all others are shares
 
 
@@ -129,7 +143,15 @@ class Policy:
     excluded what is true. ``width``: how well the frequencies of items are known, as a share of the baskets or a gap.
     ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the most frequent
     tenth of the items, ``3`` for sets of three), so that few are cracked with probability ``danger`` or more.
-    ``pairs_known``: how many of the pairs that are bought together most often the attacker knows.
+    ``pairs_known``: how many of the pairs that are bought together most often the attacker knows. ``items_known``: how
+    many items of one basket they know.
+
+    ``missing_as``: a missing quasi-identifier is a ``value`` of its own, a ``wildcard`` that fits anything, or its row
+    is ``excluded``. ``hierarchy``: for some columns, the file that says what their values are kinds of, or a rule to
+    make one (see :mod:`unveil.release.hierarchies`). ``ruled_out``: for sensitive columns, the values that an attacker
+    can rule out. ``strict``: what each sensitive column gives away is also held against the tolerance for someone who
+    knows all other sensitive columns. ``population``: how many people the rows are a random sample of, or which share
+    of the population they are.
     """
 
     identifier: tuple[str, ...] = ()
@@ -138,6 +160,11 @@ class Policy:
     insensitive: tuple[str, ...] = ()
     subject: str | None = None
     missing: tuple[str, ...] = ("", "?", "NA", "*")
+    missing_as: str = "value"
+    hierarchy: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ruled_out: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    strict: bool = False
+    population: float | None = None
     preset: str = "default"
     tolerance: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
     require: tuple[str, ...] = ()
@@ -146,6 +173,7 @@ class Policy:
     itemsets: str | None = None
     danger: float = 0.5
     pairs_known: int | None = None
+    items_known: int = 2
     seed: int = 0
     guessed: tuple[str, ...] = ()
 
@@ -212,7 +240,20 @@ class Policy:
         twice = sorted(set(columns) & set(data))
         if twice:
             raise UnveilError(f"{name}: {listed(twice)} stands both at the top and under [columns]; keep one")
-        return cls.from_dict({**data, **columns}, where=name)
+        return cls.from_dict({**data, **columns, **_beside(Path(path), data)}, where=name)
+
+
+def _beside(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Files that a policy names lie beside it, whatever the current directory."""
+    named = data.get("hierarchy")
+    if not isinstance(named, Mapping):
+        return {}
+    return {
+        "hierarchy": {
+            column: str(path.parent / said) if isinstance(said, str) and not is_rule(said) else said
+            for column, said in named.items()
+        }
+    }
 
 
 def _values(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,6 +263,12 @@ def _values(data: Mapping[str, Any]) -> dict[str, Any]:
         values[name] = _strings(name, values[name])
     values["quasi"] = _sets(values["quasi"])
     values["tolerance"] = MappingProxyType(dict(_tolerances(values["tolerance"])))
+    for name, example in (("hierarchy", 'zip = "prefixes"'), ("ruled_out", 'diagnosis = ["flu"]')):
+        if not isinstance(values[name], Mapping):
+            raise UnveilError(f"[{name}] must be a table such as [{name}] with {example} below it")
+    values["hierarchy"] = MappingProxyType(dict(values["hierarchy"]))
+    ruled = {column: _strings(f"ruled_out of {shown(column)}", v) for column, v in values["ruled_out"].items()}
+    values["ruled_out"] = MappingProxyType({column: v for column, v in ruled.items() if v})
     return values
 
 
@@ -273,6 +320,16 @@ def _check(policy: Policy) -> None:
         isinstance(policy.pairs_known, bool) or not isinstance(policy.pairs_known, int) or policy.pairs_known < 1
     ):
         raise UnveilError("pairs_known must be a whole number, 1 or more")
+    if isinstance(policy.items_known, bool) or policy.items_known not in range(1, 10):
+        raise UnveilError("items_known must be a whole number from 1 to 9")
+    if policy.missing_as not in _MISSING:
+        raise UnveilError(f"missing_as must be {' or '.join(_MISSING)}")
+    if policy.missing_as == "wildcard" and policy.subject is not None:
+        raise UnveilError('missing_as = "wildcard" is for tables with one row per person; leave out subject, or it')
+    if not isinstance(policy.strict, bool):
+        raise UnveilError("strict must be true or false")
+    _check_population(policy.population)
+    _check_hierarchies(policy)
     if not _is_share(policy.danger) or policy.danger == 0:
         raise UnveilError("danger must be a probability above 0 and up to 1")
     if policy.subject is not None and not isinstance(policy.subject, str):
@@ -284,6 +341,40 @@ def _check(policy: Policy) -> None:
         if value is not None:
             _check_tolerance(name, value)
     _check_roles(policy)
+
+
+def _check_population(given: object) -> None:
+    if given is None or (_is_share(given) and given != 0):
+        return
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or given != given or given != given // 1:
+        raise UnveilError(
+            "population must be a number of people such as 83000000, or a share of them up to 1 such as .01"
+        )
+    if given < 1:
+        raise UnveilError("population must be above 0")
+
+
+def _check_hierarchies(policy: Policy) -> None:
+    for column, said in policy.hierarchy.items():
+        if not isinstance(said, str) or not said:
+            raise UnveilError(f"the hierarchy of {shown(column)} must be a file name or a rule such as prefixes")
+        if said.partition(":")[0] in _RULES and not is_rule(said):
+            raise UnveilError(
+                f"the hierarchy of {shown(column)}: {shown(said)!r} is not a rule; write prefixes, prefixes:4,2, "
+                "intervals:5,10,20 or dates"
+            )
+    strange = [c for c in policy.ruled_out if c not in policy.sensitive]
+    if strange:
+        raise UnveilError(f"ruled_out names {listed(strange)}, which is not among the sensitive columns")
+
+
+def is_rule(text: str) -> bool:
+    """Whether a text is a rule for making a hierarchy, and not the name of a file with one.
+
+    >>> is_rule("prefixes"), is_rule("intervals:5,10"), is_rule("dates"), is_rule("zip.csv")
+    (True, True, True, False)
+    """
+    return bool(_RULE.fullmatch(text))
 
 
 def is_itemsets(text: str) -> bool:
@@ -327,4 +418,6 @@ def _near(name: str, known: list[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
     return [_plain(v) for v in value] if isinstance(value, tuple) else value

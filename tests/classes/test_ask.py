@@ -202,6 +202,16 @@ def test_a_unique_row_says_why(tmp_path: Path) -> None:
     assert [e.because for e in found.exposed] == ["unique because of sex and zip"]
 
 
+def test_the_most_special_rows(tmp_path: Path) -> None:
+    """Row 16 is unique on age (2 points: 3 − 1 columns could be left out), and in no other way; the others are not."""
+    rows = ["f,1234,30"] * 5 + ["m,1234,30"] * 5 + ["f,9999,30"] * 5 + ["m,9999,40"] + ["m,9999,30"] * 2
+    (tmp_path / "t.csv").write_text("sex,zip,age\n" + "\n".join(rows) + "\n")
+    policy = Policy(quasi=(("sex", "zip", "age"),))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)["classes.known_columns"]
+    assert [(e.subject, e.because) for e in found.exposed] == [("row 16", "unique on age: 2 points")]
+    assert "1 row is unique on 3 columns or fewer; age is part of 100%" in found.sentence
+
+
 def test_a_guessed_sensitive_column_informs(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("sex,diagnosis\n" + "f,flu\nm,cold\n" * 10)
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",)))

@@ -21,20 +21,20 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import hypergeom, nbinom
 
-from unveil.classes.population import (
+from unveil.classes.estimates import (
     Estimate,
     Sample,
     _harmonics,
     _log_rises,
     _pitman_fit,
     _snb_fit,
-    against,
     bounds,
     dankar,
     pitman,
     snb,
     zayatz,
 )
+from unveil.classes.population import against
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
 
@@ -358,7 +358,7 @@ def test_a_known_population_row_by_row(table: list[tuple[str, str, bool]]) -> No
     sample = [row[:2] for row in table if row[2]]
     classes = sorted(set(people), reverse=True)
     if not sample:
-        with pytest.raises(UnveilError, match="none of the population"):
+        with pytest.raises(UnveilError, match="nobody of the population"):
             against([sample.count(c) for c in classes], [people.count(c) for c in classes])
         return
     found = against([sample.count(c) for c in classes], [people.count(c) for c in classes])
@@ -396,11 +396,11 @@ def test_the_average_over_samples_is_classes_over_people() -> None:
     ("sample", "population", "says"),
     [
         ([1, 2], [1], "every class needs"),
-        ([2], [1], "must contain the sample"),
+        ([2], [1], "must contain the release"),
         ([1, 1], [1, 0], "at least one member"),
         ([-1], [1], "at least one member"),
-        ([0], [3], "none of the population"),
-        ([], [], "none of the population"),
+        ([0], [3], "nobody of the population"),
+        ([], [], "nobody of the population"),
         ([0.5], [1], "whole numbers"),
         ([math.inf], [1], "whole numbers"),
         ([[1]], [[1]], "whole numbers"),

@@ -12,15 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.case import Case
+from unveil.classes.ask_items import item_findings
 from unveil.classes.ask_known import known_findings
+from unveil.classes.ask_population import Attacker, check_population, population_findings
 from unveil.classes.ask_releases import check_releases, release_findings
 from unveil.classes.ask_values import Known, value_findings
+from unveil.classes.missing import Missing
 from unveil.classes.sizes import by_value, class_sizes, smallest_classes, values_of
 from unveil.crowds import Crowds
 from unveil.finding import Exposed, Finding
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.table import Table
+from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import counted, listed, number, percent, shown
 
@@ -30,7 +34,6 @@ _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
 _BLAMED = 16  # columns at most among which those are sought that make a row unique
 _LOOKED_AT = 200_000  # rows at most
-_MISSING = "A missing value is a value of its own, which never understates the risk."
 
 
 @dataclass(frozen=True)
@@ -45,35 +48,50 @@ class _Knowledge:
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question, set by set."""
-    table = case.release
+    if isinstance(case.release, Transactions):
+        yield from item_findings(case.release, policy, run)
+        return
+    table, missing = case.release, Missing.of(policy)
     assert isinstance(table, Table)
     for knowledge in _attackers(table, policy):
         after = tuple(c for c in policy.sensitive if c not in knowledge.columns)
-        if not after or knowledge.bound:
+        if knowledge.bound or (not after and missing.plain):
             crowds = class_sizes(table, knowledge.columns, policy.subject, run)
             yield from _findings(table, knowledge, crowds, policy, run)
-            continue
-        found = by_value(table, knowledge.columns, after, policy.subject, run)
-        yield from _findings(table, knowledge, found.crowds, policy, run)
-        for place, (column, classes, rank) in enumerate(found.values):
-            yield from value_findings(classes, _after(knowledge, column, place, policy), rank, policy)
-    known = known_findings(table, policy, run, _MISSING)
+        else:
+            found = by_value(table, knowledge.columns, after, policy.subject, missing, run)
+            beside = "" if missing.plain else _as_values(table, knowledge, policy, run)
+            yield from _findings(table, knowledge, found.crowds, policy, run, beside)
+            for place, values in enumerate(found.values):
+                yield from value_findings(values, _after(knowledge, values.column, place, case, policy), policy)
+        if not knowledge.bound:
+            attacker = Attacker(knowledge.columns, knowledge.ending, knowledge.heading)
+            yield from population_findings(case, attacker, policy, run)
+    known = known_findings(table, policy, run)
     if known is not None:
         yield known
     yield from release_findings(case, policy, run)
 
 
 def check(case: Case, policy: Policy) -> None:
-    """Releases that are laid on top of each other must have the columns for it."""
+    """Releases that are laid on top of each other, and a population, must have the columns for it."""
     check_releases(case, policy)
+    check_population(case, policy)
 
 
-def _after(knows: _Knowledge, column: str, place: int, policy: Policy) -> Known:
+def _after(knows: _Knowledge, column: str, place: int, case: Case, policy: Policy) -> Known:
     """An attacker who is after a sensitive column."""
-    who = "people" if policy.subject else "rows"
-    ending = f"{knows.ending}.{place + 1}" if place else knows.ending
-    given = column not in policy.guessed
-    return Known(_attacker(knows, policy), ending, knows.heading, shown(column), _MISSING, who, given)
+    return Known(
+        attacker=_attacker(knows, policy),
+        ending=f"{knows.ending}.{place + 1}" if place else knows.ending,
+        heading=knows.heading,
+        sensitive=shown(column),
+        missing=Missing.of(policy).said(sensitive=True),
+        who="people" if policy.subject else "rows",
+        decides=column not in policy.guessed,
+        hierarchy=case.hierarchies.get(column),
+        ruled_out=policy.ruled_out.get(column, ()),
+    )
 
 
 def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
@@ -89,7 +107,19 @@ def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
     return sets
 
 
-def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, run: Run) -> Iterator[Finding]:
+def _as_values(table: Table, knows: _Knowledge, policy: Policy, run: Run) -> str:
+    """What the reading of missing values that never understates the risk would have said."""
+    crowds = class_sizes(table, knows.columns, policy.subject, run)
+    who = "people" if policy.subject else "rows"
+    return (
+        f" With missing values as values of their own, the smallest class would have {number(crowds.smallest)}, and "
+        f"{percent(crowds.below(2) / crowds.total)} of the {who} would be unique."
+    )
+
+
+def _findings(
+    table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, run: Run, beside: str = ""
+) -> Iterator[Finding]:
     k = policy.wanted("classes.k")
     people = crowds.total
     who = "people" if policy.subject else "rows"
@@ -115,7 +145,7 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
             direction="higher" if higher else "lower",
             decides=tolerance is not None and not knows.bound,
             attacker=_attacker(knows, policy),
-            missing=_MISSING,
+            missing=Missing().said() if knows.bound else Missing.of(policy).said(),
             sentence=sentence,
             **more,
         )
@@ -126,10 +156,13 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
         crowds.smallest,
         who,
         at_risk,
-        f"Every class of {who} with {same} has at least {counted(crowds.smallest, one, who)}."
-        if crowds.smallest >= k
-        else f"{crowds.below(k):,} of {counted(people, one, who)} ({percent(at_risk)}) stand in classes of fewer than "
-        f"{number(k)} with {same}; the smallest class has {counted(crowds.smallest, one, who)}.",
+        (
+            f"Every class of {who} with {same} has at least {counted(crowds.smallest, one, who)}."
+            if crowds.smallest >= k
+            else f"{crowds.below(k):,} of {counted(people, one, who)} ({percent(at_risk)}) stand in classes of fewer "
+            f"than {number(k)} with {same}; the smallest class has {counted(crowds.smallest, one, who)}."
+        )
+        + beside,
         curves=(crowds.sizes_curve(who, f"{who.capitalize()} by class size", k),),
         exposed=_exposed(table, knows, k, policy, run),
         source=_SWEENEY,
@@ -163,6 +196,7 @@ def _findings(table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, r
         found,
         f"Picking at random among the {who} that match is right with probability {percent(found)} on average.",
         baseline=1 / people,
+        curves=(crowds.risk_curve(who, f"{who.capitalize()} by the probability to be found", k),),
         source=_EL_EMAM,
     )
 
@@ -179,7 +213,8 @@ def _attacker(knows: _Knowledge, policy: Policy) -> str:
 def _exposed(table: Table, knows: _Knowledge, k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
     if not run.exposed:
         return ()
-    small = smallest_classes(table, knows.columns, k, run.exposed, policy.subject, run)
+    missing = Missing() if knows.bound else Missing.of(policy)
+    small = smallest_classes(table, knows.columns, k, run.exposed, policy.subject, missing, run)
     if not small:
         return ()
     shown_columns = [c for c in table.columns if c in policy.roles and c not in policy.insensitive]
@@ -187,11 +222,12 @@ def _exposed(table: Table, knows: _Knowledge, k: float, policy: Policy, run: Run
         values_of(table, [s.row for s in small], shown_columns, run).to_pylist() if run.reveal else [None] * len(small)
     )
     one, who = ("person", "people") if policy.subject else ("row", "rows")
-    blamed = {} if policy.subject else _blamed(table, knows.columns, [s.row for s in small if s.size == 1], run)
+    alone = [s.row for s in small if s.size == 1] if missing.plain and not policy.subject else []
+    blamed = _blamed(table, knows.columns, alone, run)
 
     def because(row: int, size: int) -> str:
         if size > 1:
-            return f"one of {size} {who} with these values"
+            return f"one of {size} {who} with these values" if missing.plain else f"one of {size} {who} who fit"
         return f"unique because of {blamed[row]}" if row in blamed else f"the only {one} with these values"
 
     return tuple(
@@ -230,7 +266,7 @@ def _blamed(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -
 QUESTION = Question(
     name="classes",
     title="How many look alike?",
-    kinds=("table",),
+    kinds=("table", "transactions"),
     findings=(
         "classes.k",
         "classes.uniques",
@@ -242,7 +278,12 @@ QUESTION = Question(
         "classes.homogeneity",
         "classes.known_columns",
         "classes.intersection",
+        "classes.population_uniques",
+        "classes.k_map",
+        "classes.presence",
+        "classes.known_items",
     ),
+    sampled=("classes.population_uniques",),
     ask=ask,
     check=check,
 )

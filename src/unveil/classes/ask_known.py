@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.finding import Curve, Finding
+from unveil.classes.missing import Missing
+from unveil.finding import Curve, Exposed, Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import counted, listed, percent, shown
+from unveil.wording import counted, listed, number, percent, shown
 
 if TYPE_CHECKING:
     from unveil.classes.knowledge import Discovery, Known, Shapley
+    from unveil.classes.uniques import Uniques
 
 __all__ = ["known_findings"]
 
@@ -19,25 +21,31 @@ _FEW = 3  # columns that someone may well know
 _LIKELY = 0.5
 _SINGLED_OUT = 0.05  # the share of people from which on a set of columns is worth naming
 _LARGEST = 4
+_LOOKED_AT = 200_000  # rows up to which minimal sample uniques are sought
 _SOURCE = (
     "L. Sweeney, Simple demographics often identify people uniquely, 2000; L. S. Shapley, A value for n-person games, "
-    "1953; R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008"
+    "1953; R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008; M. Elliot and "
+    "others, SUDA: a program for detecting special uniques, 2005"
 )
 
 
-def known_findings(table: Table, policy: Policy, run: Run, missing: str) -> Finding | None:
+def known_findings(table: Table, policy: Policy, run: Run) -> Finding | None:
     """What someone achieves who knows any few of the quasi-identifiers; None where there is nothing to choose from."""
     from unveil.classes.knowledge import by_known, discover, shapley
+    from unveil.classes.rows import rows_of
     from unveil.classes.tally import tally
 
     names = tuple(dict.fromkeys(c for group in policy.quasi for c in group))
     if len(names) < 2 or policy.subject is not None:
         return None
-    rows = tally(table, names, run=run)
-    codes = rows.codes(names)
-    bands = by_known(codes, rows.counts, run.rng("classes.known_columns"), run=run)
-    sets = discover(codes, rows.counts, _SINGLED_OUT, _LARGEST, run=run)
-    shares = shapley(codes, rows.counts, run.rng("classes.known_columns shapley"), run=run)
+    missing = Missing.of(policy) if policy.missing_as == "excluded" else Missing()
+    rows = rows_of(tally(table, names, run=run), names, None, missing)
+    codes, counts = rows.known, rows.weights
+    people = rows.count if counts is None else int(counts.sum())
+    bands = by_known(codes, counts, run.rng("classes.known_columns"), run=run)
+    sets = discover(codes, counts, _SINGLED_OUT, _LARGEST, run=run)
+    shares = shapley(codes, counts, run.rng("classes.known_columns shapley"), run=run)
+    special = _minimal(table, names, missing, run)
     few = bands[min(_FEW, len(names))]
     tolerance = policy.tolerated("classes.known_columns")
     return Finding(
@@ -48,17 +56,64 @@ def known_findings(table: Table, policy: Policy, run: Run, missing: str) -> Find
         unit="share",
         method="exact" if few.all_seen else "bound",
         interval=None if few.all_seen else (few.risk.high, bands[-1].risk.high),
-        subjects=rows.people,
+        subjects=people,
         share=(few.risk.high, few.risk.high if few.all_seen else bands[-1].risk.high),
         tolerance=tolerance,
         direction="lower",
         decides=tolerance is not None,
         attacker=f"Knows any {counted(few.known, 'column')} of {listed(names, 12)}: the worst choice counts.",
-        missing=missing,
-        baseline=1 / rows.people,
-        sentence=f"{_crossing(bands)} {_smallest(sets, names)}",
+        missing=missing.said(),
+        baseline=1 / people,
+        sentence=f"{_crossing(bands)} {_smallest(sets, names)}{_special(special, names)}",
         curves=(_by_known(bands), _contribution(shares, names)),
+        exposed=() if special is None else _most_special(special, names, run.exposed),
         source=_SOURCE,
+    )
+
+
+def _minimal(table: Table, names: tuple[str, ...], missing: Missing, run: Run) -> Uniques | None:
+    """On which smallest sets of columns each row is unique, where there are not too many rows to look."""
+    from unveil.classes.rows import rows_of
+    from unveil.classes.tally import every_row
+    from unveil.classes.uniques import minimal_uniques
+
+    if table.rows > _LOOKED_AT or not missing.plain:
+        return None
+    rows = rows_of(every_row(table, names, run), names, None, missing)
+    return minimal_uniques(rows.known, None, min(_LARGEST, len(names)), run=run)
+
+
+def _special(found: Uniques | None, names: tuple[str, ...]) -> str:
+    """Which column stands out most among what makes rows unique."""
+    import numpy as np
+
+    if found is None or not len(found.found):
+        return ""
+    parts = found.contribution
+    first = int(np.argmax(parts))
+    people = int((np.diff(found.begins) > 0).sum())
+    return (
+        f" {counted(people, 'row is', 'rows are')} unique on {found.most} columns or fewer; {shown(names[first])} is "
+        f"part of {percent(float(parts[first]))} of what makes them so, by the points of the special uniques detection "
+        "algorithm (SUDA)."
+    )
+
+
+def _most_special(found: Uniques, names: tuple[str, ...], limit: int) -> tuple[Exposed, ...]:
+    """The rows with most points: unique on few columns, in many ways."""
+    import numpy as np
+
+    order = np.argsort(-found.score, kind="stable")[:limit]
+    return tuple(
+        Exposed(
+            subject=f"row {row + 1:,}",
+            risk=1.0,
+            because=f"unique on {listed(names[c] for c in found.of(row)[0])}"
+            + (f" and in {counted(len(found.of(row)) - 1, 'more way')}" if len(found.of(row)) > 1 else "")
+            + f": {number(float(found.score[row]))} points",
+        )
+        for row in order.tolist()
+        if found.score[row] > 0
     )
 
 
@@ -74,7 +129,7 @@ def _smallest(found: Discovery, names: tuple[str, ...]) -> str:
     """The smallest sets of columns that single out more than a few."""
     at_least = percent(_SINGLED_OUT)
     if not found.sets:
-        return f"No {_LARGEST} of the columns or fewer single out {at_least} of the rows."
+        return f"No {min(_LARGEST, len(names))} of the columns or fewer single out {at_least} of the rows."
     size = len(found.sets[0].columns)
     best = [s for s in found.sets if len(s.columns) == size][:3]
     said = "; ".join(f"{listed(shown(names[c]) for c in s.columns)} ({percent(s.unique)})" for s in best)

@@ -25,7 +25,7 @@ _GANTA = (
 
 def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """What the release and those held beside it give away together, for every sensitive column."""
-    from unveil.classes.fitting import fitting
+    from unveil.classes.fitting import fitting, reading
     from unveil.classes.intersection import common_codes, intersect, posterior
 
     tables = _releases(case)
@@ -35,7 +35,8 @@ def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     people = case.holds.get("people")
     known_by = people if isinstance(people, Table) else tables[0]
     known = list(known_by.codes(on, policy.missing, run).values())
-    fits = [fitting(known, list(t.codes(on, (), run).values()), run=run) for t in tables]
+    read = reading(on, case.hierarchies)
+    fits = [fitting(known, list(t.codes(on, (), run).values()), read, run=run) for t in tables]
     strange = sum(sum(f.strange) for f in fits)
     for place, column in enumerate(policy.sensitive):
         values, _ = common_codes([t.codes([column], policy.missing, run)[column] for t in tables])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unveil.finding import Curve, Finding
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from unveil.classes.models import Classes
+    from unveil.classes.sizes import ValuesIn
+    from unveil.release.hierarchy import Hierarchy
 
 __all__ = ["Known", "value_findings"]
 
@@ -25,7 +27,8 @@ _RULED_OUT = 20
 
 @dataclass(frozen=True)
 class Known:
-    """What an attacker knows, in words, what that adds to ids and titles, and what they are after."""
+    """What an attacker knows, in words, what that adds to ids and titles, and what else there is to be known of the
+    column that they are after: its hierarchy, and the values that can be ruled out."""
 
     attacker: str
     ending: str
@@ -34,74 +37,143 @@ class Known:
     missing: str
     who: str
     decides: bool
+    hierarchy: Hierarchy | None = None
+    ruled_out: tuple[str, ...] = ()
 
 
-def value_findings(
-    classes: Classes, known: Known, rank: npt.NDArray[np.float64] | None, policy: Policy
-) -> Iterator[Finding]:
-    """All findings about one sensitive column. ``rank`` is the order of its values where they are numbers."""
-    people = int(classes.size.sum())
-    hit = _Hit(classes, people)
+def value_findings(found: ValuesIn, known: Known, policy: Policy) -> Iterator[Finding]:
+    """All findings about one sensitive column."""
+    made = _Maker(found.classes, known, policy)
+    if not len(found.classes):
+        yield made.finding(
+            "classes.homogeneity",
+            f"{known.who.capitalize()} whose {known.sensitive} is known without finding them",
+            0.0,
+            f"No row has a value in {known.sensitive}: there is nothing to learn.",
+            share=(0.0, 0.0),
+        )
+        return
+    yield _distinct(found, made)
+    yield _entropy(made)
+    yield _t(found, made)
+    yield _homogeneity(found, made)
+    if found.strict is not None:
+        yield _strict(found, found.strict, known, policy)
 
-    def finding(name: str, title: str, value: float, sentence: str, **more: Any) -> Finding:
-        tolerance = policy.tolerated(name)
+
+@dataclass(frozen=True, eq=False)
+class _Maker:
+    """Makes findings about some classes and one attacker."""
+
+    classes: Classes
+    known: Known
+    policy: Policy
+
+    def share(self, some: npt.NDArray[np.bool_]) -> float:
+        """The share of people in some classes."""
+        seen_by = self.classes.seen_by
+        return float(seen_by[some].sum() / seen_by.sum())
+
+    def finding(self, name: str, title: str, value: float, sentence: str, **more: Any) -> Finding:
+        """A finding with what all of them have in common."""
+        tolerance = self.policy.tolerated(name)
         higher = more.get("direction", "lower") == "higher"
         facts: dict[str, Any] = {
-            "id": name + known.ending,
+            "id": name + self.known.ending,
             "question": "classes",
-            "title": title + known.heading,
+            "title": title + self.known.heading,
             "value": value,
             "unit": "values" if higher else "share",
             "method": "exact",
-            "subjects": people,
+            "subjects": self.classes.people,
             "tolerance": tolerance,
             "direction": "lower",
-            "decides": tolerance is not None and known.decides,
-            "attacker": known.attacker,
-            "missing": known.missing,
+            "decides": tolerance is not None and self.known.decides,
+            "attacker": self.known.attacker,
+            "missing": self.known.missing,
             "sentence": sentence,
         }
         return Finding(**(facts | more))
 
-    least = int(classes.distinct.min())
-    wanted = policy.tolerated("classes.l_distinct") or 2
-    few = hit.share(classes.distinct < wanted)
-    yield finding(
+    def few(self) -> tuple[int, float, float]:
+        """The fewest values in a class, how many are wanted, and the share of people in classes with fewer."""
+        wanted = self.policy.tolerated("classes.l_distinct") or 2
+        return int(self.classes.distinct.min()), wanted, self.share(self.classes.distinct < wanted)
+
+
+def _distinct(found: ValuesIn, made: _Maker) -> Finding:
+    classes, known = made.classes, made.known
+    least, wanted, few = made.few()
+    listed_values = f" {_listed(found, made)}" if known.ruled_out else ""
+    return made.finding(
         "classes.l_distinct",
         f"Fewest different values of {known.sensitive} in a class (ℓ)",
         float(least),
         f"{percent(few)} of the {known.who} stand in classes with fewer than {number(wanted)} different values of "
         f"{known.sensitive}; the poorest class has {counted(least, 'value')}. In some class one value takes up "
-        f"{percent(float(classes.alpha.max()))} (α); {_recursive(classes)}",
+        f"{percent(float(classes.alpha.max()))} (α); {_recursive(classes)}{listed_values}",
         direction="higher",
         share=(few, few),
-        curves=(_by_ruled_out(hit, known),) if classes.values > 2 else (),
+        curves=(_by_ruled_out(made),) if classes.values > 2 else (),
         source=_MACHANAVAJJHALA,
     )
-    entropy = classes.entropy_l
-    tolerance = policy.tolerated("classes.l_entropy")
-    below = hit.share(entropy < (wanted if tolerance is None else tolerance) - 1e-12)
-    yield finding(
+
+
+def _entropy(made: _Maker) -> Finding:
+    entropy = made.classes.entropy_l
+    tolerance = made.policy.tolerated("classes.l_entropy")
+    wanted = (made.policy.tolerated("classes.l_distinct") or 2) if tolerance is None else tolerance
+    below = made.share(entropy < wanted - 1e-12)
+    return made.finding(
         "classes.l_entropy",
-        f"Least diversity of {known.sensitive} in a class by entropy (ℓ)",
+        f"Least diversity of {made.known.sensitive} in a class by entropy (ℓ)",
         float(entropy.min()),
-        f"The least diverse class tells as little as {number(float(entropy.min()))} equally frequent values would.",
+        f"The least diverse class tells as little as {number(float(entropy.min()))} equally frequent values would."
+        if entropy.min() > 1
+        else "In the least diverse class there is one value only.",
         direction="higher",
         share=(below, below),
         source=_MACHANAVAJJHALA,
     )
-    yield _t(classes, known, rank, policy, hit, finding)
-    yield _homogeneity(classes, known, hit, finding)
 
 
-@dataclass(frozen=True, eq=False)
-class _Hit:
-    classes: Classes
-    people: int
+def _strict(found: ValuesIn, classes: Classes, known: Known, policy: Policy) -> Finding:
+    """The strict reading of several sensitive columns: someone may know all others."""
+    stricter = replace(
+        known,
+        ending=f"{known.ending}.strict",
+        heading=f"{known.heading}, the other sensitive columns known",
+        attacker=f"{known.attacker} Knows all other sensitive columns too.",
+        decides=known.decides and policy.strict,
+    )
+    made = _Maker(classes, stricter, policy)
+    least, wanted, few = made.few()
+    distances, how = _distances(found, classes, known)
+    return made.finding(
+        "classes.l_distinct",
+        f"Fewest different values of {known.sensitive} in a class (ℓ)",
+        float(least),
+        f"{percent(few)} of the {known.who} then stand in classes with fewer than {number(wanted)} different "
+        f"values; by entropy the poorest has {number(float(classes.entropy_l.min()))}, and the class that differs "
+        f"most from the table is {number(float(distances.max()))} away from it, with {how}.",
+        direction="higher",
+        share=(few, few),
+        tolerance=policy.tolerated("classes.l_distinct") if policy.strict else None,
+        source=_MACHANAVAJJHALA,
+    )
 
-    def share(self, some: npt.NDArray[np.bool_]) -> float:
-        """The share of people in some classes."""
-        return float(self.classes.size[some].sum() / self.people)
+
+def _listed(found: ValuesIn, made: _Maker) -> str:
+    """What the listed values are worth to someone who can rule them out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = made.known
+    texts = pc.utf8_trim_whitespace(found.texts.cast(pa.string()))
+    ruled = pc.is_in(texts, value_set=pa.array([v.strip() for v in known.ruled_out])).to_numpy(zero_copy_only=False)
+    revealed, total = made.classes.revealed_without(ruled), made.classes.people
+    there = f"Of {counted(len(known.ruled_out), 'listed value')} {int(ruled.sum()):,} can be found"
+    return f"{there}; whoever can rule out what is listed knows it of {percent(revealed / total)}."
 
 
 def _recursive(classes: Classes) -> str:
@@ -113,10 +185,11 @@ def _recursive(classes: Classes) -> str:
     return f"it is recursively (c, 2)-diverse for every c above {number(c)}."
 
 
-def _by_ruled_out(hit: _Hit, known: Known) -> Curve:
+def _by_ruled_out(made: _Maker) -> Curve:
     """The background knowledge attack: how many values must be ruled out before one is left."""
-    most = min(_RULED_OUT, hit.classes.values - 1)
-    shares = [hit.share(hit.classes.distinct <= m + 1) for m in range(most + 1)]
+    classes, known = made.classes, made.known
+    most = min(_RULED_OUT, classes.values - 1)
+    shares = [made.share(classes.distinct <= m + 1) for m in range(most + 1)]
     half = next((m for m, s in enumerate(shares) if s >= 0.5), None)
     said = f"that takes {half:,} for half of the {known.who}" if half else f"it does so for half of the {known.who}"
     if half is None:
@@ -132,22 +205,36 @@ def _by_ruled_out(hit: _Hit, known: Known) -> Curve:
     )
 
 
-def _t(
-    classes: Classes, known: Known, rank: npt.NDArray[np.float64] | None, policy: Policy, hit: _Hit, finding: Any
-) -> Finding:
+def _distances(found: ValuesIn, classes: Classes, known: Known) -> tuple[npt.NDArray[np.float64], str]:
+    """How far each class is from the table, and in which order or tree the values stand."""
+    if known.hierarchy is not None:
+        return classes.t_tree(_levels(found, known.hierarchy)), "values in their hierarchy"
+    if found.rank is not None:
+        return classes.t_ordered(found.rank), "values on a line"
+    return classes.t_equal, "all values equally far apart"
+
+
+def _levels(found: ValuesIn, hierarchy: Hierarchy) -> list[npt.NDArray[np.int32]]:
+    """What each value is on every level above the values."""
+    leaves = hierarchy.codes(found.texts)
+    return [hierarchy.generalise(leaves, level) for level in range(1, hierarchy.height + 1)]
+
+
+def _t(found: ValuesIn, made: _Maker) -> Finding:
     import numpy as np
 
-    equal = float(classes.t_equal.max())
-    distances = classes.t_equal if rank is None else classes.t_ordered(rank)
+    classes, known = made.classes, made.known
+    distances, how = _distances(found, classes, known)
     value = float(distances.max())
-    tolerance = policy.tolerated("classes.t")
-    off = None if tolerance is None else hit.share(distances > tolerance + 1e-12)
-    how = "all values equally far apart" if rank is None else "values on a line"
-    beside = "" if rank is None else f" (with all values equally far apart {number(equal)})"
+    tolerance = made.policy.tolerated("classes.t")
+    off = None if tolerance is None else made.share(distances > tolerance + 1e-12)
+    beside = ""
+    if distances is not classes.t_equal:
+        beside = f" (with all values equally far apart {number(float(classes.t_equal.max()))})"
     beta, enhanced, delta = (float(x.max()) for x in (classes.beta, classes.beta_enhanced, classes.delta))
     delta_text = "infinite, as some value is absent from some class" if np.isinf(delta) else number(delta)
     beta_text = "none is enough" if np.isinf(enhanced) else number(enhanced)
-    found: Finding = finding(
+    return made.finding(
         "classes.t",
         f"How far {known.sensitive} in a class is from the whole table (t)",
         value,
@@ -158,30 +245,52 @@ def _t(
         share=None if off is None else (off, off),
         source=_LI,
     )
-    return found
 
 
-def _homogeneity(classes: Classes, known: Known, hit: _Hit, finding: Any) -> Finding:
+def _homogeneity(found: ValuesIn, made: _Maker) -> Finding:
     import numpy as np
 
-    same = hit.share(classes.distinct == 1)
+    classes, known = made.classes, made.known
+    same = made.share(classes.distinct == 1)
     gain = classes.inside - classes.share[classes.value]
     at = int(np.argmax(gain))
     before, after = float(classes.share[classes.value[at]]), float(classes.inside[at])
-    guess = float((classes.top.sum()) / hit.people)
     certain = f"The class alone tells the {known.sensitive} of {percent(same)} of the {known.who}"
     skew = (
         f"In the most skewed class, belief in one value rises from {percent(before)} to {percent(after)}"
         if after > before
         else "No class tells more than the table"
     )
-    found: Finding = finding(
+    similar = _similar(found, known.hierarchy, made) if known.hierarchy is not None else None
+    kinds = ""
+    if similar is not None and len(similar.y) > 1:
+        kinds = f" What kind it is, one level up in its hierarchy, is told of {percent(similar.y[1])}."
+    return made.finding(
         "classes.homogeneity",
         f"{known.who.capitalize()} whose {known.sensitive} is known without finding them",
         same,
-        f"{certain}. {skew}. Guessing each class's most frequent value is right for {percent(guess)}.",
+        f"{certain}. {skew}. Guessing each class's most frequent value is right for {percent(classes.guessed)}.{kinds}",
         share=(same, same),
         baseline=float(classes.values == 1),
+        curves=() if similar is None else (similar,),
         source=_MACHANAVAJJHALA,
     )
-    return found
+
+
+def _similar(found: ValuesIn, hierarchy: Hierarchy, made: _Maker) -> Curve:
+    """The similarity attack: values that differ but are of the same kind."""
+    known = made.known
+    levels = _levels(found, hierarchy)[:-1]  # on the last one everything is the same
+    shares = [made.share(made.classes.distinct == 1)]
+    shares += [made.share(made.classes.distinct_kinds(level) == 1) for level in levels]
+    kind = f"; what kind it is, one level up, of {percent(shares[1])}" if levels else ""
+    return Curve(
+        title=f"{known.sensitive} known, exactly or by its kind",
+        kind="bars",
+        x_label=f"level of the hierarchy of {known.sensitive}",
+        y_label=f"share of {known.who} whose class has one kind only",
+        x=("value", *(f"level {i}" for i in range(1, len(levels) + 1))),
+        y=tuple(shares),
+        x_scale="category",
+        reading=f"The value is known of {percent(shares[0])} of the {known.who}{kind}.",
+    )

@@ -8,7 +8,7 @@ releases are generalised, several classes may fit, and the person may be in any 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from unveil.release.hierarchy import Hierarchy
 from unveil.release.labels import ROOT, interval_of, mask_matches
 from unveil.run import Run
 
-__all__ = ["Fitting", "Interpret", "fitting", "meaning", "meaning_in"]
+__all__ = ["Fitting", "Interpret", "fitting", "meaning", "meaning_in", "reading"]
 
 Floats = npt.NDArray[np.float64]
 Small = npt.NDArray[np.int32]
@@ -170,6 +170,11 @@ def meaning(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, Ints]:
     left, right = ([text.strip() for text in texts] for texts in (values, labels))
     swapped = {(v, x) for x, v in _masked(right, left)}
     return _arrays(_same(left, right) | _masked(left, right) | swapped | _overlapping(left, right))
+
+
+def reading(columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> list[Interpret]:
+    """How to read the labels of each column: in its hierarchy where there is one, by what is written otherwise."""
+    return [meaning_in(hierarchies[c]) if c in hierarchies else meaning for c in columns]
 
 
 def meaning_in(hierarchy: Hierarchy) -> Interpret:

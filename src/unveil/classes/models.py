@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +88,11 @@ class Classes:
         return shares
 
     @property
+    def people(self) -> int:
+        """How many people there are."""
+        return int(self.seen_by.sum())
+
+    @property
     def seen_by(self) -> Ints:
         """For how many people each class is the one that is seen."""
         return self.size if self.members is None else self.members
@@ -122,6 +128,33 @@ class Classes:
 
         found: Floats = _kernels.recursive(self.begins, self.count, few)
         return found
+
+    @property
+    def guessed(self) -> float:
+        """The share of people whose value is right when each class's most frequent one is guessed."""
+        if self.members is None:
+            return float(self.top.sum() / self.people)
+        return fsum((self.members * self.top / self.size).tolist()) / self.people
+
+    def revealed_without(self, ruled: npt.NDArray[np.bool_]) -> float:
+        """How many people have the only value of their class that is left when those are ruled out for which ``ruled``
+        (one truth value per code) holds. Those who have one of these are not among them."""
+        left = ~np.append(ruled, False)[self.codes][self.value]
+        starts = self.begins[:-1]
+        people = np.add.reduceat(np.where(left, self.count, 0), starts)
+        one = np.add.reduceat(left, starts, dtype=np.int64) == 1
+        if self.members is None:
+            return float(people[one].sum())
+        return fsum((self.members * people / self.size)[one].tolist())
+
+    def distinct_kinds(self, kinds: npt.ArrayLike) -> Ints:
+        """How many different kinds of values there are, where ``kinds[code]`` is what a value is a kind of. A missing
+        value is a kind of its own."""
+        of_code = np.append(np.asarray(kinds, np.int64), np.int64(-1))[self.codes]
+        names, kind = np.unique(of_code, return_inverse=True)
+        of_class = np.repeat(np.arange(len(self)), self.distinct)
+        pairs = np.unique(of_class * len(names) + kind[self.value])
+        return np.bincount(pairs // len(names), minlength=len(self))
 
     @cached_property
     def t_equal(self) -> Floats:

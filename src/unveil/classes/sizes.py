@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from unveil.classes.missing import Missing
 from unveil.crowds import Crowds
 from unveil.release.table import Table
 from unveil.run import Run
@@ -23,10 +24,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from unveil.classes.grouping import Ints
     from unveil.classes.models import Classes
 
-__all__ = ["ByValue", "SmallClass", "by_value", "class_sizes", "number_order", "smallest_classes", "values_of"]
+__all__ = [
+    "ByValue",
+    "SmallClass",
+    "ValuesIn",
+    "by_value",
+    "class_sizes",
+    "number_order",
+    "smallest_classes",
+    "values_of",
+]
 
 
 def class_sizes(table: Table, quasi: Sequence[str], subject: str | None = None, run: Run | None = None) -> Crowds:
@@ -40,58 +49,54 @@ def class_sizes(table: Table, quasi: Sequence[str], subject: str | None = None, 
 
 
 @dataclass(frozen=True, eq=False)
+class ValuesIn:
+    """A sensitive column in the classes. ``texts`` are its values by code, ``rank`` their order where they are numbers.
+    ``strict`` are the classes that someone sees who knows all other sensitive columns too; None if there are none."""
+
+    column: str
+    classes: Classes
+    texts: pa.Array
+    rank: npt.NDArray[np.float64] | None
+    strict: Classes | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class ByValue:
-    """How many people stand in classes of each size, and for every sensitive column its classes and, where its values
-    are numbers, their order."""
+    """How many people stand in classes of each size, and the sensitive columns in these classes."""
 
     crowds: Crowds
-    values: tuple[tuple[str, Classes, npt.NDArray[np.float64] | None], ...]
+    values: tuple[ValuesIn, ...]
 
 
 def by_value(
-    table: Table, quasi: Sequence[str], sensitive: Sequence[str], subject: str | None = None, run: Run | None = None
+    table: Table,
+    quasi: Sequence[str],
+    sensitive: Sequence[str] = (),
+    subject: str | None = None,
+    missing: Missing | None = None,
+    run: Run | None = None,
 ) -> ByValue:
     """Class sizes and the sensitive values in the classes, by one pass over the table.
 
     A person with several rows has several values: each different one counts once.
     """
-    import numpy as np
-
-    from unveil.classes.grouping import packed, people
-    from unveil.classes.models import classes_of
+    from unveil.classes.rows import rows_of
     from unveil.classes.tally import tally
+    from unveil.release.codes import without
 
+    missing = missing or Missing()
     found = tally(table, (*quasi, *sensitive, *([subject] if subject else [])), run=run)
-    columns, rows = found.columns, len(found)
-    most = max(len(columns[c].values) for c in sensitive) + 2
-    key, bound = packed(found.codes(quasi), rows, room=most)
-    counts = found.counts
-    who: Ints | None = None
-    if subject is not None:
-        _, ids = np.unique(key, return_inverse=True)
-        of_person, who = people(ids, columns[subject].codes)
-        key, bound, counts = of_person[who], int(of_person.max()) + 1, None
-        sizes = np.bincount(of_person)
-        crowds = Crowds(*_by_size(sizes))
+    rows = rows_of(
+        found, quasi, subject, missing, room=max((len(found.columns[c].values) + 2 for c in sensitive), default=2)
+    )
     made = []
     for column in sensitive:
-        codes = columns[column].codes
-        if who is None:
-            classes = classes_of(key, bound, codes, counts)
-        else:
-            once = np.unique(who * (len(columns[column].values) + 1) + codes + 1, return_index=True)[1]
-            classes = classes_of(key[once], bound, codes[once])
-        made.append((column, classes, number_order(columns[column].values)))
-    if who is None:
-        crowds = Crowds(*_by_size(made[0][1].size))
-    return ByValue(crowds, tuple(made))
-
-
-def _by_size(sizes: Ints) -> tuple[Ints, Ints]:
-    import numpy as np
-
-    values, classes = np.unique(sizes, return_counts=True)
-    return values, values * classes
+        own = without(found.columns[column], missing.texts)
+        others = [found.columns[c].codes for c in sensitive if c != column]
+        strict = rows.divided(others).classes(own.codes, run) if others else None
+        made.append(ValuesIn(column, rows.classes(own.codes, run), own.values, number_order(own.values), strict))
+    whole = next((v.classes for v in made if rows.simple and v.classes.people == table.rows), None)
+    return ByValue(rows.crowds(run) if whole is None else Crowds.of_classes(whole.size), tuple(made))
 
 
 def number_order(values: pa.Array) -> npt.NDArray[np.float64] | None:
@@ -118,9 +123,21 @@ class SmallClass:
 
 
 def smallest_classes(
-    table: Table, quasi: Sequence[str], below: float, limit: int, subject: str | None = None, run: Run | None = None
+    table: Table,
+    quasi: Sequence[str],
+    below: float,
+    limit: int,
+    subject: str | None = None,
+    missing: Missing | None = None,
+    run: Run | None = None,
 ) -> list[SmallClass]:
     """The smallest classes of fewer than ``below`` people, at most ``limit``, in order of size and row."""
+    if missing is not None and not missing.plain:
+        from unveil.classes.rows import rows_of
+        from unveil.classes.tally import every_row
+
+        rows = rows_of(every_row(table, (*quasi, *([subject] if subject else [])), run), quasi, subject, missing)
+        return [SmallClass(row + 1, size) for row, size in rows.smallest(below, limit, run)]
     sql = (
         f"SELECT min(row_no) AS first_row, count(*) AS size FROM {_people(table, quasi, subject, numbered=True)} "
         f"HAVING count(*) < {below:g} ORDER BY size, first_row LIMIT {limit}"

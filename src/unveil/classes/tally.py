@@ -1,8 +1,8 @@
 """Different rows and how often each occurs: all that the questions about classes need to know of a table.
 
-The engine counts equal rows and only the different ones are turned into codes, unless nearly all rows differ: then
-there is nothing to count, and the columns are turned into codes at once. Which of the two it is, is told from the
-first rows.
+The engine counts equal rows and only the different ones are turned into codes, unless there are few rows or nearly all
+of them differ: then there is little to gain from counting, and the columns are turned into codes at once. Whether they
+differ is told from the first rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from unveil.release.codes import Codes, encode, plain, without
 from unveil.release.table import Table
 from unveil.run import Run
 
-__all__ = ["Tally", "tally"]
+__all__ = ["Tally", "every_row", "tally"]
 
-_SMALL = 1_000_000  # rows up to which the engine counts in any case
+_FEW = 100_000  # rows up to which all are turned into codes
+_SMALL = 1_000_000  # rows up to which the engine counts otherwise
 _HEAD = 20_000
 _DIFFER = 0.8
 
@@ -48,12 +49,17 @@ def tally(table: Table, columns: Sequence[str], missing: tuple[str, ...] = (), r
     columns = tuple(dict.fromkeys(columns))
     if not columns:
         return Tally({}, np.array([table.rows]), table.rows)
-    if _mostly_different(table, columns, run):
+    if table.rows <= _FEW or _mostly_different(table, columns, run):
         return Tally(table.codes(columns, missing, run), None, table.rows)
     by = ", ".join(table.column(c) for c in columns)
     found = table.query(f"SELECT {by}, count(*) AS many FROM {table.relation} GROUP BY {by}", run, "counting rows")
     coded = {c: without(encode(found.column(i)), missing) for i, c in enumerate(columns)}
     return Tally(coded, plain(found["many"].combine_chunks().cast(pa.int64())), table.rows)
+
+
+def every_row(table: Table, columns: Sequence[str], run: Run | None = None) -> Tally:
+    """Every row for itself, in the order of the table."""
+    return Tally(table.codes(columns, (), run), None, table.rows)
 
 
 def _mostly_different(table: Table, columns: Sequence[str], run: Run | None) -> bool:

@@ -68,6 +68,30 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
     click.option("--insensitive", multiple=True, metavar="COLUMNS", help="Columns that tell nobody anything."),
     click.option("--subject", metavar="COLUMN", help="Column that says which rows are the same person."),
     click.option("--missing", multiple=True, metavar="TEXT", help='Text that stands for "missing"; repeatable.'),
+    click.option(
+        "--missing-as",
+        type=click.Choice(["value", "wildcard", "excluded"]),
+        help="What a missing quasi-identifier is: a value of its own (default), one that fits anything, or a reason to "
+        "leave out the row.",
+    ),
+    click.option(
+        "--hierarchy",
+        multiple=True,
+        metavar="COLUMN=WHAT",
+        help="What the values of a column are kinds of: a file in ARX's format, prefixes, prefixes:4,2, "
+        "intervals:5,10,20 or dates. Repeatable.",
+    ),
+    click.option(
+        "--ruled-out",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="A sensitive value that the attacker can rule out; repeatable.",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Also hold each sensitive column against the tolerance for someone who knows the other sensitive ones.",
+    ),
     click.option("--preset", type=click.Choice(list(PRESETS)), help="Tolerances with a public source."),
     click.option(
         "--tolerance",
@@ -86,6 +110,12 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         metavar="NUMBER",
         help="How many of the most frequent pairs of items the attacker knows; 20 by default, which then only informs.",
     ),
+    click.option(
+        "--items-known",
+        type=click.IntRange(1, 9),
+        metavar="NUMBER",
+        help="How many items of one basket the attacker knows; 2 by default.",
+    ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
 )
 
@@ -101,6 +131,12 @@ _HOLDING: tuple[Callable[[_Command], _Command], ...] = (
         "--never",
         metavar="FILE",
         help="Items that the attacker knows are never bought together: columns item, other.",
+    ),
+    click.option(
+        "--population",
+        metavar="WHICH",
+        help="Whom the people of a table are among: a file with the same columns, their number such as 83000000, or "
+        "the share of them that was sampled such as .01.",
     ),
     click.option("--similar", metavar="FILE", help="Similar baskets that the attacker holds, with the items' names."),
 )
@@ -130,6 +166,12 @@ def _itemsets_file(given: Mapping[str, Any]) -> str | None:
     return None if which is None or is_itemsets(which) else which
 
 
+def _population_file(given: Mapping[str, Any]) -> str | None:
+    """The file with the population, where it is one and not a number."""
+    which: str | None = given.get("population")
+    return None if which is None or _number(which) is not None else which
+
+
 def holding_options(command: _Command) -> _Command:
     """Add the options that name what the attacker holds."""
     made: _Command = _all(_HOLDING, command)
@@ -138,7 +180,9 @@ def holding_options(command: _Command) -> _Command:
 
 def sources_from(file: str, given: Mapping[str, Any]) -> list[str | None]:
     """Every file that is read, which results must not overwrite."""
-    return [file, _itemsets_file(given), *(given.get(name) for name in ("policy_file", *_BASKETS, *_TABLES))]
+    held = (given.get(name) for name in ("policy_file", *_BASKETS, *_TABLES))
+    named = (said.partition("=")[2] for said in given.get("hierarchy", ()))
+    return [file, _itemsets_file(given), _population_file(given), *held, *named]
 
 
 def case_from(file: str, given: Mapping[str, Any]) -> Case:
@@ -150,7 +194,7 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
         raise UnveilError("--beliefs and --similar exclude each other; give one")
     release = release_from(file, given)
     if not isinstance(release, Transactions):
-        for name in ("width", "itemsets", "pairs_known"):
+        for name in ("width", "itemsets", "pairs_known", "items_known"):
             if given[name]:
                 option = f"--{name.replace('_', '-')}"
                 raise UnveilError(f"{option} is for baskets of items; {shown(release.name)} was read as {release.kind}")
@@ -160,6 +204,10 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
             if not isinstance(release, Transactions):
                 raise UnveilError(f"--{name} is for baskets of items; {shown(release.name)} was read as {release.kind}")
             holds[name] = read(held, "transactions") if name in _BASKETS else _table(held)
+    if given.get("population") and not isinstance(release, Table):
+        raise UnveilError(f"--population is for tables of people; {shown(release.name)} was read as {release.kind}")
+    if population := _population_file(given):
+        holds["population"] = _table(population)
     original, mapping = holds.pop("original", None), holds.pop("mapping", None)
     if (original is None) != (mapping is None):
         raise UnveilError("--original and --mapping go together: the baskets before, and what each item became")
@@ -202,7 +250,7 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
             said[name] = tuple(column for text in given[name] for column in _names(text))
     if given["quasi"]:
         said["quasi"] = tuple(_names(text) for text in given["quasi"])
-    for name in ("subject", "preset", "seed", "pairs_known"):
+    for name in ("subject", "preset", "seed", "pairs_known", "items_known", "missing_as"):
         if given[name] is not None:
             said[name] = given[name]
     if given["missing"]:
@@ -210,7 +258,21 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
     if given["itemsets"] and not _itemsets_file(given):
         said["itemsets"] = given["itemsets"]
     if given["width"] is not None:
-        said["width"] = _width(given["width"])
+        width = _number(given["width"])
+        said["width"] = given["width"] if width is None else width
+    if given["strict"]:
+        said["strict"] = True
+    if given.get("population") and not _population_file(given):
+        said["population"] = _number(given["population"])
+    if given["hierarchy"]:
+        pairs = (_pair(text, "--hierarchy zip=prefixes, or diagnosis=diagnosis.csv") for text in given["hierarchy"])
+        said["hierarchy"] = {**policy.hierarchy, **dict(pairs)}
+    if given["ruled_out"]:
+        ruled = {column: list(values) for column, values in policy.ruled_out.items()}
+        for text in given["ruled_out"]:
+            column, value = _pair(text, "--ruled-out diagnosis=flu")
+            ruled.setdefault(column, []).append(value)
+        said["ruled_out"] = ruled
     if given["tolerance"]:
         named = dict(pair for text in given["tolerance"] for pair in _tolerance(text))
         said["tolerance"] = MappingProxyType({**policy.tolerance, **named})
@@ -247,11 +309,18 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _width(text: str) -> str | float:
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        return text
+        return None
+
+
+def _pair(text: str, example: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not (found and name and value):
+        raise UnveilError(f"{shown(text)!r} does not say of which column; write {example}")
+    return name, value
 
 
 def _tolerance(text: str) -> list[tuple[str, float | None]]:

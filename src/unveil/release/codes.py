@@ -6,6 +6,7 @@ and −1 where the value is missing. Which values count as missing is the policy
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,41 @@ class Codes:
     values: pa.Array
 
 
+# Arrow's own ways to and from Python would load pandas, if that is installed: 50 MB for nothing.
+
+
 def plain(numbers: pa.Array) -> npt.NDArray[Any]:
-    """Whole numbers, none missing, as numpy has them. Arrow's own way would load pandas, if that is installed."""
+    """Whole numbers, none missing, as numpy has them."""
     import numpy as np
 
     return np.from_dlpack(numbers)
+
+
+def _truths(found: pa.Array) -> npt.NDArray[np.bool_]:
+    """Truth values, none missing, as numpy has them."""
+    import numpy as np
+    import pyarrow as pa
+
+    return plain(found.cast(pa.uint8())).view(np.bool_)
+
+
+def _numbers(numbers: npt.NDArray[Any]) -> pa.Array:
+    """Whole numbers of 32 or 64 bits, as Arrow has them."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = pa.int32() if numbers.dtype == np.int32 else pa.int64()
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def _texts(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """Texts, as Arrow has them."""
+    import numpy as np
+    import pyarrow as pa
+
+    parts = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts))).cast(kind)
 
 
 def smaller(column: pa.Array) -> pa.Array:
@@ -74,9 +105,11 @@ def encode(column: pa.ChunkedArray) -> Codes:
     rank = np.empty(len(order) + 1, np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     rank[-1] = -1
-    raw = [plain(pc.fill_null(chunk.indices, -1)) for chunk in encoded.chunks]
+    nothing = _numbers(np.array([-1], np.int32))[0]
+    found_at = (chunk.indices.cast(pa.int32()) for chunk in encoded.chunks)
+    raw = [plain(pc.fill_null(indices, nothing) if indices.null_count else indices) for indices in found_at]
     positions = np.concatenate(raw) if raw else np.empty(0, np.int32)
-    return Codes(rank[positions], found.take(pa.array(order)))
+    return Codes(rank[positions], found.take(_numbers(order.astype(np.int64))))
 
 
 def _plain(column: pa.ChunkedArray) -> bool:
@@ -103,8 +136,9 @@ def without(column: Codes, missing: tuple[str, ...]) -> Codes:
     if not missing or not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return column
     bare = pc.utf8_trim_whitespace(column.values)
-    gone = pc.is_in(bare, value_set=pa.array(missing, column.values.type)).to_numpy(zero_copy_only=False)
+    found = pc.is_in(bare, value_set=_texts(missing, column.values.type))
+    gone = _truths(found)
     if not gone.any():
         return column
     rank = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1).astype(np.int32)
-    return Codes(rank[column.codes], column.values.filter(pa.array(~gone)))
+    return Codes(rank[column.codes], column.values.filter(pc.invert(found)))

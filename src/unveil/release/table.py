@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Table", "read_arrow", "read_csv", "read_parquet", "table_of"]
 
 _LONG = 1 << 21
+_FEW = 100_000  # rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,9 +82,8 @@ class Table:
 
         if self.parquet and self.origin:
             self.origin.check()
-            return [
-                encode(column) for column in _dictionaries(self.origin.path, [self.columns.index(c) for c in columns])
-            ]
+            places = [self.columns.index(c) for c in columns]
+            return [encode(column) for column in _dictionaries(self.origin.path, places, self.rows <= _FEW)]
         sql = f"SELECT {', '.join(self.column(c) for c in columns)} FROM {self.relation}"
         if self.origin:
             self.origin.check()
@@ -157,8 +157,9 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
     return _made(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=True)
 
 
-def _dictionaries(path: Path, columns: list[int]) -> Iterator[pa.ChunkedArray]:
-    """Columns of a Parquet file, text as it is stored there: numbers and a dictionary."""
+def _dictionaries(path: Path, columns: list[int], together: bool) -> Iterator[pa.ChunkedArray]:
+    """Columns of a Parquet file, text as it is stored there: numbers and a dictionary. Read one by one they take less
+    memory, read together less time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -167,9 +168,17 @@ def _dictionaries(path: Path, columns: list[int]) -> Iterator[pa.ChunkedArray]:
             schema = pq.read_schema(opened)
             names = [schema.names[i] for i in columns]
             text = [n for n in names if pa.types.is_string(schema.field(n).type)]
+            if together:
+                opened.seek(0)
+                read = pq.ParquetFile(opened, read_dictionary=text).read(names, use_threads=False)
+                read.validate(full=True)  # a damaged file may hold numbers that are not in the dictionary
+                yield from (read.column(name) for name in names)
+                return
             for name in names:
                 opened.seek(0)
-                yield pq.ParquetFile(opened, read_dictionary=text).read([name]).column(0)
+                column = pq.ParquetFile(opened, read_dictionary=text).read([name]).column(0)
+                column.validate(full=True)
+                yield column
     except (pa.ArrowException, OSError, UnicodeError):
         raise _unreadable(path, "Parquet") from None
 

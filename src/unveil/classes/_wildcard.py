@@ -1,0 +1,275 @@
+"""The compiled inner loops of ``wildcard``.
+
+Profiles lie pattern by pattern: those of pattern p, which miss the same columns, are ``starts[p] … starts[p + 1]``.
+Word w of profile i is ``bits[w, i]``: a field of bits for each column, all 0 where it is missing. ``known[w, i]`` has
+all bits of the fields that profile i does not miss. Profiles i and j may be the same when their bits agree where both
+are known. Tables are searched from the slot on that the bits give; a slot holds the first profile of its kind, or −1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unveil.compiled import inlined, kernel
+
+__all__ = ["SLOTS", "compared", "dealt", "gathered", "listed", "matched", "paired"]
+
+SLOTS = 16  # a table has at most as many for each profile in it, and at least half: most look-ups find an empty one
+_BLOCK = 512
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
+
+
+@inlined
+def _table(entries: Any) -> Any:
+    """The number of slots of a table, a power of 2, and how far 64 bits are to be shifted to number them."""
+    room, shift = 2, np.uint64(63)
+    while 2 * room < SLOTS * entries:
+        room, shift = 2 * room, shift - np.uint64(1)
+    return room, shift
+
+
+@inlined
+def _begin(bits: Any, row: Any, under: Any, shift: Any) -> Any:
+    """The slot to begin with for a profile of which only the bits ``under`` count."""
+    mixed = np.uint64(0)
+    for w in range(len(under)):
+        mixed = (mixed ^ np.uint64(bits[w, row] & under[w])) * _MIX
+    return np.int64(mixed >> shift)
+
+
+@inlined
+def _same(bits: Any, row: Any, other: Any, under: Any) -> Any:
+    """Whether two profiles agree in the bits ``under``."""
+    same = True
+    for w in range(len(under)):
+        same &= (bits[w, row] ^ bits[w, other]) & under[w] == 0
+    return same
+
+
+@inlined
+def _found(bits: Any, row: Any, under: Any, slots: Any, room: Any, shift: Any) -> Any:
+    """The slot that holds a profile's kind, or the empty one where it belongs. Measured: the same in other words is
+    compiled to code that is half as fast."""
+    at = _begin(bits, row, under, shift)
+    while slots[at] >= 0 and not _same(bits, row, slots[at], under):
+        at = (at + 1) & (room - 1)
+    return at
+
+
+@inlined
+def _differ(bits: Any, known: Any, row: Any, first: Any, last: Any, differ: Any) -> None:
+    """In which bits ``row`` differs from each of ``first … last``; loops so simple that several run at once."""
+    for w in range(len(bits)):
+        own, own_known = bits[w, row], known[w, row]
+        other, other_known = bits[w, first:last], known[w, first:last]
+        if w == 0:
+            for i in range(last - first):
+                differ[i] = (other[i] ^ own) & other_known[i] & own_known
+        else:
+            for i in range(last - first):
+                differ[i] |= (other[i] ^ own) & other_known[i] & own_known
+
+
+# ---- how many people -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def paired(
+    p: Any, q: Any, patterns: Any, work: Any, starts: Any, bits: Any, known: Any, members: Any, slots: Any, size: Any
+) -> Any:
+    """Add to ``size`` the people of another pattern that profiles may be, for all pairs p < q of the first
+    ``patterns``, from a given pair on.
+
+    The profiles of q, the fewer ones, are put into a table by what both patterns know, and those of p are looked up.
+    Stops when as many profiles were gone through as ``work`` says. Returns the pair to go on with.
+    """
+    most = starts[q + 1] - starts[q]
+    kind, here, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    under = np.empty(len(bits), np.int64)
+    done = 0
+    while q < patterns:
+        first, last = starts[q], starts[q + 1]
+        room, shift = _table(last - first)
+        while p < q:
+            if done >= work:
+                return p, q
+            done += last - first + starts[p + 1] - starts[p]
+            for w in range(len(bits)):
+                under[w] = known[w, starts[p]] & known[w, first]
+            slots[:room] = -1
+            for row in range(first, last):
+                at = _found(bits, row, under, slots, room, shift)
+                if slots[at] < 0:
+                    slots[at] = row
+                    here[row - first] = there[row - first] = 0
+                kind[row - first] = slots[at] - first
+                here[slots[at] - first] += members[row]
+            for row in range(starts[p], starts[p + 1]):
+                at = _found(bits, row, under, slots, room, shift)
+                if slots[at] >= 0:
+                    size[row] += here[slots[at] - first]
+                    there[slots[at] - first] += members[row]
+            for row in range(first, last):
+                size[row] += there[kind[row - first]]
+            p += 1
+        p = 0
+        q += 1
+    return p, q
+
+
+@kernel
+def compared(row: Any, work: Any, before: Any, bits: Any, known: Any, members: Any, size: Any) -> Any:
+    """Add the same to ``size`` for the profiles from ``row`` on: each is compared with all those of patterns before its
+    own, which are the first ``before[row]``. Returns the profile to go on with."""
+    differ = np.empty(_BLOCK, np.int64)
+    done = 0
+    while row < len(members) and done < work:
+        own, found = members[row], 0
+        for first in range(0, before[row], _BLOCK):
+            last = min(first + _BLOCK, before[row])
+            _differ(bits, known, row, first, last, differ)
+            people, sizes = members[first:last], size[first:last]
+            for i in range(last - first):
+                found += people[i] if differ[i] == 0 else 0
+                sizes[i] += own if differ[i] == 0 else 0
+        size[row] += found
+        done += before[row]
+        row += 1
+    return row
+
+
+# ---- and which values they have --------------------------------------------------------------------------------------
+
+
+@kernel
+def matched(
+    first: Any, last: Any, unders: Any, ends: Any, turn: Any, starts: Any, bits: Any, slots: Any, cell: Any, hit: Any
+) -> Any:
+    """Put everyone that the profiles ``first … last`` of one pattern may be into cells, so that who is in a cell may
+    be the same as whoever may be the same as one of them.
+
+    Patterns are gone through in ``turn``: up to ``ends[d]`` those that know, of what is known here, ``unders[d]``.
+    ``cell`` is that of every profile, −1 where it is nobody's; ``hit[i, d]`` the cell that profile i of these may be.
+    Returns how many cells there are.
+    """
+    room, shift = _table(last - first)
+    kind, named = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
+    made = k = 0
+    for d in range(len(unders)):
+        under = unders[d]
+        slots[:room] = -1
+        for row in range(first, last):
+            at = _found(bits, row, under, slots, room, shift)
+            if slots[at] < 0:
+                slots[at] = row
+                named[row - first] = -1
+            kind[row - first] = slots[at] - first
+        while k < ends[d]:
+            for row in range(starts[turn[k]], starts[turn[k] + 1]):
+                at = _found(bits, row, under, slots, room, shift)
+                cell[row] = -1
+                if slots[at] >= 0:
+                    one = slots[at] - first
+                    if named[one] < 0:
+                        named[one] = made
+                        made += 1
+                    cell[row] = named[one]
+            k += 1
+        for i in range(last - first):
+            hit[i, d] = named[kind[i]]
+    return made
+
+
+@kernel
+def dealt(
+    cells: Any, cell: Any, owner: Any, value: Any, count: Any, begins: Any, ends: Any, held: Any, many: Any
+) -> None:
+    """Deal pairs of profile and value, in the order of values, to the cells, so that a cell has each value once: cell c
+    has the values ``held[begins[c] … ends[c]]``, and so ``many`` people have them."""
+    begins[: cells + 1] = 0
+    for k in range(len(owner)):
+        if cell[owner[k]] >= 0:
+            begins[cell[owner[k]] + 1] += 1
+    for c in range(cells):
+        begins[c + 1] += begins[c]
+        ends[c] = begins[c]
+    for k in range(len(owner)):
+        c = cell[owner[k]]
+        if c < 0:
+            continue
+        if ends[c] > begins[c] and held[ends[c] - 1] == value[k]:
+            many[ends[c] - 1] += count[k]
+        else:
+            held[ends[c]], many[ends[c]] = value[k], count[k]
+            ends[c] += 1
+
+
+@kernel
+def gathered(
+    i: Any, last: Any, work: Any, hit: Any, begins: Any, ends: Any, held: Any, many: Any, total: Any, seen: Any,
+    value: Any, count: Any, filled: Any,
+) -> Any:  # fmt: skip
+    """Add up the values of all cells that a profile may be, for the profiles ``i … last`` of ``hit``.
+
+    ``total`` and ``seen`` are room for each value, ``seen`` with no number that a profile has. The pairs are written to
+    ``value`` and ``count``, those of the k-th profile up to ``filled[k]``. Stops when there may be no room for one more
+    profile or after as much ``work``. Returns the profile to go on with and how many pairs there are.
+    """
+    made, done, begin = 0, 0, i
+    while i < last and made + len(total) <= len(value) and done < work:
+        before = made
+        for d in range(hit.shape[1]):
+            c = hit[i, d]
+            if c < 0:
+                continue
+            for k in range(begins[c], ends[c]):
+                v = held[k]
+                if seen[v] != i:
+                    seen[v], total[v] = i, 0
+                    value[made] = v
+                    made += 1
+                total[v] += many[k]
+            done += ends[c] - begins[c]
+        done += hit.shape[1]
+        value[before:made].sort()
+        for k in range(before, made):
+            count[k] = total[value[k]]
+        filled[i - begin] = made
+        i += 1
+    return i, made
+
+
+@kernel
+def listed(
+    row: Any, work: Any, bits: Any, known: Any, order: Any, begins: Any, held: Any, many: Any, total: Any, seen: Any,
+    value: Any, count: Any, filled: Any,
+) -> Any:  # fmt: skip
+    """The same for the profiles from ``row`` on, each compared with all others. Profile i has the values of
+    ``begins[order[i]] … begins[order[i] + 1]``."""
+    differ = np.empty(_BLOCK, np.int64)
+    made, done, begin = 0, 0, row
+    while row < len(order) and made + len(total) <= len(value) and done < work:
+        before = made
+        for first in range(0, len(order), _BLOCK):
+            last = min(first + _BLOCK, len(order))
+            _differ(bits, known, row, first, last, differ)
+            for i in range(last - first):
+                if differ[i] == 0:
+                    one = order[first + i]
+                    for k in range(begins[one], begins[one + 1]):
+                        v = held[k]
+                        if seen[v] != row:
+                            seen[v], total[v] = row, 0
+                            value[made] = v
+                            made += 1
+                        total[v] += many[k]
+                    done += begins[one + 1] - begins[one]
+        done += len(order)
+        value[before:made].sort()
+        for k in range(before, made):
+            count[k] = total[value[k]]
+        filled[row - begin] = made
+        row += 1
+    return row, made

@@ -1,0 +1,70 @@
+"""The hierarchies that a policy names, made or read.
+
+A policy says for a column either the name of a file, in the format of ARX (a row for every value: the value, then its
+label on each level), or a rule by which one is made from the column's values:
+
+- ``prefixes``: fewer and fewer leading characters; ``prefixes:4,2``: four of them, then two;
+- ``intervals:5,10,20``: numbers in intervals of these widths, each a multiple of the one before;
+- ``dates``: by day, month and year.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from unveil.errors import UnveilError
+from unveil.policy import is_rule
+from unveil.release.table import Table
+from unveil.run import Run
+from unveil.wording import listed, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from unveil.release.hierarchy import Hierarchy
+
+__all__ = ["hierarchies"]
+
+
+def hierarchies(
+    said: Mapping[str, str], tables: Sequence[Table], missing: tuple[str, ...], run: Run | None = None
+) -> Mapping[str, Hierarchy]:
+    """What a policy says, column by column; rules are applied to the values in all these tables."""
+    from unveil.release.hierarchy import Hierarchy
+
+    made = {}
+    for column, text in said.items():
+        having = [t for t in tables if column in t.columns]
+        if not having:
+            raise UnveilError(
+                f"there is a hierarchy for {shown(column)!r}, but no such column; there are {listed(tables[0].columns)}"
+            )
+        made[column] = (
+            _by_rule(text, _values(having, column, missing, run), column)
+            if is_rule(text)
+            else Hierarchy.read(Path(text))
+        )
+    return MappingProxyType(made)
+
+
+def _values(tables: Sequence[Table], column: str, missing: tuple[str, ...], run: Run | None) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    parts = [t.codes([column], missing, run)[column].values.cast(pa.string()) for t in tables]
+    return pa.chunked_array(parts, pa.string())
+
+
+def _by_rule(text: str, values: pa.ChunkedArray, column: str) -> Hierarchy:
+    from unveil.release.hierarchy import Hierarchy
+
+    rule, _, numbers = text.partition(":")
+    name = f"the hierarchy of {column}"
+    if rule == "dates":
+        return Hierarchy.dates(values, name)
+    if rule == "intervals":
+        return Hierarchy.intervals(values, numbers.split(","), name=name)
+    lengths = [int(n) for n in numbers.split(",")] if numbers else None
+    return Hierarchy.prefixes(values, lengths, name)

@@ -1,0 +1,96 @@
+"""What classes give away, beyond one column at a time: other sensitive columns known, values ruled out, kinds."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unveil
+from unveil import Policy, UnveilError
+from unveil.classes.models import classes_of
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=30)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.sets(st.integers(0, 5)))
+def test_values_that_are_ruled_out(rows: list[tuple[int, int]], ruled: set[int]) -> None:
+    """People whose value is the only one of their class that is left."""
+    found = classes_of(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
+    left = {k: {v for q, v in rows if q == k} - ruled for k, _ in rows}
+    revealed = sum(v not in ruled and len(left[k]) == 1 for k, v in rows)
+    assert found.revealed_without(np.array([v in ruled for v in range(6)])) == revealed
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.lists(st.integers(0, 2), min_size=6, max_size=6))
+def test_kinds_of_values(rows: list[tuple[int, int]], kinds: list[int]) -> None:
+    found = classes_of(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
+    expected = {k: len({kinds[v] for q, v in rows if q == k}) for k in sorted({k for k, _ in rows})}
+    assert found.distinct_kinds(kinds).tolist() == list(expected.values())
+
+
+def test_someone_who_knows_the_other_sensitive_columns(tmp_path: Path) -> None:
+    """By brute force over random rows: classes of the quasi-identifier and the other sensitive column."""
+    rng = random.Random(8)
+    rows = [(rng.randrange(3), rng.randrange(3), rng.randrange(4)) for _ in range(60)]
+    (tmp_path / "t.csv").write_text("q,s,r\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    table = unveil.read(tmp_path / "t.csv")
+    found = unveil.assess(table, Policy(quasi=("q",), sensitive=("s", "r")))
+    for ending, own, other in (("", 1, 2), (".2", 2, 1)):
+        strict = found[f"classes.l_distinct{ending}.strict"]
+        classes: dict[tuple[int, int], set[int]] = {}
+        for row in rows:
+            classes.setdefault((row[0], row[other]), set()).add(row[own])
+        assert strict.value == min(map(len, classes.values()))
+        sizes = Counter((row[0], row[other]) for row in rows)
+        poor = sum(n for key, n in sizes.items() if len(classes[key]) < 2)
+        assert strict.share == pytest.approx((poor / 60, poor / 60))
+        assert not strict.decides
+        assert strict.status is None
+    decided = unveil.assess(table, Policy(quasi=("q",), sensitive=("s", "r"), strict=True))
+    assert decided["classes.l_distinct.strict"].decides
+    assert decided["classes.l_distinct.strict"].tolerance == 2
+
+
+def test_one_sensitive_column_has_no_stricter_reading(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q,s\n1,a\n1,b\n")
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",)))
+    assert not [f.id for f in found.findings if "strict" in f.id]
+
+
+def test_listed_values_and_who_may_see_them(tmp_path: Path) -> None:
+    """Without CANARY the class of 1 is left with flu, of which one in four is."""
+    (tmp_path / "t.csv").write_text("q,s\n1,flu\n1,CANARY\n2,gout\n2,ulcer\n")
+    table = unveil.read(tmp_path / "t.csv")
+    policy = Policy(quasi=("q",), sensitive=("s",), ruled_out={"s": ["CANARY", "plague"]})
+    found = unveil.assess(table, policy)
+    assert "Of 2 listed values 1 can be found" in found["classes.l_distinct"].sentence
+    assert "knows it of 25%" in found["classes.l_distinct"].sentence
+    assert "CANARY" not in found.to_json()
+    assert found.provenance.policy["ruled_out"] == {"s": ["hidden", "hidden"]}
+    assert "CANARY" in unveil.assess(table, policy, reveal=True).to_json()
+
+
+def test_what_cannot_be_ruled_out_is_refused() -> None:
+    with pytest.raises(UnveilError, match="not among the sensitive"):
+        Policy(quasi=("q",), ruled_out={"q": ["1"]})
+    with pytest.raises(UnveilError, match="must be a list"):
+        Policy(sensitive=("s",), ruled_out={"s": [1]})  # type: ignore[dict-item]
+
+
+def test_counts_beyond_two_thousand_million() -> None:
+    """Rows that stand for more people than 32 bits can count."""
+    many = np.array([3_000_000_000, 1, 5_000_000_000, 5_000_000_000])
+    found = classes_of(np.array([0, 0, 1, 1]), 2, np.array([0, 1, 0, 1], np.int32), many)
+    assert found.size.tolist() == [3_000_000_001, 10_000_000_000]
+    assert found.people == 13_000_000_001
+    assert found.alpha.tolist() == [3_000_000_000 / 3_000_000_001, 0.5]
+    q = 8_000_000_000 / 13_000_000_001
+    assert found.t_equal == pytest.approx([3_000_000_000 / 3_000_000_001 - q, q - 0.5])
