@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["Codes", "encode", "plain", "smaller", "without"]
+__all__ = ["Codes", "Numbered", "arrow_numbers", "encode", "numbered", "plain", "smaller", "without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ def _truths(found: pa.Array) -> npt.NDArray[np.bool_]:
     return plain(found.cast(pa.uint8())).view(np.bool_)
 
 
-def _numbers(numbers: npt.NDArray[Any]) -> pa.Array:
+def arrow_numbers(numbers: npt.NDArray[Any]) -> pa.Array:
     """Whole numbers of 32 or 64 bits, as Arrow has them."""
     import numpy as np
     import pyarrow as pa
@@ -87,11 +87,39 @@ def encode(column: pa.ChunkedArray) -> Codes:
     [1, -1, 0, 1]
     """
     import numpy as np
+
+    found = numbered(column)
+    rank, values = found.ranked()
+    return Codes(rank[np.concatenate(found.parts) if found.parts else np.empty(0, np.int32)], values)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbered:
+    """A column as integers, chunk by chunk, in no order of the values yet; −1 is missing."""
+
+    parts: tuple[npt.NDArray[np.int32], ...]
+    values: pa.Array
+
+    def ranked(self) -> tuple[npt.NDArray[np.int32], pa.Array]:
+        """The place in order of each number, that of −1 being −1, and the values in order."""
+        import numpy as np
+        import pyarrow.compute as pc
+
+        order = plain(pc.sort_indices(self.values))
+        rank = np.empty(len(order) + 1, np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        rank[-1] = -1
+        return rank, self.values.take(arrow_numbers(order.astype(np.int64)))
+
+
+def numbered(column: pa.ChunkedArray) -> Numbered:
+    """A column as integers; nulls and NaN are missing."""
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_null(column.type):
-        return Codes(np.full(len(column), -1, np.int32), pa.array([], column.type))
+        return Numbered((np.full(len(column), -1, np.int32),), pa.nulls(0, column.type))
     if pa.types.is_dictionary(column.type) and not _plain(column):
         column = column.cast(column.type.value_type)
     if _is_view(column.type):
@@ -101,15 +129,10 @@ def encode(column: pa.ChunkedArray) -> Codes:
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     encoded = encoded.unify_dictionaries()
     found = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], encoded.type.value_type)
-    order = plain(pc.sort_indices(found))
-    rank = np.empty(len(order) + 1, np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    rank[-1] = -1
-    nothing = _numbers(np.array([-1], np.int32))[0]
+    nothing = arrow_numbers(np.array([-1], np.int32))[0]
     found_at = (chunk.indices.cast(pa.int32()) for chunk in encoded.chunks)
-    raw = [plain(pc.fill_null(indices, nothing) if indices.null_count else indices) for indices in found_at]
-    positions = np.concatenate(raw) if raw else np.empty(0, np.int32)
-    return Codes(rank[positions], found.take(_numbers(order.astype(np.int64))))
+    parts = [plain(pc.fill_null(indices, nothing) if indices.null_count else indices) for indices in found_at]
+    return Numbered(tuple(parts), found)
 
 
 def _plain(column: pa.ChunkedArray) -> bool:

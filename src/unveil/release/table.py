@@ -7,8 +7,9 @@ as they are written. What the engine sees has columns ``c0``, ``c1`` … in orde
 from __future__ import annotations
 
 import hashlib
+import re
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Table", "read_arrow", "read_csv", "read_parquet", "table_of"]
 
 _LONG = 1 << 21
-_FEW = 100_000  # rows
+_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index that has no name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,14 +77,23 @@ class Table:
             self._codes.update(zip(new, self._encoded(new, run), strict=True))
         return {c: without(self._codes[c], missing) for c in columns}
 
+    @property
+    def stored(self) -> bool:
+        """Whether columns can be had one by one, text as numbers and a dictionary."""
+        return self.parquet and self.origin is not None
+
+    def dictionaries(self, columns: Sequence[str]) -> Iterator[pa.ChunkedArray]:
+        """Columns of a file that stores them one by one."""
+        assert self.origin is not None
+        self.origin.check()
+        return _dictionaries(self.origin.path, [self.columns.index(c) for c in columns])
+
     def _encoded(self, columns: list[str], run: Run | None) -> list[Codes]:
         """Columns as integers, without ever holding all their text: bit by bit, or by the dictionaries of the file."""
         import pyarrow as pa
 
-        if self.parquet and self.origin:
-            self.origin.check()
-            places = [self.columns.index(c) for c in columns]
-            return [encode(column) for column in _dictionaries(self.origin.path, places, self.rows <= _FEW)]
+        if self.stored:
+            return [encode(column) for column in self.dictionaries(columns)]
         sql = f"SELECT {', '.join(self.column(c) for c in columns)} FROM {self.relation}"
         if self.origin:
             self.origin.check()
@@ -157,9 +167,8 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
     return _made(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=True)
 
 
-def _dictionaries(path: Path, columns: list[int], together: bool) -> Iterator[pa.ChunkedArray]:
-    """Columns of a Parquet file, text as it is stored there: numbers and a dictionary. Read one by one they take less
-    memory, read together less time."""
+def _dictionaries(path: Path, columns: list[int]) -> Iterator[pa.ChunkedArray]:
+    """Columns of a Parquet file, text as it is stored there: numbers and a dictionary."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -168,16 +177,11 @@ def _dictionaries(path: Path, columns: list[int], together: bool) -> Iterator[pa
             schema = pq.read_schema(opened)
             names = [schema.names[i] for i in columns]
             text = [n for n in names if pa.types.is_string(schema.field(n).type)]
-            if together:
-                opened.seek(0)
-                read = pq.ParquetFile(opened, read_dictionary=text).read(names, use_threads=False)
-                read.validate(full=True)  # a damaged file may hold numbers that are not in the dictionary
-                yield from (read.column(name) for name in names)
-                return
+            opened.seek(0)
+            file = pq.ParquetFile(opened, read_dictionary=text)
             for name in names:
-                opened.seek(0)
-                column = pq.ParquetFile(opened, read_dictionary=text).read([name]).column(0)
-                column.validate(full=True)
+                column = file.read([name], use_threads=False).column(0)
+                column.validate(full=True)  # a damaged file may hold numbers that are not in the dictionary
                 yield column
     except (pa.ArrowException, OSError, UnicodeError):
         raise _unreadable(path, "Parquet") from None
@@ -202,7 +206,8 @@ def _unreadable(path: Path, kind: str) -> UnveilError:
 
 
 def table_of(frame: Any, *, engine: Engine | None = None, name: str = "table in memory") -> Table:
-    """A pandas, polars, pyarrow … frame: anything with an Arrow or DataFrame interface."""
+    """A pandas, polars, pyarrow … frame: anything with an Arrow or DataFrame interface. An index of pandas that has a
+    name is a column; one without is not."""
     import pyarrow as pa
 
     if isinstance(getattr(frame, "columns", None), Iterable) and not isinstance(frame, (pa.Table, pa.RecordBatch)):
@@ -222,6 +227,8 @@ def table_of(frame: Any, *, engine: Engine | None = None, name: str = "table in 
         raise UnveilError(
             f"{shown(name)}: not a frame that Arrow can hold; give one whose columns each hold one type of value"
         ) from None
+    unnamed = [n for n in table.column_names if _INDEX.fullmatch(n)]
+    table = table.drop_columns(unnamed).replace_schema_metadata() if unnamed else table
     hasher = hashlib.sha256(str(table.schema).encode())
     for batch in table.to_batches():
         hasher.update(batch.serialize())
