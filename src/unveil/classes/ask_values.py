@@ -111,7 +111,7 @@ def _distinct(found: ValuesIn, made: _Maker) -> Finding:
         float(least),
         f"{percent(few)} of the {known.who} stand in classes with fewer than {number(wanted)} different values of "
         f"{known.sensitive}; the poorest class has {counted(least, 'value')}. In some class one value takes up "
-        f"{percent(float(classes.alpha.max()))} (α); {_recursive(classes)}{listed_values}",
+        f"{percent(float(classes.alpha.max()))} (α); {_recursive(classes, wanted)}{listed_values}",
         direction="higher",
         share=(few, few),
         curves=(_by_ruled_out(made),) if classes.values > 2 else (),
@@ -176,13 +176,14 @@ def _listed(found: ValuesIn, made: _Maker) -> str:
     return f"{there}; whoever can rule out what is listed knows it of {percent(revealed / total)}."
 
 
-def _recursive(classes: Classes) -> str:
+def _recursive(classes: Classes, wanted: float) -> str:
     import numpy as np
 
-    c = float(classes.recursive_c(2).max())
+    few = max(2, int(wanted))
+    c = float(classes.recursive_c(few).max())
     if np.isinf(c):
-        return "no c makes it recursively (c, 2)-diverse."
-    return f"it is recursively (c, 2)-diverse for every c above {number(c)}."
+        return f"no c makes it recursively (c, {few})-diverse."
+    return f"it is recursively (c, {few})-diverse for every c above {number(c)}."
 
 
 def _by_ruled_out(made: _Maker) -> Curve:

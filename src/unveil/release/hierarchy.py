@@ -43,6 +43,7 @@ __all__ = ["Hierarchy", "Level", "Tree"]
 
 _DELIMITERS = (";", ",", "\t", "|")
 _SAMPLE = 1000
+_LONGEST = 100_000
 _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T].*)?")
 
 Values: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
@@ -294,6 +295,8 @@ def _parsed(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[st
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
         for row in reader:
+            if any(len(cell) > _LONGEST for cell in row):
+                raise ValueError  # the reader's own limit may have been raised for another file
             if row and row != [""]:
                 yield line, row
             line = reader.line_num + 1
