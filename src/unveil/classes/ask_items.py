@@ -46,11 +46,9 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
         decides=tolerance is not None,
         attacker=f"Knows up to {knows} of somebody's basket by their names in the release, and that it is in there.",
         missing="A basket without items shows nothing; all baskets look like it.",
-        baseline=1 / baskets.baskets,
-        sentence=f"Some {_at_most(at)} are in {counted(int(found.smallest[at]), 'basket')} only. "
-        f"{percent(share)} of the baskets hold {_at_most(at)} that fewer than {number(k)} baskets hold, "
-        f"{percent(alone)} hold some that no other basket holds."
-        + (f" Sets of more than {counted(at, 'item')} are too many to count." if found.truncated else ""),
+        sentence=f"The rarest {_at_most(at)} in {counted(int(found.smallest[at]), 'basket')}. {percent(share)} of the "
+        f"baskets hold {'one' if at == 1 else 'such a set'} that fewer than {number(k)} baskets hold, {percent(alone)} one that no other basket "
+        "holds." + (f" Sets of more than {counted(at, 'item')} are too many to count." if found.truncated else ""),
         curves=(_by_known(found, baskets.baskets, k),),
         exposed=_exposed(found, baskets, run),
         source=_TERROVITIS,
@@ -58,7 +56,7 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
 
 
 def _at_most(m: int) -> str:
-    return "item" if m == 1 else f"{m} items or fewer"
+    return "item is" if m == 1 else f"set of at most {m} items is"
 
 
 def _by_known(found: KnownItems, baskets: int, k: float) -> Curve:
