@@ -47,8 +47,9 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
         attacker=f"Knows up to {knows} of somebody's basket by their names in the release, and that it is in there.",
         missing="A basket without items shows nothing; all baskets look like it.",
         sentence=f"The rarest {_at_most(at)} in {counted(int(found.smallest[at]), 'basket')}. {percent(share)} of the "
-        f"baskets hold {'one' if at == 1 else 'such a set'} that fewer than {number(k)} baskets hold, {percent(alone)} one that no other basket "
-        "holds." + (f" Sets of more than {counted(at, 'item')} are too many to count." if found.truncated else ""),
+        f"baskets hold {'one' if at == 1 else 'such a set'} that fewer than {number(k)} baskets hold, "
+        f"{percent(alone)} one that no other basket holds."
+        + (f" Sets of more than {counted(at, 'item')} are too many to count." if found.truncated else ""),
         curves=(_by_known(found, baskets.baskets, k),),
         exposed=_exposed(found, baskets, run),
         source=_TERROVITIS,
