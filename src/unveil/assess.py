@@ -30,7 +30,7 @@ from unveil.release.roles import command_line, complete
 from unveil.release.table import Table
 from unveil.run import Progress, Run
 from unveil.verdict import decide
-from unveil.wording import listed, shown
+from unveil.wording import counted, listed, shown
 
 __all__ = ["QUESTIONS", "assess"]
 
@@ -87,6 +87,7 @@ def assess(
         suggestion=_suggestion(case, policy),
         provenance=Provenance(
             sha256=case.release.digest,
+            beside=MappingProxyType(_beside(case)),
             versions=MappingProxyType(_versions()),
             policy=MappingProxyType(_told(asked_for, reveal)),
             seed=policy.seed,
@@ -98,16 +99,21 @@ def assess(
 
 def _with_hierarchies(case: Case, policy: Policy, run: Run) -> Case:
     """The case with the hierarchies that the policy names."""
-    if not policy.hierarchy:
-        return case
     from unveil.release.hierarchies import hierarchies
 
     tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
-    made = hierarchies(policy.hierarchy, tables, policy.missing, run)
+    made = {**hierarchies(policy.hierarchy, tables, policy, run), **case.hierarchies}
     for column in policy.sensitive:
         if column in made:
             made[column].check(tables[0].codes([column], policy.missing, run)[column].values)
-    return replace(case, hierarchies=MappingProxyType({**made, **case.hierarchies}))
+    return replace(case, hierarchies=MappingProxyType(made))
+
+
+def _beside(case: Case) -> dict[str, str]:
+    """The hash of everything that was read beside the release."""
+    held = {"original": case.original, **case.holds}
+    found = {name: release.digest for name, release in held.items() if release is not None}
+    return found | {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
 
 
 def _told(policy: Policy, reveal: bool) -> dict[str, Any]:
@@ -159,11 +165,28 @@ def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[s
     unanswered = [name for name in policy.require if name not in answered]
     if unanswered:
         doubts.append(f"Required, but nothing there could be held against a tolerance: {listed(unanswered)}.")
+    unmeasured = [name for name in _tolerances_set(case, policy) if not _measured(name, findings)]
+    if unmeasured:
+        doubts.append(f"There is a tolerance for it, but it was not measured: {listed(unmeasured)}.")
+    if isinstance(case.release, Table) and policy.missing_as == "excluded" and policy.subject is None:
+        left = case.release.rows - min((f.subjects for f in findings if f.id == "classes.k"), default=case.release.rows)
+        if left:
+            doubts.append(f"{left:,} of {counted(case.release.rows, 'row')} lack a quasi-identifier and were left out.")
     if isinstance(case.release, Table) and not policy.quasi:
         doubts.append("Nobody said what an attacker may know.")
     if policy.guessed:
         doubts.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
     return doubts
+
+
+def _tolerances_set(case: Case, policy: Policy) -> list[str]:
+    """The findings about such a release for which the policy itself sets a tolerance."""
+    asked = {f for q in QUESTIONS if case.release.kind in q.kinds for f in q.findings}
+    return [name for name, value in policy.tolerance.items() if value is not None and name in asked]
+
+
+def _measured(name: str, findings: tuple[Finding, ...]) -> bool:
+    return any(f.id == name or f.id.startswith(f"{name}.") for f in findings)
 
 
 def _confidence(questions: list[Question], policy: Policy) -> float:

@@ -38,9 +38,11 @@ class Summary:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the assessment was made: enough to make it again."""
+    """How the assessment was made: enough to make it again. ``sha256`` is the hash of the release, ``beside`` those of
+    whatever else was read."""
 
     sha256: str
+    beside: Mapping[str, str]
     versions: Mapping[str, str]
     policy: Mapping[str, Any]
     seed: int
@@ -50,7 +52,11 @@ class Provenance:
     def to_dict(self) -> dict[str, Any]:
         """The provenance as plain JSON values."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return plain | {"versions": dict(self.versions), "policy": dict(self.policy)}
+        return plain | {
+            "beside": dict(self.beside),
+            "versions": dict(self.versions),
+            "policy": dict(self.policy),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +146,7 @@ class Assessment:
             columns=tuple(Column(**c) for c in data["columns"]),
             suggestion=data["suggestion"],
             provenance=Provenance(
-                **{**provenance, **{k: MappingProxyType(provenance[k]) for k in ("versions", "policy")}}
+                **{**provenance, **{k: MappingProxyType(provenance[k]) for k in ("beside", "versions", "policy")}}
             ),
             protections=tuple(Weighed.from_dict(p) for p in data["protections"]),
         )

@@ -104,6 +104,7 @@ class Crowds:
         """How many subjects are found with which probability, and how many with more than the wanted crowd allows."""
         import numpy as np
 
+        k = max(k, 1)
         limits = sorted({*_RISKS, 1 / k})
         where = np.searchsorted(np.array(limits), 1 / self.size, side="left")  # up to and including the limit
         counts = np.zeros(len(limits), np.int64)

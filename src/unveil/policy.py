@@ -83,6 +83,7 @@ _DEFAULT: dict[str, float | None] = {
 _ITEMSETS = re.compile(r"pairs|top:\d\d?|[1-9]\d?")
 _RULES = ("prefixes", "intervals", "dates")
 _RULE = re.compile(r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|dates")
+_PEOPLE = 10**12
 _GAPS = ("median-gap", "mean-gap")
 _MISSING = ("value", "wildcard", "excluded")
 _COUNTS = (
@@ -320,12 +321,12 @@ def _check(policy: Policy) -> None:
         isinstance(policy.pairs_known, bool) or not isinstance(policy.pairs_known, int) or policy.pairs_known < 1
     ):
         raise UnveilError("pairs_known must be a whole number, 1 or more")
-    if isinstance(policy.items_known, bool) or policy.items_known not in range(1, 10):
+    if type(policy.items_known) is not int or policy.items_known not in range(1, 10):
         raise UnveilError("items_known must be a whole number from 1 to 9")
     if policy.missing_as not in _MISSING:
-        raise UnveilError(f"missing_as must be {' or '.join(_MISSING)}")
+        raise UnveilError(f"missing_as must be one of {listed(_MISSING)}")
     if policy.missing_as == "wildcard" and policy.subject is not None:
-        raise UnveilError('missing_as = "wildcard" is for tables with one row per person; leave out subject, or it')
+        raise UnveilError('missing_as = "wildcard" is for tables with one row per person; leave out subject')
     if not isinstance(policy.strict, bool):
         raise UnveilError("strict must be true or false")
     _check_population(policy.population)
@@ -344,7 +345,7 @@ def _check(policy: Policy) -> None:
 
 
 def _check_population(given: object) -> None:
-    if given is None or (_is_share(given) and given != 0):
+    if given is None or (_is_share(given) and isinstance(given, (int, float)) and given >= 1 / _PEOPLE):
         return
     if isinstance(given, bool) or not isinstance(given, (int, float)) or given != given or given != given // 1:
         raise UnveilError(
@@ -352,6 +353,8 @@ def _check_population(given: object) -> None:
         )
     if given < 1:
         raise UnveilError("population must be above 0")
+    if given > _PEOPLE:
+        raise UnveilError("there are no populations of so many people")
 
 
 def _check_hierarchies(policy: Policy) -> None:

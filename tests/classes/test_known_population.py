@@ -71,7 +71,7 @@ def test_findings_with_a_file() -> None:
     case = Case(release, holds={"population": table(people, ["age"], "register")})
     found = unveil.assess(case, Policy(quasi=("age",), sensitive=("ill",)))
     assert found["classes.population_uniques"].value == pytest.approx(2 / 4)
-    assert "1 row fit fewer people" in found["classes.population_uniques"].sentence
+    assert "1 row fits fewer people" in found["classes.population_uniques"].sentence
     assert found["classes.k_map"].value == 1
     assert "register with 6 people" in found["classes.k_map"].attacker
     assert f"{(1 / 5 + 1 / 5 + 1 + 1) / 4:.0%}" in found["classes.k_map"].sentence
@@ -127,3 +127,75 @@ def test_impossible_sizes(population: object) -> None:
     release = table([("30", "x"), ("40", "y"), ("40", "y")], ["age", "zip"])
     with pytest.raises(UnveilError, match="cannot have a sample"):
         unveil.assess(release, Policy(quasi=("age",), population=2))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"{month:02}-{year}" for year in (1985, 1987, 1990) for month in range(1, 13)],
+        ["02139-4307", "90210-1234", "02139-4308"],
+        ["555-1234", "555-0199", "556-9999"],
+        ["25-12", "12-25", "05-07"],
+        ["1e5", "10e4"],
+    ],
+)
+def test_values_with_a_hyphen_are_no_intervals(values: list[str]) -> None:
+    """A release of the whole population, each value once: everybody is found."""
+    rows = [(v,) for v in values]
+    case = Case(table(rows, ["born"]), holds={"population": table(rows, ["born"])})
+    found = unveil.assess(case, Policy(quasi=("born",)))
+    assert found["classes.k_map"].value == 1
+    assert found["classes.population_uniques"].value == 1
+    assert found["classes.presence"].value == 1
+
+
+def test_a_population_that_fits_nobody_takes_nothing_else_away() -> None:
+    release = table([("30", "x"), ("40", "y")], ["age", "zip"])
+    case = Case(release, holds={"population": table([("99", "q")], ["age", "zip"])})
+    found = unveil.assess(case, Policy(quasi=(("age",), ("zip",))))
+    assert found["classes.k.2"].value == 1
+    assert found.verdict.decision == "protect first"
+    assert found["classes.failed"].sentence.endswith("the same columns and categories.")
+
+
+def test_a_set_that_the_population_lacks_is_told() -> None:
+    release = table([("30", "x"), ("40", "y")], ["age", "zip"])
+    case = Case(release, holds={"population": table([("30",), ("40",)], ["age"])})
+    found = unveil.assess(case, Policy(quasi=(("age",), ("zip",))))
+    assert "which lacks a column: zip" in found["classes.k_map"].sentence
+
+
+def test_the_findings_own_tolerance_counts_whom_it_harms() -> None:
+    release = table([("30",)] * 2, ["age"])
+    case = Case(release, holds={"population": table([("30",)] * 10, ["age"])})
+    policy = Policy(quasi=("age",), tolerance={"classes.k_map": 20, "classes.k": 1})
+    found = unveil.assess(case, policy)["classes.k_map"]
+    assert (found.status, found.share) == ("over", (1.0, 1.0))
+
+
+def test_a_tolerance_that_nothing_measured_is_a_doubt() -> None:
+    release = table([("30",)] * 9, ["age"])
+    found = unveil.assess(release, Policy(quasi=("age",), tolerance={"classes.k_map": 3}))
+    assert found.verdict.decision == "your call"
+    assert "it was not measured: classes.k_map" in found.verdict.sentence
+
+
+def test_dates_of_which_the_release_shows_the_month() -> None:
+    people = [("1987-06-05",), ("1987-06-30",), ("1990-01-01",)]
+    case = Case(table([("1987-06",), ("1990-01",)], ["born"]), holds={"population": table(people, ["born"])})
+    found = unveil.assess(case, Policy(quasi=("born",), hierarchy={"born": "dates"}))
+    assert found["classes.k_map"].value == 1
+    assert found["classes.population_uniques"].value == 0.5
+    assert set(found.provenance.beside) == {"population", "hierarchy of born"}
+
+
+def test_the_same_values_of_other_types() -> None:
+    release = table_of(pa.table({"old": pa.array([True, False, True])}), engine=ENGINE)
+    case = Case(release, holds={"population": table([("True",)] * 4 + [("False",)] * 2, ["old"])})
+    assert unveil.assess(case, Policy(quasi=("old",)))["classes.k_map"].value == 2
+
+
+def test_bytes_that_are_no_text_are_told() -> None:
+    release = table_of(pa.table({"q": pa.array([b"\xff\xfe", b"\x80"])}), engine=ENGINE)
+    found = unveil.assess(Case(release, holds={"population": release}), Policy(quasi=("q",)))
+    assert "bytes that are no text" in found["classes.failed"].sentence

@@ -145,3 +145,17 @@ def test_people_with_several_rows_and_excluded_ones(tmp_path: Path) -> None:
     assert found["classes.uniques"].value == pytest.approx(1 / 3)
     assert found["classes.k"].exposed[0].subject == "row 1"
     assert found["classes.l_distinct"].value == 2
+
+
+def test_rows_that_were_left_out_are_a_doubt(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age\n" + "30\n" * 10 + "?\n" * 90)
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("age",), missing_as="excluded"))
+    assert found.verdict.decision == "your call"
+    assert "90 of 100 rows lack a quasi-identifier" in found.verdict.sentence
+    assert "90 of 100 rows lack a value and were left out" in found["classes.k"].sentence
+
+
+def test_nothing_and_what_is_not_a_number_are_the_same() -> None:
+    rows = pa.table({"x": pa.array([None] * 5 + [float("nan")] * 5, pa.float64()), "s": ["a", "b"] * 5})
+    for policy in (Policy(quasi=("x",)), Policy(quasi=("x",), sensitive=("s",))):
+        assert unveil.assess(table_of(rows, engine=ENGINE), policy)["classes.k"].value == 10

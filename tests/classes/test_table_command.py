@@ -42,7 +42,7 @@ def test_hierarchies_and_ruled_out_values(unveil: Unveil, table: Path) -> None:
     asked = ("--hierarchy", "ill=ill.csv", "--ruled-out", "ill=asthma", "--ruled-out", "ill=gout")
     found = told(unveil("assess", table, *ROLES, *asked))
     assert "values in their hierarchy" in found["classes.t"]["sentence"]
-    assert "Of 2 listed values 1 can be found" in found["classes.l_distinct"]["sentence"]
+    assert "rule out the 2 values that are listed (1 found in the column)" in found["classes.l_distinct"]["sentence"]
     assert found["classes.homogeneity"]["curves"][0]["y"] == pytest.approx([1 / 3, 1.0])
 
 
@@ -73,11 +73,14 @@ def test_hierarchies_read_labels_of_several_releases(unveil: Unveil, tmp_path: P
 
 def test_bad_calls_are_told(unveil: Unveil, table: Path) -> None:
     (table.parent / "g.edges").write_text("1 2\n2 3\n")
+    (table.parent / "p.toml").write_text('[hierarchy]\nill = "ill.csv"\n')
     for args, complaint in (
         (("t.csv", "--hierarchy", "prefixes"), "does not say of which column"),
         (("t.csv", "--hierarchy", "ill=people.csv"), "people.csv"),
         (("t.csv", "--hierarchy", "ill=intervals:5"), "not numbers"),
         (("t.csv", "--hierarchy", "ill=ill.csv", "-o", "ill.csv"), "overwrite"),
+        (("t.csv", "--policy", "p.toml", "-o", "ill.csv"), "overwrite"),
+        (("t.csv", "--population", "1e300"), "no populations of so many"),
         (("t.csv", "--population", "people.csv", "--report", "people.csv"), "overwrite"),
         (("t.csv", "--population", "nobody.csv"), "nobody.csv"),
         (("t.csv", "--population", "2"), "cannot have a sample"),

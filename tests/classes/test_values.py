@@ -71,8 +71,8 @@ def test_listed_values_and_who_may_see_them(tmp_path: Path) -> None:
     table = unveil.read(tmp_path / "t.csv")
     policy = Policy(quasi=("q",), sensitive=("s",), ruled_out={"s": ["CANARY", "plague"]})
     found = unveil.assess(table, policy)
-    assert "Of 2 listed values 1 can be found" in found["classes.l_distinct"].sentence
-    assert "knows it of 25%" in found["classes.l_distinct"].sentence
+    assert "rule out the 2 values that are listed (1 found in the column)" in found["classes.l_distinct"].sentence
+    assert "knows the s of 25%" in found["classes.l_distinct"].sentence
     assert "CANARY" not in found.to_json()
     assert found.provenance.policy["ruled_out"] == {"s": ["hidden", "hidden"]}
     assert "CANARY" in unveil.assess(table, policy, reveal=True).to_json()
@@ -94,3 +94,27 @@ def test_counts_beyond_two_thousand_million() -> None:
     assert found.alpha.tolist() == [3_000_000_000 / 3_000_000_001, 0.5]
     q = 8_000_000_000 / 13_000_000_001
     assert found.t_equal == pytest.approx([3_000_000_000 / 3_000_000_001 - q, q - 0.5])
+
+
+@pytest.mark.parametrize("values", [3, 6, 7, 10])
+def test_rounding_does_not_decide(values: int, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q,s\n" + "".join(f"{q},v{v}\n" for q in "ab" for v in range(values)))
+    tolerance = {"classes.k": 1, "classes.l_entropy": values, "classes.t": 0}
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",), tolerance=tolerance))
+    assert (found["classes.l_entropy"].value, found["classes.t"].value) == (values, 0)
+    assert found.verdict.decision == "release"
+
+
+def test_a_hierarchy_of_the_case_is_checked_before_anything_is_told(tmp_path: Path) -> None:
+    from unveil.release.hierarchy import Hierarchy
+
+    (tmp_path / "t.csv").write_text("q,s\n1,flu\n1,CANARY\n")
+    case = unveil.Case(unveil.read(tmp_path / "t.csv"), hierarchies={"s": Hierarchy.of_rows([["flu", "*"]])})
+    with pytest.raises(UnveilError, match="not in the hierarchy"):
+        unveil.assess(case, Policy(quasi=("q",), sensitive=("s",)))
+
+
+def test_no_class_may_be_too_small_where_any_is_tolerated(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q,s\n1,a\n2,b\n")
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), tolerance={"classes.k": 0}))
+    assert found["classes.k"].status == "within"

@@ -26,7 +26,7 @@ def table(tmp_path: Path) -> unveil.Table:
 
 def test_rules_are_applied_to_the_columns_values(table: unveil.Table) -> None:
     said = {"age": "intervals:10,20", "zip": "prefixes:2", "born": "dates"}
-    made = hierarchies(said, [table], ("?",))
+    made = hierarchies(said, [table], Policy(missing=("?",)))
     assert list(made["age"].rows()) == [
         ("30", "30–39", "20–39", "*"),
         ("34", "30–39", "20–39", "*"),

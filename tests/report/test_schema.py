@@ -18,7 +18,7 @@ from unveil.policy import Policy
 from unveil.report.schema import schema
 from unveil.verdict import Verdict
 
-OPEN = ("size", "versions", "tolerance", "values")  # keys are free there
+OPEN = ("beside", "size", "versions", "tolerance", "values")  # keys are free there
 PLAIN = samples.hospital().to_dict()
 PLAIN["findings"].append(samples.linked().findings[0].to_dict())
 LINKS = ("findings", len(PLAIN["findings"]) - 1, "curves", 0)

@@ -8,15 +8,15 @@ only guessed, the same is measured for an attacker who knows all other columns t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from unveil.case import Case
 from unveil.classes.ask_items import item_findings
-from unveil.classes.ask_known import known_findings
-from unveil.classes.ask_population import Attacker, check_population, population_findings
+from unveil.classes.ask_known import LOOKED_AT, known_findings
+from unveil.classes.ask_population import check_population, population_findings
 from unveil.classes.ask_releases import check_releases, release_findings
 from unveil.classes.ask_values import Known, value_findings
+from unveil.classes.attacker import Attacker
 from unveil.classes.missing import Missing
 from unveil.classes.sizes import by_value, class_sizes, smallest_classes, values_of
 from unveil.crowds import Crowds
@@ -33,17 +33,6 @@ __all__ = ["QUESTION"]
 _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
 _BLAMED = 16  # columns at most among which those are sought that make a row unique
-_LOOKED_AT = 200_000  # rows at most
-
-
-@dataclass(frozen=True)
-class _Knowledge:
-    """One attacker's knowledge: the columns, what it adds to ids and titles, and whether it only bounds others'."""
-
-    columns: tuple[str, ...]
-    ending: str
-    heading: str
-    bound: bool = False
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -60,17 +49,15 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
             yield from _findings(table, knowledge, crowds, policy, run)
         else:
             found = by_value(table, knowledge.columns, after, policy.subject, missing, run)
-            beside = "" if missing.plain else _as_values(table, knowledge, policy, run)
+            beside = "" if missing.plain else _as_values(table, knowledge, found.crowds.total, policy, run)
             yield from _findings(table, knowledge, found.crowds, policy, run, beside)
             for place, values in enumerate(found.values):
                 yield from value_findings(values, _after(knowledge, values.column, place, case, policy), policy)
-        if not knowledge.bound:
-            attacker = Attacker(knowledge.columns, knowledge.ending, knowledge.heading)
-            yield from population_findings(case, attacker, policy, run)
     known = known_findings(table, policy, run)
     if known is not None:
         yield known
     yield from release_findings(case, policy, run)
+    yield from population_findings(case, [a for a in _attackers(table, policy) if not a.bound], policy, run)
 
 
 def check(case: Case, policy: Policy) -> None:
@@ -79,7 +66,7 @@ def check(case: Case, policy: Policy) -> None:
     check_population(case, policy)
 
 
-def _after(knows: _Knowledge, column: str, place: int, case: Case, policy: Policy) -> Known:
+def _after(knows: Attacker, column: str, place: int, case: Case, policy: Policy) -> Known:
     """An attacker who is after a sensitive column."""
     return Known(
         attacker=_attacker(knows, policy),
@@ -94,31 +81,33 @@ def _after(knows: _Knowledge, column: str, place: int, case: Case, policy: Polic
     )
 
 
-def _attackers(table: Table, policy: Policy) -> list[_Knowledge]:
+def _attackers(table: Table, policy: Policy) -> list[Attacker]:
     several = len(policy.quasi) > 1
     sets = [
-        _Knowledge(group, f".{i}" if i > 1 else "", f" by {listed(group, 3)}" if several else "")
+        Attacker(group, f".{i}" if i > 1 else "", f" by {listed(group, 3)}" if several else "")
         for i, group in enumerate(policy.quasi, 1)
     ]
     if not policy.quasi or set(policy.guessed) - set(policy.identifier):
         others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
         if others and others not in policy.quasi:
-            sets.append(_Knowledge(others, ".all", " with all other columns known", bound=True))
+            sets.append(Attacker(others, ".all", " with all other columns known", bound=True))
     return sets
 
 
-def _as_values(table: Table, knows: _Knowledge, policy: Policy, run: Run) -> str:
-    """What the reading of missing values that never understates the risk would have said."""
+def _as_values(table: Table, knows: Attacker, counted_ones: int, policy: Policy, run: Run) -> str:
+    """What was left out, and what the reading of missing values that never understates the risk would have said."""
     crowds = class_sizes(table, knows.columns, policy.subject, run)
-    who = "people" if policy.subject else "rows"
+    one, who = ("person", "people") if policy.subject else ("row", "rows")
+    left = crowds.total - counted_ones
+    gone = f" {left:,} of {counted(crowds.total, one, who)} lack a value and were left out." if left else ""
     return (
-        f" With missing values as values of their own, the smallest class would have {number(crowds.smallest)}, and "
-        f"{percent(crowds.below(2) / crowds.total)} of the {who} would be unique."
+        f"{gone} With missing values as values of their own, the smallest class would have {number(crowds.smallest)}, "
+        f"and {percent(crowds.below(2) / crowds.total)} of the {who} would be unique."
     )
 
 
 def _findings(
-    table: Table, knows: _Knowledge, crowds: Crowds, policy: Policy, run: Run, beside: str = ""
+    table: Table, knows: Attacker, crowds: Crowds, policy: Policy, run: Run, beside: str = ""
 ) -> Iterator[Finding]:
     k = policy.wanted("classes.k")
     people = crowds.total
@@ -126,6 +115,8 @@ def _findings(
     one = "person" if policy.subject else "row"
     alone, at_risk, found = crowds.below(2) / people, crowds.below(k) / people, crowds.found / people
     same = "the same values in all these columns" if knows.bound else f"the same {listed(knows.columns)}"
+    if policy.missing_as == "wildcard" and not knows.bound:
+        same = f"{listed(knows.columns)} that may be the same"
 
     def finding(name: str, title: str, value: float, unit: str, harmed: float, sentence: str, **more: Any) -> Finding:
         higher = name == "classes.k"
@@ -174,7 +165,9 @@ def _findings(
         "share",
         alone,
         f"{crowds.below(2):,} of {counted(people, one, who)} ({percent(alone)}) can be singled out: nobody else has "
-        f"{same}.",
+        f"{same}."
+        if alone
+        else f"Nobody can be singled out: somebody else has {same}.",
         source=_EL_EMAM,
     )
     yield finding(
@@ -201,7 +194,7 @@ def _findings(
     )
 
 
-def _attacker(knows: _Knowledge, policy: Policy) -> str:
+def _attacker(knows: Attacker, policy: Policy) -> str:
     rows = "all of the person's rows" if policy.subject else "the person's row"
     if knows.bound:
         return f"Knows every column of {rows} but the direct identifiers. Nobody who knows fewer columns does better."
@@ -210,7 +203,7 @@ def _attacker(knows: _Knowledge, policy: Policy) -> str:
     return f"Knows that the person is in the data, and their {listed(knows.columns)}{where}{guess}."
 
 
-def _exposed(table: Table, knows: _Knowledge, k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+def _exposed(table: Table, knows: Attacker, k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
     if not run.exposed:
         return ()
     missing = Missing() if knows.bound else Missing.of(policy)
@@ -249,7 +242,7 @@ def _blamed(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -
     from unveil.classes.tally import tally
     from unveil.classes.uniques import why_unique
 
-    if not rows or not 1 < len(columns) <= _BLAMED or table.rows > _LOOKED_AT:
+    if not rows or not 1 < len(columns) <= _BLAMED or table.rows > LOOKED_AT:
         return {}
     found = tally(table, columns, run=run)
     values = values_of(table, rows, columns, run)

@@ -25,7 +25,7 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
 
     if not baskets.baskets:
         return
-    k = policy.wanted("classes.k")
+    k = max(1, policy.tolerated("classes.known_items") or policy.wanted("classes.k"))
     found = known_items(baskets, int(k), policy.items_known, run=run)
     at = found.known
     share, alone = (float(x[at] / baskets.baskets) for x in (found.below, found.unique))

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from unveil.classes.knowledge import Discovery, Known, Shapley
     from unveil.classes.uniques import Uniques
 
-__all__ = ["known_findings"]
+__all__ = ["LOOKED_AT", "known_findings"]
 
 _FEW = 3  # columns that someone may well know
 _LIKELY = 0.5
 _SINGLED_OUT = 0.05  # the share of people from which on a set of columns is worth naming
 _LARGEST = 4
-_LOOKED_AT = 200_000  # rows up to which minimal sample uniques are sought
+LOOKED_AT = 200_000  # rows up to which minimal sample uniques are sought
 _SOURCE = (
     "L. Sweeney, Simple demographics often identify people uniquely, 2000; L. S. Shapley, A value for n-person games, "
     "1953; R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008; M. Elliot and "
@@ -77,7 +77,7 @@ def _minimal(table: Table, names: tuple[str, ...], missing: Missing, run: Run) -
     from unveil.classes.tally import every_row
     from unveil.classes.uniques import minimal_uniques
 
-    if table.rows > _LOOKED_AT or not missing.plain:
+    if table.rows > LOOKED_AT or not missing.plain:
         return None
     rows = rows_of(every_row(table, names, run), names, None, missing)
     return minimal_uniques(rows.known, None, min(_LARGEST, len(names)), run=run)
@@ -94,7 +94,7 @@ def _special(found: Uniques | None, names: tuple[str, ...]) -> str:
     people = int((np.diff(found.begins) > 0).sum())
     return (
         f" {counted(people, 'row is', 'rows are')} unique on {found.most} columns or fewer; {shown(names[first])} is "
-        f"part of {percent(float(parts[first]))} of what makes them so, by the points of the special uniques detection "
+        f"part of {percent(float(parts[first]))} of what does that, by the points of the special uniques detection "
         "algorithm (SUDA)."
     )
 
@@ -110,16 +110,20 @@ def _most_special(found: Uniques, names: tuple[str, ...], limit: int) -> tuple[E
             risk=1.0,
             because=f"unique on {listed(names[c] for c in found.of(row)[0])}"
             + (f" and in {counted(len(found.of(row)) - 1, 'more way')}" if len(found.of(row)) > 1 else "")
-            + f": {number(float(found.score[row]))} points",
+            + f": {_points(float(found.score[row]))}",
         )
         for row in order.tolist()
         if found.score[row] > 0
     )
 
 
+def _points(score: float) -> str:
+    return "1 point" if score == 1 else f"{number(score)} points"
+
+
 def _crossing(bands: tuple[Known, ...]) -> str:
     """From how many columns on the average person is likelier found than not."""
-    from_here = next((b.known for b in bands if b.risk.high >= _LIKELY), None)
+    from_here = next((b.known for b in bands if b.known and b.risk.high >= _LIKELY), None)
     if from_here is None:
         return f"Even with all {bands[-1].known:,} columns known, fewer than one in two is found on average."
     return f"From {counted(from_here, 'known column')} on, one in two is found on average if the right ones are known."
@@ -130,6 +134,8 @@ def _smallest(found: Discovery, names: tuple[str, ...]) -> str:
     at_least = percent(_SINGLED_OUT)
     if not found.sets:
         return f"No {min(_LARGEST, len(names))} of the columns or fewer single out {at_least} of the rows."
+    if not found.sets[0].columns:
+        return "There is one row only."
     size = len(found.sets[0].columns)
     best = [s for s in found.sets if len(s.columns) == size][:3]
     said = "; ".join(f"{listed(shown(names[c]) for c in s.columns)} ({percent(s.unique)})" for s in best)

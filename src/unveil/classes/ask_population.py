@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from unveil.case import Case
+from unveil.classes.attacker import Attacker
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
@@ -16,9 +16,9 @@ from unveil.wording import counted, listed, number, percent, shown
 
 if TYPE_CHECKING:
     from unveil.classes.estimates import Estimate
-    from unveil.classes.population import Known
+    from unveil.classes.population import InPopulation
 
-__all__ = ["Attacker", "check_population", "population_findings"]
+__all__ = ["check_population", "population_findings"]
 
 _SWEENEY = "L. Sweeney, Computational disclosure control: a primer on data privacy protection, 2001 (k-map)"
 _NERGIZ = "M. Nergiz, M. Atzori, C. Clifton, Hiding the presence of individuals from shared databases, SIGMOD 2007"
@@ -28,15 +28,6 @@ _SKINNER = (
     "1998 (SNB); F. K. Dankar and others, BMC Medical Informatics and Decision Making 12:66, 2012"
 )
 _FITS = "A missing value fits anything, in the release as in the population."
-
-
-@dataclass(frozen=True)
-class Attacker:
-    """The columns that an attacker knows, and what that adds to ids and titles."""
-
-    columns: tuple[str, ...]
-    ending: str
-    heading: str
 
 
 def check_population(case: Case, policy: Policy) -> None:
@@ -57,42 +48,51 @@ def check_population(case: Case, policy: Policy) -> None:
         raise UnveilError(f"a population of {number(policy.population)} cannot have a sample of {counted(rows, 'row')}")
 
 
-def population_findings(case: Case, knows: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
-    """What is known of the population, for one set of quasi-identifiers."""
+def population_findings(case: Case, attackers: Sequence[Attacker], policy: Policy, run: Run) -> Iterator[Finding]:
+    """What is known of the population, for every set of quasi-identifiers that is known of it."""
     table, held = case.release, case.holds.get("population")
     assert isinstance(table, Table)
     if isinstance(held, Table):
-        if set(knows.columns) <= set(held.columns):
-            yield from _counted(case, table, held, knows, policy, run)
+        there = [a for a in attackers if set(a.columns) <= set(held.columns)]
+        if not there:
+            raise UnveilError(f"{shown(held.name)} has the columns of none of the sets of quasi-identifiers")
+        lacking = [listed(a.columns, 3) for a in attackers if a not in there]
+        aside = f" Not held against the population, which lacks a column: {'; '.join(lacking)}." if lacking else ""
+        for attacker in there:
+            yield from _counted(case, table, held, attacker, policy, run, aside)
     elif policy.population is not None:
-        yield _estimated(table, policy.population, knows, policy, run)
+        for attacker in attackers:
+            yield _estimated(table, policy.population, attacker, policy, run)
 
 
-def _counted(case: Case, table: Table, held: Table, knows: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
+def _counted(
+    case: Case, table: Table, held: Table, knows: Attacker, policy: Policy, run: Run, aside: str
+) -> Iterator[Finding]:
     from unveil.classes.fitting import reading
     from unveil.classes.population import fitting_people
 
     people, released = (list(t.codes(knows.columns, policy.missing, run).values()) for t in (held, table))
     known = fitting_people(people, released, reading(knows.columns, case.hierarchies), run)
     make = _maker(knows, policy, known.crowds.total, held.name, known.population)
-    lacking = (
-        f" {counted(known.lacking, 'row')} fit fewer people than there are such rows: the file lacks some, and they "
-        "are taken to be as rare as in the release."
-        if known.lacking
-        else ""
-    )
-    yield from _by_count(known, make, policy, lacking)
+    lacking = ""
+    if known.lacking:
+        lacking = (
+            f" {counted(known.lacking, 'row fits', 'rows fit')} fewer people than there are such rows: the file lacks "
+            "some, and such rows are taken to be as rare as in the release."
+        )
+    yield from _by_count(known, make, policy, lacking + aside)
 
 
-def _by_count(known: Known, make: Any, policy: Policy, lacking: str) -> Iterator[Finding]:
-    rows, k = known.crowds.total, policy.wanted("classes.k")
+def _by_count(known: InPopulation, make: Any, policy: Policy, lacking: str) -> Iterator[Finding]:
+    rows, k = known.crowds.total, policy.tolerated("classes.k_map") or policy.wanted("classes.k")
     alone, below = known.uniques / rows, known.crowds.below(k) / rows
     yield make(
         "classes.population_uniques",
         "Rows that fit one person of the population only",
         alone,
-        f"{known.uniques:,} of {counted(rows, 'row')} ({percent(alone)}) fit one person of {known.population:,}: of "
-        f"the {known.sample_uniques:,} that are alone in the release, {percent(known.share)}.{lacking}",
+        f"{known.uniques:,} of {counted(rows, 'row')} ({percent(alone)}) fit one person of {known.population:,} only. "
+        f"Alone in the release are {known.sample_uniques:,}; {percent(known.share)} of them fit one person only."
+        f"{lacking}",
         share=(alone, alone),
         source=_SKINNER.split(";")[0],
     )
@@ -100,7 +100,7 @@ def _by_count(known: Known, make: Any, policy: Policy, lacking: str) -> Iterator
         "classes.k_map",
         "Fewest people of the population that a row fits (k-map)",
         float(known.k_map),
-        f"Whoever looks for a person among all {known.population:,} finds the right row with a probability of "
+        f"Whoever takes a row and looks for its person among all {known.population:,} is right with a probability of "
         f"{percent(known.highest)} at most, {percent(known.average)} on average; {percent(below)} of the rows fit "
         f"fewer than {number(k)} people.{lacking}",
         unit="people",
@@ -139,10 +139,12 @@ def _estimated(table: Table, population: float, knows: Attacker, policy: Policy,
         "classes.population_uniques",
         "Rows that are unique in the population, at most",
         high,
-        f"Of the {counted(sample.uniques, 'row')} that are alone in the release, {number(round(limits.uniques[0]))} to "
-        f"{number(round(limits.uniques[1]))} are alone among all {sample.population:,} people, whatever these are "
-        f"like, if the rows are a random sample of them. Somebody of the population who matches a row that is alone is "
-        f"the right one with a probability of {percent(limits.match)}. {_said(chosen, others, sample.rows)}",
+        f"{counted(sample.uniques, 'row is', 'rows are')} alone in the release. If the rows are a random sample, "
+        f"{number(round(limits.uniques[0]))} to {number(round(limits.uniques[1]))} of these are alone among all "
+        f"{sample.population:,} people too, {percent(low)} to {percent(high)} of all rows, whatever the people are "
+        f"like ({percent(run.confidence)} confidence). Somebody of the population who matches a row that is alone is "
+        f"the right one with a probability of {percent(limits.match_interval[0])} to "
+        f"{percent(limits.match_interval[1])}. {_said(chosen, others, sample.rows)}",
         method="bound",
         interval=(low, high),
         confidence=run.confidence,
@@ -162,7 +164,7 @@ def _said(chosen: Estimate, others: list[Estimate], rows: int) -> str:
         for e in others
     )
     return (
-        f"Estimates without a valid interval: {each}. The rule of Dankar and others picks "
+        f"Estimates, as shares of all rows and without a valid interval: {each}. The rule of Dankar and others picks "
         f"{chosen.method.removeprefix('Dankar: ')}; the average risk is then {percent(chosen.risk)}."
     )
 
@@ -176,8 +178,9 @@ def _by_method(others: list[Estimate], chosen: Estimate, low: float, high: float
         x=("at least", *(e.method for e in others), "at most"),
         y=(low, *(e.uniques / rows for e in others), high),
         x_scale="category",
-        reading=f"The truth lies between the outer bars; of the estimates between them the rule of Dankar and others "
-        f"picks {chosen.method.removeprefix('Dankar: ')}, {percent(chosen.uniques / rows)}.",
+        reading=f"The truth lies between the outer bars, at the stated confidence; an estimate beyond them is wrong. "
+        f"The rule of Dankar and others picks {chosen.method.removeprefix('Dankar: ')}, "
+        f"{percent(chosen.uniques / rows)}.",
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
+from unveil.release.codes import as_text
 from unveil.wording import counted, number, percent
 
 if TYPE_CHECKING:
@@ -127,9 +128,9 @@ def _entropy(made: _Maker) -> Finding:
     return made.finding(
         "classes.l_entropy",
         f"Least diversity of {made.known.sensitive} in a class by entropy (ℓ)",
-        float(entropy.min()),
+        _tidy(float(entropy.min())),
         f"The least diverse class tells as little as {number(float(entropy.min()))} equally frequent values would."
-        if entropy.min() > 1
+        if entropy.min() > 1 + 1e-12
         else "In the least diverse class there is one value only.",
         direction="higher",
         share=(below, below),
@@ -155,7 +156,7 @@ def _strict(found: ValuesIn, classes: Classes, known: Known, policy: Policy) -> 
         float(least),
         f"{percent(few)} of the {known.who} then stand in classes with fewer than {number(wanted)} different "
         f"values; by entropy the poorest has {number(float(classes.entropy_l.min()))}, and the class that differs "
-        f"most from the table is {number(float(distances.max()))} away from it, with {how}.",
+        f"most from the table is {number(_tidy(float(distances.max())))} away from it, with {how}.",
         direction="higher",
         share=(few, few),
         tolerance=policy.tolerated("classes.l_distinct") if policy.strict else None,
@@ -169,11 +170,19 @@ def _listed(found: ValuesIn, made: _Maker) -> str:
     import pyarrow.compute as pc
 
     known = made.known
-    texts = pc.utf8_trim_whitespace(found.texts.cast(pa.string()))
+    texts = pc.utf8_trim_whitespace(as_text(found.texts))
     ruled = pc.is_in(texts, value_set=pa.array([v.strip() for v in known.ruled_out])).to_numpy(zero_copy_only=False)
     revealed, total = made.classes.revealed_without(ruled), made.classes.people
-    there = f"Of {counted(len(known.ruled_out), 'listed value')} {int(ruled.sum()):,} can be found"
-    return f"{there}; whoever can rule out what is listed knows it of {percent(revealed / total)}."
+    listed = counted(len(known.ruled_out), "value that is listed", "values that are listed")
+    return (
+        f"Whoever can rule out the {listed} ({int(ruled.sum()):,} found in the column) then knows the "
+        f"{known.sensitive} of {percent(revealed / total)} of the {known.who}."
+    )
+
+
+def _tidy(x: float) -> float:
+    """Without the noise of floating-point sums, which must not decide."""
+    return 0.0 if abs(x) < 1e-12 else float(f"{x:.12g}")
 
 
 def _recursive(classes: Classes, wanted: float) -> str:
@@ -202,7 +211,7 @@ def _by_ruled_out(made: _Maker) -> Curve:
         y_label=f"share of {known.who} whose value is then known",
         x=tuple(float(m) for m in range(most + 1)),
         y=tuple(shares),
-        reading=f"At 0 the class alone tells; if the worst values to be ruled out are, {said}.",
+        reading=f"At 0 the class alone tells; when the attacker can rule out the values that help them most, {said}.",
     )
 
 
@@ -226,7 +235,7 @@ def _t(found: ValuesIn, made: _Maker) -> Finding:
 
     classes, known = made.classes, made.known
     distances, how = _distances(found, classes, known)
-    value = float(distances.max())
+    value = _tidy(float(distances.max()))
     tolerance = made.policy.tolerated("classes.t")
     off = None if tolerance is None else made.share(distances > tolerance + 1e-12)
     beside = ""
@@ -272,7 +281,6 @@ def _homogeneity(found: ValuesIn, made: _Maker) -> Finding:
         same,
         f"{certain}. {skew}. Guessing each class's most frequent value is right for {percent(classes.guessed)}.{kinds}",
         share=(same, same),
-        baseline=float(classes.values == 1),
         curves=() if similar is None else (similar,),
         source=_MACHANAVAJJHALA,
     )

@@ -33,7 +33,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import betaln, digamma, gammaln, ndtri
 
-from unveil.classes.grouping import Ints, whole_counts
+from unveil.classes.grouping import Ints
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
 
@@ -71,7 +71,7 @@ class Sample:
         >>> sample.rows, sample.population
         (100, 1000)
         """
-        sizes, counts = whole_counts(size, "class sizes"), whole_counts(classes, "numbers of classes")
+        sizes, counts = _whole(size, "class sizes"), _whole(classes, "numbers of classes")
         if sizes.shape != counts.shape:
             raise UnveilError("every class size needs the number of classes of that size")
         if (sizes < 1).any() or (counts < 0).any():
@@ -476,3 +476,11 @@ def _size(rows: int, population: int | None, fraction: float | None) -> int:
     if population < rows:
         raise UnveilError(f"a population of {population:,} cannot have a sample of {rows:,} rows")
     return int(population)
+
+
+def _whole(values: npt.ArrayLike, what: str) -> Ints:
+    found = np.asarray(values)
+    fits = found.ndim == 1 and found.dtype.kind in "iuf" and bool((np.abs(found.astype(float)) < 2**62).all())
+    if not fits or (found != np.floor(found)).any():
+        raise UnveilError(f"{what} must be a list of whole numbers")
+    return found.astype(np.int64)

@@ -7,28 +7,30 @@ releases are generalised, several classes may fit, and the person may be in any 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from unveil.classes import _intersection
 from unveil.classes.grouping import Ints, class_ids
 from unveil.classes.intersection import Seen, whole_numbers
 from unveil.errors import UnveilError
-from unveil.release.codes import Codes
+from unveil.release.codes import Codes, as_text
 from unveil.release.hierarchy import Hierarchy
 from unveil.release.labels import ROOT, interval_of, mask_matches
 from unveil.run import Run
 
-__all__ = ["Fitting", "Interpret", "fitting", "meaning", "meaning_in", "reading"]
+__all__ = ["Fitting", "Interpret", "fitting", "meaning", "meaning_in", "raw", "reading"]
 
 Floats = npt.NDArray[np.float64]
 Small = npt.NDArray[np.int32]
 
+_MIDNIGHT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]00:00(:00(\.0+)?)?")
+_RANGE = re.compile(r"(\d+)-(\d+)")
 _PROFILES = 1 << 12
 _MOST = 1 << 28  # classes that fit, over all people: 2 GB
 
@@ -133,7 +135,7 @@ class _Column:
 
     @classmethod
     def of(cls, known: Codes, released: Codes, interpret: Interpret) -> _Column:
-        values, labels = (c.values.cast(pa.string()).to_pylist() for c in (known, released))
+        values, labels = (as_text(c.values).to_pylist() for c in (known, released))
         v, x = (np.asarray(a, np.int64) for a in interpret(values, labels))
         m, n = len(values) + 1, len(labels) + 1
         strange = n - 1 - len(np.unique(x))
@@ -162,14 +164,41 @@ def meaning(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, Ints]:
 
     The same text or number; ``*`` for anything; a mask (``476**``, see :func:`unveil.release.labels.mask_matches`);
     an interval (``[20, 30)``, ``20-29``, ``≥ 60``, see :func:`unveil.release.labels.interval_of`). A value may be an
-    interval itself, or a mask that covers or is covered by the label, if that is all the attacker knows.
+    interval itself, or a mask that covers or is covered by the label, if that is all the attacker knows. Where some
+    text like ``20-29`` cannot be an interval, as 06-1987 or 25-12, none of the column is.
 
     >>> meaning(["25", "61"], ["20-29", "6*", "*", "> 61"])[1].tolist()
     [0, 2, 1, 2]
     """
-    left, right = ([text.strip() for text in texts] for texts in (values, labels))
+    left, right = ([_bare(text) for text in texts] for texts in (values, labels))
     swapped = {(v, x) for x, v in _masked(right, left)}
     return _arrays(_same(left, right) | _masked(left, right) | swapped | _overlapping(left, right))
+
+
+def raw(interpret: Interpret) -> Interpret:
+    """The same for values that are not generalised. If all labels are such values, or hide everything, they are not
+    generalised either and mean themselves: a birth in 06-1987 is no interval.
+
+    >>> raw(meaning)(["06-1987", "07-1988"], ["07-1988", "*"])[1].tolist()
+    [1, 0, 1]
+    """
+
+    def same(values: Sequence[str], labels: Sequence[str]) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+        left, right = ([_bare(text) for text in texts] for texts in (values, labels))
+        if not set(right) <= {*left, ROOT}:
+            return interpret(values, labels)
+        hidden = [x for x, text in enumerate(right) if text == ROOT]
+        return _arrays(_same(left, right) | {(v, x) for v in range(len(left)) for x in hidden})
+
+    return same
+
+
+def _bare(text: str) -> str:
+    """Without what different kinds of files write differently: spaces around, True and true, midnight after a date."""
+    text = text.strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    return text[:10] if _MIDNIGHT.fullmatch(text) else text
 
 
 def reading(columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]) -> list[Interpret]:
@@ -190,11 +219,11 @@ def meaning_in(hierarchy: Hierarchy) -> Interpret:
     def interpret(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, Ints]:
         owners = defaultdict[int, list[int]](list)
         for value, text in enumerate(values):
-            for leaf in hierarchy.covers(text.strip()).tolist():
+            for leaf in hierarchy.covers(_bare(text)).tolist():
                 owners[leaf].append(value)
         found, unknown = Pairs(), list[int]()
         for label, text in enumerate(labels):
-            leaves = [] if text.strip() == ROOT else hierarchy.covers(text.strip()).tolist()
+            leaves = [] if _bare(text) == ROOT else hierarchy.covers(_bare(text)).tolist()
             found.update((value, label) for leaf in leaves for value in owners.get(leaf, ()))
             if not leaves:
                 unknown.append(label)
@@ -244,7 +273,8 @@ def _places(texts: Iterable[str]) -> dict[str, list[int]]:
 def _overlapping(values: Sequence[str], labels: Sequence[str]) -> Pairs:
     """Numbers in an interval, intervals that overlap, and numbers that are equal though written differently, unless
     one is written as a code: 02139 is not 2139."""
-    (v, low, high), (x, lowest, highest) = _intervals(values), _intervals(labels)
+    codes = any(_cannot_be(text) for text in (*values, *labels))
+    (v, low, high), (x, lowest, highest) = (_intervals(texts, codes) for texts in (values, labels))
     found: Pairs = set()
     for i in np.flatnonzero(lowest < highest).tolist():
         found.update((place, int(x[i])) for place in v[(low <= highest[i]) & (high >= lowest[i])].tolist())
@@ -264,10 +294,17 @@ def _is_code(number: str) -> bool:
     return number[0] == "0" and number[1:2].isdigit()
 
 
-def _intervals(texts: Sequence[str]) -> tuple[Ints, Floats, Floats]:
+def _cannot_be(text: str) -> bool:
+    """Whether a text looks like two numbers with a hyphen between, but not like an interval."""
+    found = _RANGE.fullmatch(text)
+    return bool(found and (_is_code(found[1]) or _is_code(found[2]) or int(found[1]) > int(found[2])))
+
+
+def _intervals(texts: Sequence[str], codes: bool) -> tuple[Ints, Floats, Floats]:
     """The places of texts that are numbers or intervals, and their least and greatest number; an end that does not
-    belong to an interval is moved to the next number inside."""
-    read = [(i, found) for i, text in enumerate(texts) if (found := interval_of(text))]
+    belong to an interval is moved to the next number inside. Where they are ``codes``, a hyphen makes no interval."""
+    left = [(i, text) for i, text in enumerate(texts) if not (codes and _RANGE.fullmatch(text))]
+    read = [(i, found) for i, text in left if (found := interval_of(text))]
     low = np.array([f.low if f.low_closed else np.nextafter(f.low, np.inf) for _, f in read])
     high = np.array([f.high if f.high_closed else np.nextafter(f.high, -np.inf) for _, f in read])
     return np.array([i for i, _ in read], np.int64), low, high

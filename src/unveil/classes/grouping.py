@@ -12,9 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from unveil.errors import UnveilError
-
-__all__ = ["Ints", "class_ids", "packed", "people", "whole_counts"]
+__all__ = ["Ints", "class_ids", "packed", "people"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -69,12 +67,3 @@ def people(ids: Ints, person: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
         next_one[owner[at]] = seen[at] + 1
         _, found = np.unique(found * (size + 1) + next_one, return_inverse=True)
     return found, who
-
-
-def whole_counts(values: npt.ArrayLike, what: str) -> Ints:
-    """Numbers of people or classes as whole numbers, or an error that says what should be."""
-    found = np.asarray(values)
-    fits = found.ndim == 1 and found.dtype.kind in "iuf" and bool((np.abs(found.astype(float)) < 2**62).all())
-    if not fits or (found != np.floor(found)).any():
-        raise UnveilError(f"{what} must be a list of whole numbers")
-    return found.astype(np.int64)

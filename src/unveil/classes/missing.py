@@ -16,13 +16,10 @@ many different values there are: in a class of flu, flu and missing, everybody w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from unveil.policy import Policy
 
 __all__ = ["Missing"]
-
-Reading = Literal["value", "wildcard", "excluded"]
 
 _SAID: dict[str, str] = {
     "value": "A missing quasi-identifier is a value of its own, which never understates the risk.",

@@ -21,20 +21,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from unveil.classes.fitting import Interpret, fitting
-from unveil.classes.grouping import Ints, whole_counts
+from unveil.classes.fitting import Interpret, fitting, raw
+from unveil.classes.grouping import Ints
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
 from unveil.release.codes import Codes
 from unveil.run import Run
 
-__all__ = ["Known", "against", "fitting_people"]
+__all__ = ["InPopulation", "fitting_people", "in_population"]
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class InPopulation:
     """The rows of a release in a population that is known."""
 
     crowds: Crowds
@@ -71,57 +70,35 @@ class Known:
         return self.crowds.found / self.crowds.total
 
 
-def against(sample: npt.ArrayLike, population: npt.ArrayLike) -> Known:
-    """Class by class: so many rows of the release, so many people of the population, who fit no other class.
-
-    Classes of the population that are not in the release count 0 there; they matter for δ-presence only.
-
-    >>> known = against([1, 1, 2, 0], [1, 4, 4, 5])
-    >>> known.share, known.k_map, known.average, known.presence
-    (0.5, 1, 0.4375, (0.0, 1.0))
-    """
-    inside = whole_counts(sample, "the release's class sizes")
-    everybody = whole_counts(population, "the population's class sizes")
-    if inside.shape != everybody.shape:
-        raise UnveilError("every class needs its size in the release and its size in the population")
-    if (inside < 0).any() or (everybody < 1).any():
-        raise UnveilError("a class of the population has at least one member, and no class fewer than 0 in the release")
-    if (inside > everybody).any():
-        raise UnveilError(
-            f"{int((inside > everybody).sum()):,} classes have more rows in the release than in the population: "
-            "the population must contain the release, in the same columns and the same categories"
-        )
-    each = np.arange(len(inside) + 1)
-    return _known(inside, everybody, each, each[:-1], everybody)
-
-
 def fitting_people(
     people: Sequence[Codes], released: Sequence[Codes], interpret: Sequence[Interpret], run: Run | None = None
-) -> Known:
+) -> InPopulation:
     """The same from the quasi-identifiers of the population's people and of the release's rows, column by column."""
-    fits = fitting(people, released, interpret, run)
+    fits = fitting(people, released, [raw(read) for read in interpret], run)
     inside = np.bincount(fits.row_class)
     many = np.bincount(fits.spot, minlength=len(fits.indptr) - 1)
     everybody = np.zeros(len(inside), np.int64)
     np.add.at(everybody, fits.classes, np.repeat(many, np.diff(fits.indptr)))
-    return _known(inside, everybody, fits.indptr, fits.classes, many)
+    return in_population(inside, everybody, fits.indptr, fits.classes, many)
 
 
-def _known(inside: Ints, everybody: Ints, indptr: Ints, classes: Ints, many: Ints) -> Known:
-    """``inside`` rows and ``everybody`` who fits, class by class; ``many`` people each fit the ``classes`` from
+def in_population(inside: Ints, everybody: Ints, indptr: Ints, classes: Ints, many: Ints) -> InPopulation:
+    """From ``inside`` rows and ``everybody`` who fits, class by class; ``many`` people each fit the ``classes`` from
     ``indptr`` on."""
     seen = inside > 0
     if not (seen & (everybody > 0)).any():
-        raise UnveilError("nobody of the population fits any row; are these the same columns, in the same categories?")
+        raise UnveilError("nobody of the population fits any row; give a file with the same columns and categories")
     lacking = seen & (everybody < inside)
     fitting_each = np.maximum(everybody, inside)
     of_row = np.divide(inside, fitting_each, out=np.zeros(len(inside)), where=fitting_each > 0)
     some = np.flatnonzero(many)
-    upto = np.append(0.0, np.cumsum(of_row[classes]))
     first, width = indptr[:-1][some], np.diff(indptr)[some]
-    together = np.minimum(1.0, upto[indptr[1:][some]] - upto[first])
-    present = np.where(width == 1, np.append(of_row[classes], 0.0)[first], together)
-    return Known(
+    present = np.zeros(len(some))
+    fits = width > 0
+    begins = np.append(0, np.cumsum(width[fits]))
+    at = np.repeat(first[fits] - begins[:-1], width[fits]) + np.arange(begins[-1])
+    present[fits] = np.minimum(1.0, np.add.reduceat(of_row[classes[at]], begins[:-1])) if fits.any() else 0.0
+    return InPopulation(
         crowds=Crowds.of_classes(fitting_each[seen], inside[seen]),
         sample_uniques=int((inside == 1).sum()),
         uniques=int((seen & (fitting_each == 1)).sum()),

@@ -46,6 +46,7 @@ class Rows:
     where: Ints | None
     wild: bool
     room: int
+    run: Run | None = None
 
     @property
     def simple(self) -> bool:
@@ -68,16 +69,16 @@ class Rows:
             where=None,
         )
 
-    def classes(self, codes: Small, run: Run | None = None) -> Classes:
+    def classes(self, codes: Small) -> Classes:
         """The values of a column, one for each row given, in the classes; rows without one are left out."""
         codes = codes if self.where is None else codes[self.where]
         there = np.flatnonzero(codes >= 0)
         if len(there) < len(codes):
-            return self.only(there).classes(codes[there], run)
+            return self.only(there).classes(codes[there])
         if self.wild:
             from unveil.classes.wildcard import maybe_classes
 
-            return maybe_classes(self._maybe(run), codes, self.weights, run)
+            return maybe_classes(self._maybe, codes, self.weights, self.run)
         key, bound = self._key
         if self.person is None:
             return classes_of(key, bound, codes, self.weights)
@@ -85,20 +86,20 @@ class Rows:
         once = np.unique(who * (int(codes.max(initial=-1)) + 1) + codes, return_index=True)[1]
         return classes_of(of_person[who[once]], int(of_person.max(initial=-1)) + 1, codes[once])
 
-    def crowds(self, run: Run | None = None) -> Crowds:
+    def crowds(self) -> Crowds:
         """How many people stand in classes of each size."""
         if self.wild:
-            found = self._maybe(run)
+            found = self._maybe
             return Crowds.of_classes(found.size, found.members)
         if self.person is not None:
             return Crowds.of_classes(np.bincount(self._people[0]))
         return Crowds.of_classes(self.classes(np.zeros(self._given, np.int32)).size)
 
-    def smallest(self, below: float, limit: int, run: Run | None = None) -> list[tuple[int, int]]:
+    def smallest(self, below: float, limit: int) -> list[tuple[int, int]]:
         """The first row, from 0, of each of the smallest classes of fewer than ``below`` people, and the class's size;
         for rows that each stand for themselves."""
         if self.wild:
-            found = self._maybe(run)
+            found = self._maybe
             of_row, sizes = found.profile, found.size
         elif self.person is not None:
             of_person, who = self._people
@@ -125,17 +126,25 @@ class Rows:
         assert self.person is not None
         return people(np.unique(self._key[0], return_inverse=True)[1], self.person)
 
-    def _maybe(self, run: Run | None) -> Maybe:
+    @cached_property
+    def _maybe(self) -> Maybe:
         from unveil.classes.wildcard import maybe
 
-        return maybe(self.known, self.weights, self.count, run)
+        return maybe(self.known, self.weights, self.count, self.run)
 
 
-def rows_of(found: Tally, quasi: Sequence[str], subject: str | None, missing: Missing, room: int = 2) -> Rows:
+def rows_of(
+    found: Tally,
+    quasi: Sequence[str],
+    subject: str | None,
+    missing: Missing,
+    room: int = 2,
+    run: Run | None = None,
+) -> Rows:
     """The rows of a tally, missing values read as wanted."""
     known = tuple(without(found.columns[c], missing.in_quasi).codes for c in quasi)
     person = found.columns[subject].codes if subject else None
-    rows = Rows(known, len(found), found.counts, person, None, False, room)
+    rows = Rows(known, len(found), found.counts, person, None, False, room, run)
     if missing.plain or not any((codes < 0).any() for codes in known):
         return rows
     if missing.read_as == "wildcard":

@@ -86,17 +86,16 @@ def by_value(
 
     missing = missing or Missing()
     found = tally(table, (*quasi, *sensitive, *([subject] if subject else [])), run=run)
-    rows = rows_of(
-        found, quasi, subject, missing, room=max((len(found.columns[c].values) + 2 for c in sensitive), default=2)
-    )
+    room = max((len(found.columns[c].values) + 2 for c in sensitive), default=2)
+    rows = rows_of(found, quasi, subject, missing, room, run)
     made = []
     for column in sensitive:
         own = without(found.columns[column], missing.texts)
         others = [found.columns[c].codes for c in sensitive if c != column]
-        strict = rows.divided(others).classes(own.codes, run) if others else None
-        made.append(ValuesIn(column, rows.classes(own.codes, run), own.values, number_order(own.values), strict))
+        strict = rows.divided(others).classes(own.codes) if others else None
+        made.append(ValuesIn(column, rows.classes(own.codes), own.values, number_order(own.values), strict))
     whole = next((v.classes for v in made if rows.simple and v.classes.people == table.rows), None)
-    return ByValue(rows.crowds(run) if whole is None else Crowds.of_classes(whole.size), tuple(made))
+    return ByValue(rows.crowds() if whole is None else Crowds.of_classes(whole.size), tuple(made))
 
 
 def number_order(values: pa.Array) -> npt.NDArray[np.float64] | None:
@@ -108,7 +107,7 @@ def number_order(values: pa.Array) -> npt.NDArray[np.float64] | None:
     if pa.types.is_boolean(values.type) or not len(values):
         return None
     try:
-        numbers = np.asarray(pc.cast(values, pa.float64()), np.float64)
+        numbers = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)
     except (pa.ArrowException, ValueError):
         return None
     return numbers if np.isfinite(numbers).all() else None
@@ -136,8 +135,9 @@ def smallest_classes(
         from unveil.classes.rows import rows_of
         from unveil.classes.tally import every_row
 
-        rows = rows_of(every_row(table, (*quasi, *([subject] if subject else [])), run), quasi, subject, missing)
-        return [SmallClass(row + 1, size) for row, size in rows.smallest(below, limit, run)]
+        each = every_row(table, (*quasi, *([subject] if subject else [])), run)
+        rows = rows_of(each, quasi, subject, missing, run=run)
+        return [SmallClass(row + 1, size) for row, size in rows.smallest(below, limit)]
     sql = (
         f"SELECT min(row_no) AS first_row, count(*) AS size FROM {_people(table, quasi, subject, numbered=True)} "
         f"HAVING count(*) < {below:g} ORDER BY size, first_row LIMIT {limit}"

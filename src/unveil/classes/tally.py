@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.classes.grouping import Ints
-from unveil.release.codes import Codes, arrow_numbers, encode, numbered, plain, without
+from unveil.release.codes import Codes, arrow_numbers, encode, numbered, plain
 from unveil.release.table import Table
 from unveil.run import Run
 
@@ -48,23 +48,23 @@ class Tally:
         return [self.columns[name].codes for name in names]
 
 
-def tally(table: Table, columns: Sequence[str], missing: tuple[str, ...] = (), run: Run | None = None) -> Tally:
-    """The different rows of these columns. What stands for missing becomes −1, and is a value of its own."""
+def tally(table: Table, columns: Sequence[str], run: Run | None = None) -> Tally:
+    """The different rows of these columns. −1 is missing, and a value of its own."""
     columns = tuple(dict.fromkeys(columns))
     if not columns:
         return Tally({}, np.array([table.rows]), table.rows)
     if (table.rows <= _FEW and not table.stored) or _mostly_different(table, columns, run):
-        return Tally(table.codes(columns, missing, run), None, table.rows)
-    counted = _counted(table, columns, missing, run) if table.stored and table.rows <= _SMALL else None
+        return Tally(table.codes(columns, (), run), None, table.rows)
+    counted = _counted(table, columns, run) if table.stored and table.rows <= _SMALL else None
     if counted is not None:
         return counted
     by = ", ".join(table.column(c) for c in columns)
     found = table.query(f"SELECT {by}, count(*) AS many FROM {table.relation} GROUP BY {by}", run, "counting rows")
-    coded = {c: without(encode(found.column(i)), missing) for i, c in enumerate(columns)}
+    coded = {c: encode(found.column(i)) for i, c in enumerate(columns)}
     return Tally(coded, plain(found["many"].combine_chunks().cast(pa.int64())), table.rows)
 
 
-def _counted(table: Table, columns: Sequence[str], missing: tuple[str, ...], run: Run | None) -> Tally | None:
+def _counted(table: Table, columns: Sequence[str], run: Run | None) -> Tally | None:
     """The different rows of a file that stores its columns; None if a row would not fit into one number."""
     key, bound, shift = np.zeros(table.rows, np.int64), 1, 0
     bases, ranked = list[int](), list[tuple[npt.NDArray[np.int32], pa.Array]]()
@@ -86,7 +86,7 @@ def _counted(table: Table, columns: Sequence[str], missing: tuple[str, ...], run
     left, coded = plain(found.field(0)) + shift, dict[str, Codes]()
     for name, base, (rank, values) in reversed(list(zip(columns, bases, ranked, strict=True))):
         left, digit = np.divmod(left, base)
-        coded[name] = without(Codes(rank[digit - 1], values), missing)
+        coded[name] = Codes(rank[digit - 1], values)
     return Tally({name: coded[name] for name in columns}, plain(found.field(1)), table.rows)
 
 

@@ -38,6 +38,6 @@ def command(file: str, **given: Any) -> int:
     list, GML, GraphML, Matrix Market). Without roles for the columns of a table, they are guessed, and the verdict
     is never "release".
     """
-    check_targets([given["output"], given["report"]], sources_from(file, given))
     policy = policy_from(given, note(given["quiet"]))
+    check_targets([given["output"], given["report"]], sources_from(file, given, policy))
     return assessed(lambda: case_from(file, given), policy, f"reading {shown(file)}", given)

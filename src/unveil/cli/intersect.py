@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, policy_options, reading_options, release_from
+from unveil.cli.options import policy_from, policy_options, reading_options, release_from, sources_from
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
@@ -42,8 +42,9 @@ def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -
     """
     if len(files) < 2:
         raise UnveilError("give two releases or more")
-    check_targets([given["output"], given["report"]], [*files, people, given["policy_file"]])
     policy = policy_from({**given, "quasi": (on,), "itemsets": None}, note(given["quiet"]))
+    read_too = [*files[1:], people]
+    check_targets([given["output"], given["report"]], [*sources_from(files[0], given, policy), *read_too])
 
     def read() -> Case:
         first, *others = (_table(file, given) for file in files)

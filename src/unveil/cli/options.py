@@ -14,7 +14,7 @@ import click
 
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.policy import PRESETS, Policy
+from unveil.policy import PRESETS, Policy, is_rule
 from unveil.release import Release, Table, Transactions
 from unveil.wording import shown
 
@@ -178,10 +178,10 @@ def holding_options(command: _Command) -> _Command:
     return made
 
 
-def sources_from(file: str, given: Mapping[str, Any]) -> list[str | None]:
+def sources_from(file: str, given: Mapping[str, Any], policy: Policy) -> list[str | None]:
     """Every file that is read, which results must not overwrite."""
     held = (given.get(name) for name in ("policy_file", *_BASKETS, *_TABLES))
-    named = (said.partition("=")[2] for said in given.get("hierarchy", ()))
+    named = (said for said in policy.hierarchy.values() if not is_rule(said))
     return [file, _itemsets_file(given), _population_file(given), *held, *named]
 
 
@@ -207,7 +207,7 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
     if given.get("population") and not isinstance(release, Table):
         raise UnveilError(f"--population is for tables of people; {shown(release.name)} was read as {release.kind}")
     if population := _population_file(given):
-        holds["population"] = _table(population)
+        holds["population"] = _table(population, given)
     original, mapping = holds.pop("original", None), holds.pop("mapping", None)
     if (original is None) != (mapping is None):
         raise UnveilError("--original and --mapping go together: the baskets before, and what each item became")
@@ -218,13 +218,19 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
     return Case(release, holds=MappingProxyType(holds))
 
 
-def _table(file: str) -> Release:
-    """A table whose first line is its header, whatever that looks like."""
+def _table(file: str, given: Mapping[str, Any] | None = None) -> Release:
+    """A table whose first line is its header, whatever that looks like; read as the release is, if that is given."""
+    from unveil.engine import Engine
     from unveil.release.read import read
     from unveil.release.source import stem
 
-    text = stem(Path(file)) in (".csv", ".tsv", ".txt", "")
-    return read(file, "table", header=True) if text else read(file, "table")
+    said: dict[str, Any] = {}
+    if given and (given["memory_limit"] or given["spill"]):
+        said["engine"] = Engine(given["memory_limit"], given["spill"])
+    if stem(Path(file)) in (".csv", ".tsv", ".txt", ""):
+        said |= {"header": True}
+        said |= {name: given[name] for name in ("encoding", "strip") if given[name]} if given else {}
+    return read(file, "table", **said)
 
 
 def release_from(file: str, given: Mapping[str, Any]) -> Release:

@@ -83,8 +83,8 @@ def command(
 
     tell = note(quiet)
     mapping = mapping_file or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
-    check_targets([output, mapping, report], sources_from(file, {**given, "categories": categories}))
     policy = policy_from(given, tell)
+    check_targets([output, mapping, report], sources_from(file, {**given, "categories": categories}, policy))
     with progress(f"reading {shown(file)}", quiet) as told:
         case = case_from(file, {**given, "categories": categories})
         write = writer(case.release.kind, output)

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unveil.errors import UnveilError
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["Codes", "Numbered", "arrow_numbers", "encode", "numbered", "plain", "smaller", "without"]
+__all__ = ["Codes", "Numbered", "arrow_numbers", "as_text", "encode", "numbered", "plain", "smaller", "without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,16 @@ def _texts(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
     parts = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts))).cast(kind)
+
+
+def as_text(values: pa.Array) -> pa.Array:
+    """Values as they are written."""
+    import pyarrow as pa
+
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowException:
+        raise UnveilError("a column holds bytes that are no text; write them as text, or leave it out") from None
 
 
 def smaller(column: pa.Array) -> pa.Array:
@@ -124,6 +136,8 @@ def numbered(column: pa.ChunkedArray) -> Numbered:
         column = column.cast(column.type.value_type)
     if _is_view(column.type):
         column = column.cast(pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary())
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, 0.0))  # −0.0 is 0.0
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
-from unveil.policy import is_rule
+from unveil.policy import Policy, is_rule
+from unveil.release.labels import fraction
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import listed, shown
@@ -30,23 +31,24 @@ __all__ = ["hierarchies"]
 
 
 def hierarchies(
-    said: Mapping[str, str], tables: Sequence[Table], missing: tuple[str, ...], run: Run | None = None
+    said: Mapping[str, str], tables: Sequence[Table], policy: Policy, run: Run | None = None
 ) -> Mapping[str, Hierarchy]:
-    """What a policy says, column by column; rules are applied to the values in all these tables."""
+    """What a policy says, column by column; rules are applied to the values in all these tables. Where a column is not
+    sensitive some of its values may be labels already, such as 1987-06 among dates: a rule leaves those out."""
     from unveil.release.hierarchy import Hierarchy
 
-    made = {}
+    made = dict[str, Hierarchy]()
     for column, text in said.items():
         having = [t for t in tables if column in t.columns]
         if not having:
             raise UnveilError(
                 f"there is a hierarchy for {shown(column)!r}, but no such column; there are {listed(tables[0].columns)}"
             )
-        made[column] = (
-            _by_rule(text, _values(having, column, missing, run), column)
-            if is_rule(text)
-            else Hierarchy.read(Path(text))
-        )
+        if not is_rule(text):
+            made[column] = Hierarchy.read(Path(text))
+            continue
+        values = _values(having, column, policy.missing, run)
+        made[column] = _by_rule(text, values if column in policy.sensitive else _ungeneralised(text, values), column)
     return MappingProxyType(made)
 
 
@@ -55,6 +57,20 @@ def _values(tables: Sequence[Table], column: str, missing: tuple[str, ...], run:
 
     parts = [t.codes([column], missing, run)[column].values.cast(pa.string()) for t in tables]
     return pa.chunked_array(parts, pa.string())
+
+
+def _ungeneralised(text: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values that a rule can be applied to; all if there are none, so that the rule says what is wrong."""
+    import pyarrow as pa
+
+    from unveil.release.hierarchy import is_date
+
+    def fits(value: str) -> bool:
+        rule = text.partition(":")[0]
+        return is_date(value) if rule == "dates" else rule != "intervals" or fraction(value.strip()) is not None
+
+    kept = [value for value in values.to_pylist() if fits(value)]
+    return pa.chunked_array([kept], pa.string()) if kept else values
 
 
 def _by_rule(text: str, values: pa.ChunkedArray, column: str) -> Hierarchy:

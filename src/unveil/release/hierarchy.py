@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import hashlib
 import io
 import itertools
 import re
@@ -39,7 +40,7 @@ from unveil.release.labels import ROOT, Number, fraction, interval_labels
 from unveil.release.source import load
 from unveil.wording import counted, listed, shown
 
-__all__ = ["Hierarchy", "Level", "Tree"]
+__all__ = ["Hierarchy", "Level", "Tree", "is_date"]
 
 _DELIMITERS = (";", ",", "\t", "|")
 _SAMPLE = 1000
@@ -156,13 +157,19 @@ class Hierarchy:
         [('1987-06-05', '1987-06', '1987', '*')]
         """
         texts = _distinct(values, name)
-        wrong = [t for t in texts if not _is_date(t)]
+        wrong = [t for t in texts if not is_date(t)]
         if wrong:
             raise _refused(
                 name, wrong, "is not a date", "are not dates", "write dates like 1987-06-05, or leave out what is none"
             )
         kept = (10, 7, 4) if any(len(t) > 10 for t in texts) else (7, 4)
         return cls.of_rows(((t, *(t[:n] for n in kept), ROOT) for t in texts), name)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its values and labels."""
+        rows = "\n".join(repr(row) for row in self.rows())
+        return hashlib.sha256(rows.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def height(self) -> int:
@@ -424,7 +431,8 @@ def _distinct(values: Values, name: str) -> list[str]:
     return texts
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
+    """Whether a text is a date such as 1987-06-05, with or without a time."""
     found = _DATE.fullmatch(text)
     try:
         return bool(found and dt.date.fromisoformat(found[1]))

@@ -161,10 +161,21 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
             schema, rows = file.schema_arrow, file.metadata.num_rows
         names = _names(path.name, schema)
         aliases = ", ".join(f"c{i}" for i in range(len(names)))
-        relation = engine.view(f"SELECT * FROM read_parquet({_path(path)}, hive_partitioning = false) AS t({aliases})")
+        selected = ", ".join(_number_or_null(f"c{i}", kind) for i, kind in enumerate(schema.types))
+        read = f"read_parquet({_path(path)}, hive_partitioning = false)"
+        relation = engine.view(f"SELECT {selected} FROM {read} AS t({aliases})")
     except (pa.ArrowException, OSError, UnicodeError, duckdb.Error):
         raise _unreadable(path, "Parquet") from None
     return _made(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=True)
+
+
+def _number_or_null(column: str, kind: pa.DataType) -> str:
+    """A column in SQL; what is not a number is missing, as nothing is."""
+    import pyarrow as pa
+
+    return (
+        f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END AS {column}" if pa.types.is_floating(kind) else column
+    )
 
 
 def _dictionaries(path: Path, columns: list[int]) -> Iterator[pa.ChunkedArray]:
@@ -241,8 +252,20 @@ def _registered(table: pa.Table, name: str, sha256: str, engine: Engine | None, 
     engine = engine or default_engine()
     names = _names(name, table.schema)
     plain = pa.schema([(f"c{i}", _plain(kind)) for i, kind in enumerate(table.schema.types)])
-    relation = engine.register(table.rename_columns(plain.names).cast(plain))
+    relation = engine.register(_numbers_or_nulls(table.rename_columns(plain.names).cast(plain)))
     return _made(engine, relation, names, table.num_rows, name, sha256, origin=origin)
+
+
+def _numbers_or_nulls(table: pa.Table) -> pa.Table:
+    """What is not a number is missing, as nothing is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for i, column in enumerate(table.columns):
+        if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
+            numbers = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+            table = table.set_column(i, table.schema.field(i).with_nullable(True), numbers)
+    return table
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
