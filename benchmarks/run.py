@@ -3,11 +3,14 @@ are off."""
 
 from __future__ import annotations
 
+import attack
 import diversity
 import estimators
+import febrl
 import known_items
 import pairs
 import reading
+import sparsity
 import startup
 import uniques
 import wildcard
@@ -25,6 +28,9 @@ if __name__ == "__main__":
         uniques,
         wildcard,
         known_items,
+        attack,
+        sparsity,
+        febrl,
         matching,
         estimators,
         items,

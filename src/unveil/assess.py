@@ -20,6 +20,7 @@ from unveil.classes.ask import QUESTION as CLASSES
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.items.ask import QUESTION as ITEMS
+from unveil.linkage.ask import QUESTION as LINKAGE
 from unveil.matching.ask import QUESTION as MATCHING
 from unveil.network.ask import QUESTION as NETWORK
 from unveil.policy import Policy
@@ -34,7 +35,7 @@ from unveil.wording import counted, listed, shown
 
 __all__ = ["QUESTIONS", "assess"]
 
-QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, ITEMS, NETWORK, MATCHING)
+QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, LINKAGE, ITEMS, NETWORK, MATCHING)
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")

@@ -62,6 +62,11 @@ _DEFAULT: dict[str, float | None] = {
     "classes.k_map": None,
     "classes.presence": None,
     "classes.known_items": None,
+    "linkage.success": None,
+    "linkage.unicity": None,
+    "linkage.sparsity": None,
+    "linkage.success_bound": None,
+    "linkage.matched": None,
     "items.point_knowledge": None,
     "items.expected_cracks": 0.1,
     "items.o_estimate": None,
@@ -84,6 +89,7 @@ _ITEMSETS = re.compile(r"pairs|top:\d\d?|[1-9]\d?")
 _RULES = ("prefixes", "intervals", "dates")
 _RULE = re.compile(r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|dates")
 _PEOPLE = 10**12
+_COMPARED = re.compile(r"equal|support|~?(\d+(\.\d*)?|\.\d+)|(\d+(\.\d*)?|\.\d+)d")
 _GAPS = ("median-gap", "mean-gap")
 _MISSING = ("value", "wildcard", "excluded")
 _COUNTS = (
@@ -145,14 +151,14 @@ class Policy:
     ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the most frequent
     tenth of the items, ``3`` for sets of three), so that few are cracked with probability ``danger`` or more.
     ``pairs_known``: how many of the pairs that are bought together most often the attacker knows. ``items_known``: how
-    many items of one basket they know.
+    many items of one basket they know; ``things_known``: how many random columns of a person.
 
     ``missing_as``: a missing quasi-identifier is a ``value`` of its own, a ``wildcard`` that fits anything, or its row
     is ``excluded``. ``hierarchy``: for some columns, the file that says what their values are kinds of, or a rule to
     make one (see :mod:`unveil.release.hierarchies`). ``ruled_out``: for sensitive columns, the values that an attacker
-    can rule out. ``strict``: what each sensitive column gives away is also held against the tolerance for someone who
-    knows all other sensitive columns. ``population``: how many people the rows are a random sample of, or which share
-    of the population they are.
+    can rule out. ``compare``: how like values of some columns are, as ``--compare`` has it. ``strict``: what each
+    sensitive column gives away is also held against the tolerance for someone who knows all other sensitive columns.
+    ``population``: how many people the rows are a random sample of, or which share of the population they are.
     """
 
     identifier: tuple[str, ...] = ()
@@ -164,6 +170,7 @@ class Policy:
     missing_as: str = "value"
     hierarchy: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ruled_out: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    compare: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     strict: bool = False
     population: float | None = None
     preset: str = "default"
@@ -175,6 +182,7 @@ class Policy:
     danger: float = 0.5
     pairs_known: int | None = None
     items_known: int = 2
+    things_known: int = 4
     seed: int = 0
     guessed: tuple[str, ...] = ()
 
@@ -264,10 +272,15 @@ def _values(data: Mapping[str, Any]) -> dict[str, Any]:
         values[name] = _strings(name, values[name])
     values["quasi"] = _sets(values["quasi"])
     values["tolerance"] = MappingProxyType(dict(_tolerances(values["tolerance"])))
-    for name, example in (("hierarchy", 'zip = "prefixes"'), ("ruled_out", 'diagnosis = ["flu"]')):
+    for name, example in (
+        ("hierarchy", 'zip = "prefixes"'),
+        ("ruled_out", 'diagnosis = ["flu"]'),
+        ("compare", 'birth = "30d"'),
+    ):
         if not isinstance(values[name], Mapping):
             raise UnveilError(f"[{name}] must be a table such as [{name}] with {example} below it")
     values["hierarchy"] = MappingProxyType(dict(values["hierarchy"]))
+    values["compare"] = MappingProxyType({c: str(said) for c, said in values["compare"].items()})
     ruled = {column: _strings(f"ruled_out of {shown(column)}", v) for column, v in values["ruled_out"].items()}
     values["ruled_out"] = MappingProxyType({column: v for column, v in ruled.items() if v})
     return values
@@ -323,6 +336,8 @@ def _check(policy: Policy) -> None:
         raise UnveilError("pairs_known must be a whole number, 1 or more")
     if type(policy.items_known) is not int or policy.items_known not in range(1, 10):
         raise UnveilError("items_known must be a whole number from 1 to 9")
+    if type(policy.things_known) is not int or policy.things_known < 1:
+        raise UnveilError("things_known must be a whole number, 1 or more")
     if policy.missing_as not in _MISSING:
         raise UnveilError(f"missing_as must be one of {listed(_MISSING)}")
     if policy.missing_as == "wildcard" and policy.subject is not None:
@@ -365,6 +380,12 @@ def _check_hierarchies(policy: Policy) -> None:
             raise UnveilError(
                 f"the hierarchy of {shown(column)}: {shown(said)!r} is not a rule; write prefixes, prefixes:4,2, "
                 "intervals:5,10,20 or dates"
+            )
+    for column, said in policy.compare.items():
+        if not _COMPARED.fullmatch(said):
+            raise UnveilError(
+                f"compare: {shown(column)} cannot be compared as {shown(said)!r}; write equal, support, a number such "
+                "as 2, ~5, or 30d for days"
             )
     strange = [c for c in policy.ruled_out if c not in policy.sensitive]
     if strange:

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from unveil import Run, UnveilError
 from unveil.classes import fitting as fitting_module
 from unveil.classes import intersection
-from unveil.classes.fitting import fitting, meaning, meaning_in
+from unveil.classes.fitting import fitting
 from unveil.classes.intersection import Seen, Step, intersect, possible, posterior
 from unveil.release.codes import Codes, encode
 from unveil.release.hierarchy import Hierarchy
 from unveil.release.labels import interval_of, mask_matches
+from unveil.release.meaning import meaning, meaning_in
 
 # ---- slow and obvious ------------------------------------------------------------------------------------------------
 

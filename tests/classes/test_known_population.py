@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Case, Engine, Policy, UnveilError
-from unveil.classes.fitting import meaning
 from unveil.classes.population import fitting_people
 from unveil.release.codes import encode
+from unveil.release.meaning import meaning
 from unveil.release.table import table_of
 
 ENGINE = Engine()

@@ -68,8 +68,8 @@ def population_findings(case: Case, attackers: Sequence[Attacker], policy: Polic
 def _counted(
     case: Case, table: Table, held: Table, knows: Attacker, policy: Policy, run: Run, aside: str
 ) -> Iterator[Finding]:
-    from unveil.classes.fitting import reading
     from unveil.classes.population import fitting_people
+    from unveil.release.meaning import reading
 
     people, released = (list(t.codes(knows.columns, policy.missing, run).values()) for t in (held, table))
     known = fitting_people(people, released, reading(knows.columns, case.hierarchies), run)

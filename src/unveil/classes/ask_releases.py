@@ -25,8 +25,9 @@ _GANTA = (
 
 def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """What the release and those held beside it give away together, for every sensitive column."""
-    from unveil.classes.fitting import fitting, reading
+    from unveil.classes.fitting import fitting
     from unveil.classes.intersection import common_codes, intersect, posterior
+    from unveil.release.meaning import reading
 
     tables = _releases(case)
     if len(tables) < 2:

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unveil.classes.fitting import Interpret, fitting, raw
+from unveil.classes.fitting import fitting
 from unveil.classes.grouping import Ints
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
 from unveil.release.codes import Codes
+from unveil.release.meaning import Interpret, raw
 from unveil.run import Run
 
 __all__ = ["InPopulation", "fitting_people", "in_population"]

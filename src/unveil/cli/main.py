@@ -21,7 +21,7 @@ from unveil.errors import UnveilError
 __all__ = ["cli", "main"]
 
 _INTERRUPTED = 130
-_COMMANDS = ("assess", "protect", "intersect", "describe", "init", "crack", "demo", "schema", "completion")
+_COMMANDS = ("assess", "protect", "intersect", "link", "describe", "init", "crack", "demo", "schema", "completion")
 
 
 class _Lazy(click.Group):
@@ -45,6 +45,7 @@ _SUMMARY = {
     "assess": "Attack a release and say whether it may be published.",
     "protect": "Write a safer version of a release, and say what it costs.",
     "intersect": "Say what several releases of the same people give away together.",
+    "link": "Say who of the people in a file is which row of a release.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely each pseudonym of a matrix is to be cracked.",

@@ -88,6 +88,13 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         help="A sensitive value that the attacker can rule out; repeatable.",
     ),
     click.option(
+        "--compare",
+        multiple=True,
+        metavar="COLUMN=HOW",
+        help="How like values of a column are: equal (default), 2 for at most 2 apart, ~5 for alike up to 5 apart, 30d "
+        "for days, support for any value. Repeatable.",
+    ),
+    click.option(
         "--strict",
         is_flag=True,
         help="Also hold each sensitive column against the tolerance for someone who knows the other sensitive ones.",
@@ -115,6 +122,12 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         type=click.IntRange(1, 9),
         metavar="NUMBER",
         help="How many items of one basket the attacker knows; 2 by default.",
+    ),
+    click.option(
+        "--things-known",
+        type=click.IntRange(min=1),
+        metavar="NUMBER",
+        help="How many random quasi-identifiers of a person the attacker knows; 4 by default.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
 )
@@ -256,7 +269,7 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
             said[name] = tuple(column for text in given[name] for column in _names(text))
     if given["quasi"]:
         said["quasi"] = tuple(_names(text) for text in given["quasi"])
-    for name in ("subject", "preset", "seed", "pairs_known", "items_known", "missing_as"):
+    for name in ("subject", "preset", "seed", "pairs_known", "items_known", "things_known", "missing_as"):
         if given[name] is not None:
             said[name] = given[name]
     if given["missing"]:
@@ -273,6 +286,9 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
     if given["hierarchy"]:
         pairs = (_pair(text, "--hierarchy zip=prefixes, or diagnosis=diagnosis.csv") for text in given["hierarchy"])
         said["hierarchy"] = {**policy.hierarchy, **dict(pairs)}
+    if given["compare"]:
+        pairs = (_pair(text, "--compare birth=30d") for text in given["compare"])
+        said["compare"] = {**policy.compare, **dict(pairs)}
     if given["ruled_out"]:
         ruled = {column: list(values) for column, values in policy.ruled_out.items()}
         for text in given["ruled_out"]:

@@ -1,0 +1,1 @@
+"""Which record is the person I know a few things about? Linkage attacks on tables and ratings."""

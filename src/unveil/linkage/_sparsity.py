@@ -1,0 +1,395 @@
+"""The compiled inner loops of ``sparsity``.
+
+One record x is compared with a block of others at a time, all of whose sums lie side by side in ``sums``: for each of
+them Σ sim in the low bits and, from bit ``SHIFT`` on, how many attributes both have. Attributes that many records have
+are compared by their bits, 64 at once; for all others the records that have them are listed, block by block.
+
+Bits: attribute a is bit ``place[a]`` of the words. In block b, ``planes[b, p, j]`` is a word of plane p of the j-th
+record: of every 64 attributes first a plane that says which of them it has, then as many as the codes of their values
+have bits. Lists: attribute a is the ``listed[a]``-th, and the records of block b that have it are from
+``begins[b · lists + listed[a]]`` to the next: which of the block (``slot``) and with which code (``value``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from unveil.compiled import kernel
+
+__all__ = [
+    "LINEAR",
+    "RUN",
+    "SHIFT",
+    "TABLE",
+    "Known",
+    "Others",
+    "Rules",
+    "counted",
+    "filled",
+    "mixed",
+    "same",
+    "sought",
+]
+
+SHIFT = 42
+_SUM = (1 << SHIFT) - 1
+_ONE = 1 << SHIFT
+RUN, TABLE, LINEAR = 0, 1, 2  # how the values of an attribute are compared
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
+_FEW = 4  # where less than one in so many records of a block is touched, only those are looked at
+
+
+class Known(NamedTuple):
+    """The records themselves."""
+
+    indptr: Any
+    attribute: Any
+    value: Any
+
+
+class Rules(NamedTuple):
+    """How values are compared. That of attribute a with code v has number k = ``start[a]`` + v in what follows.
+
+    RUN: 1 for the values with ``code`` from ``low[k]`` to ``high[k]``. TABLE: ``table[base[k] + code]``. LINEAR:
+    falling with the difference of their ``number`` and 0 from ``scale[a]`` on. A similarity of 1 is ``unit``.
+    """
+
+    kind: Any
+    start: Any
+    code: Any
+    low: Any
+    high: Any
+    base: Any
+    table: Any
+    number: Any
+    scale: Any
+    unit: Any
+
+
+class Others(NamedTuple):
+    """Those that records are compared with, by the number of their attributes (``size``); ``row`` says who they are."""
+
+    row: Any
+    size: Any
+    place: Any
+    listed: Any
+    bits: Any
+    ranged: Any
+    planes: Any
+    begins: Any
+    slot: Any
+    value: Any
+
+
+def _bits_set(_context: Any, _x: Any) -> Any:
+    """How many bits of a word are set. As an instruction of its own it is done for several words at once."""
+
+    def made(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), made
+
+
+_count: Any = intrinsic(_bits_set)
+
+
+# ---- equal records ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def mixed(known: Any, rules: Any, first: Any, last: Any, made: Any) -> None:
+    """A number for each record that is the same for equal ones and hardly ever for others."""
+    for r in range(first, last):
+        found = _MIX  # not 0, which some first entries would not change
+        for p in range(known.indptr[r], known.indptr[r + 1]):
+            a = known.attribute[p]
+            code = rules.code[rules.start[a] + known.value[p]]
+            found = (found ^ np.uint64((np.int64(a) << 32) | code)) * _MIX
+            found ^= found >> np.uint64(29)
+        made[r] = found
+
+
+@kernel
+def same(known: Any, rules: Any, order: Any, numbers: Any, first: Any, last: Any, fresh: Any) -> None:
+    """Whether each record of ``order`` differs from the one before."""
+    for k in range(max(first, 1), last):
+        one, other = order[k - 1], order[k]
+        p, q = known.indptr[one], known.indptr[other]
+        size = known.indptr[one + 1] - p
+        alike = numbers[one] == numbers[other] and size == known.indptr[other + 1] - q
+        i = 0
+        while alike and i < size:
+            a = known.attribute[p + i]
+            begin = rules.start[a]
+            alike = a == known.attribute[q + i]
+            alike = alike and rules.code[begin + known.value[p + i]] == rules.code[begin + known.value[q + i]]
+            i += 1
+        fresh[k] = not alike
+
+
+# ---- planes and lists ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def counted(known: Any, others: Any, room: Any, lists: Any, first: Any, last: Any, counts: Any) -> None:
+    """Count the entries of every list, one place later than it begins."""
+    for k in range(first, last):
+        r, b = others.row[k], k // room
+        for p in range(known.indptr[r], known.indptr[r + 1]):
+            t = others.listed[known.attribute[p]]
+            if t >= 0:
+                counts[b * lists + t + 1] += 1
+
+
+@kernel
+def filled(known: Any, rules: Any, others: Any, lists: Any, starts: Any, first: Any, last: Any, ends: Any) -> None:
+    """Fill planes and lists. ``starts[w]`` is the plane with which word w begins; ``ends`` where lists go on."""
+    room = others.planes.shape[2]
+    for k in range(first, last):
+        r, b, j = others.row[k], k // room, k % room
+        for p in range(known.indptr[r], known.indptr[r + 1]):
+            a = known.attribute[p]
+            code = rules.code[rules.start[a] + known.value[p]]
+            t = others.listed[a]
+            if t >= 0:
+                q = ends[b * lists + t]
+                others.slot[q], others.value[q] = j, code
+                ends[b * lists + t] = q + 1
+            else:
+                plane, bit = starts[others.place[a] >> 6], np.uint64(others.place[a] & 63)
+                others.planes[b, plane, j] |= np.uint64(1) << bit
+                for i in range(others.bits[others.place[a] >> 6]):
+                    others.planes[b, plane + 1 + i, j] |= np.uint64((code >> i) & 1) << bit
+
+
+@kernel
+def _own(known: Any, rules: Any, others: Any, starts: Any, r: Any, low: Any, high: Any) -> None:
+    """Set the planes of one record: the least and the largest code that is alike, for every attribute."""
+    for p in range(known.indptr[r], known.indptr[r + 1]):
+        a = known.attribute[p]
+        if others.place[a] >= 0:
+            k = rules.start[a] + known.value[p]
+            plane, bit = starts[others.place[a] >> 6], np.uint64(others.place[a] & 63)
+            low[plane] |= np.uint64(1) << bit
+            for i in range(others.bits[others.place[a] >> 6]):
+                low[plane + 1 + i] |= np.uint64((rules.low[k] >> i) & 1) << bit
+                high[plane + 1 + i] |= np.uint64((rules.high[k] >> i) & 1) << bit
+
+
+# ---- the search ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def sought(
+    known: Any, rules: Any, others: Any, starts: Any, wanted: Any, turn: Any, state: Any, work: Any,
+    above: Any, below: Any, nearest: Any,
+) -> None:  # fmt: skip
+    """Of each ``wanted`` record the largest Sim = above / below to any of the others, and to which, the smallest row.
+
+    Blocks are gone through in ``turn``. ``state`` is the block and the record to go on with; stops after so much
+    ``work``, about as many nanoseconds. What was found so far is given and raised.
+
+    A block is left out where it cannot hold what is asked for: if x has fewer attributes than y, Sim ≤ |x| / |y|.
+    """
+    planes, room = others.planes.shape[1], others.planes.shape[2]
+    blocks = len(others.planes)
+    lists = (len(others.begins) - 1) // blocks
+    low, high = np.zeros((len(wanted), planes), np.uint64), np.zeros((len(wanted), planes), np.uint64)
+    for t in range(len(wanted)):
+        _own(known, rules, others, starts, wanted[t], low[t], high[t])
+    sums, spare, over = np.zeros(room, np.int64), np.empty(room, np.uint64), np.empty(room, np.uint64)
+    done = 0
+    while state[0] < len(turn):
+        b = turn[state[0]]
+        first, last = b * room, min((b + 1) * room, len(others.row))
+        row, size = others.row[first:last], others.size[first:last]
+        while state[1] < len(wanted):
+            if done >= work:
+                return
+            t = state[1]
+            state[1] += 1
+            r = wanted[t]
+            own = known.indptr[r + 1] - known.indptr[r]
+            fewer, more = min(own, size[-1]), max(own, size[0])
+            done += 1
+            if fewer < more and rules.unit * fewer * below[t] < above[t] * more:
+                continue
+            if planes > 0:
+                _compared(low[t], high[t], others, b, rules.unit, sums, spare, over)
+            touched = _added(known, rules, others, b * lists, r, sums)
+            if planes == 0 and _FEW * touched < last - first:
+                best = _best_listed(known, others, b * lists, r, own, row, size, sums, above[t], below[t], nearest[t])
+            else:
+                best = above[t], below[t], nearest[t]
+                if _any_better(own, row, size, sums, best[0], best[1], best[2]):
+                    best = _best(r, own, row, size, sums, best[0], best[1], best[2])
+                if planes == 0:
+                    for j in range(room):
+                        sums[j] = 0
+                done += room // 4
+            above[t], below[t], nearest[t] = best
+            done += planes * room // 8 + touched
+        state[0] += 1
+        state[1] = 0
+
+
+@kernel
+def _compared(low: Any, high: Any, others: Any, b: Any, unit: Any, sums: Any, spare: Any, over: Any) -> None:
+    """Compare the bits of a record with those of a block. Every loop is so simple that several run at once.
+
+    Codes are alike where no bit differs or, with a range, where c < low and c > high are both wrong. Those are found as
+    in subtracting: from the lowest bit on, c is less if its bit is less, and else as much as it was.
+    """
+    p = 0
+    for j in range(len(sums)):
+        sums[j] = 0
+    for w in range(len(others.bits)):
+        last = p + others.bits[w]
+        has, own = others.planes[b, p], low[p]
+        if last == p:
+            _shared(has, own, sums)
+        elif others.ranged[w]:
+            for j in range(len(spare)):
+                spare[j] = over[j] = 0
+            for k in range(p + 1, last + 1):
+                _outside(others.planes[b, k], low[k], high[k], spare, over)
+            _outside_both(has, own, spare, over, sums)
+        elif last == p + 1:
+            _equal(has, own, others.planes[b, last], low[last], sums)
+        else:
+            _differ(others.planes[b, p + 1], low[p + 1], others.planes[b, p + 2], low[p + 2], spare)
+            k = p + 3
+            while k < last:
+                _differ_more(others.planes[b, k], low[k], others.planes[b, k + 1], low[k + 1], spare)
+                k += 2
+            if k == last:
+                _differ_more(others.planes[b, k], low[k], others.planes[b, k], low[k], spare)
+            _not_differing(has, own, spare, sums)
+        p = last + 1
+    if unit > 1:
+        for j in range(len(sums)):
+            sums[j] += (sums[j] & _SUM) * (unit - 1)
+
+
+@kernel
+def _shared(has: Any, own: Any, sums: Any) -> None:
+    for j in range(len(sums)):
+        sums[j] += np.int64(_count(has[j] & own)) * (_ONE + 1)
+
+
+@kernel
+def _equal(has: Any, own: Any, plane: Any, bits: Any, sums: Any) -> None:
+    for j in range(len(sums)):
+        both = has[j] & own
+        sums[j] += np.int64((_count(both) << np.uint64(SHIFT)) + _count(both & ~(plane[j] ^ bits)))
+
+
+@kernel
+def _differ(one: Any, bits: Any, other: Any, more: Any, spare: Any) -> None:
+    for j in range(len(spare)):
+        spare[j] = (one[j] ^ bits) | (other[j] ^ more)
+
+
+@kernel
+def _differ_more(one: Any, bits: Any, other: Any, more: Any, spare: Any) -> None:
+    for j in range(len(spare)):
+        spare[j] |= (one[j] ^ bits) | (other[j] ^ more)
+
+
+@kernel
+def _not_differing(has: Any, own: Any, spare: Any, sums: Any) -> None:
+    for j in range(len(sums)):
+        both = has[j] & own
+        sums[j] += np.int64((_count(both) << np.uint64(SHIFT)) + _count(both & ~spare[j]))
+
+
+@kernel
+def _outside(plane: Any, low: Any, high: Any, under: Any, over: Any) -> None:
+    for j in range(len(under)):
+        under[j] = (~plane[j] & low) | (~(plane[j] ^ low) & under[j])
+        over[j] = (plane[j] & ~high) | (~(plane[j] ^ high) & over[j])
+
+
+@kernel
+def _outside_both(has: Any, own: Any, under: Any, over: Any, sums: Any) -> None:
+    for j in range(len(sums)):
+        both = has[j] & own
+        sums[j] += np.int64((_count(both) << np.uint64(SHIFT)) + _count(both & ~(under[j] | over[j])))
+
+
+@kernel
+def _added(known: Any, rules: Any, others: Any, block: Any, r: Any, sums: Any) -> Any:
+    """Add what the lists of a block say; returns how many entries they have. No record is in a list twice."""
+    touched = 0
+    for p in range(known.indptr[r], known.indptr[r + 1]):
+        a = known.attribute[p]
+        t = others.listed[a]
+        if t < 0:
+            continue
+        first, last = others.begins[block + t], others.begins[block + t + 1]
+        if first == last:
+            continue
+        touched += last - first
+        slot, value = others.slot[first:last], others.value[first:last]
+        k = rules.start[a] + known.value[p]
+        if rules.kind[a] == RUN:
+            low, high, one = rules.low[k], rules.high[k], rules.unit
+            for q in range(last - first):
+                sums[slot[q]] += _ONE + one * ((value[q] >= low) & (value[q] <= high))  # without a branch
+        elif rules.kind[a] == TABLE:
+            table = rules.table[rules.base[k] :]
+            for q in range(last - first):
+                sums[slot[q]] += _ONE + table[value[q]]
+        else:
+            number, own, scale = rules.number[rules.start[a] :], rules.number[k], rules.scale[a]
+            for q in range(last - first):
+                near = max(1.0 - abs(number[value[q]] - own) / scale, 0.0)
+                sums[slot[q]] += _ONE + np.int64(np.rint(near * rules.unit))
+    return touched
+
+
+@kernel
+def _any_better(own: Any, row: Any, size: Any, sums: Any, above: Any, below: Any, nearest: Any) -> Any:
+    """Whether any of a block is more alike than above / below, or as much and an earlier row."""
+    found = 0
+    for j in range(len(row)):
+        gain = (sums[j] & _SUM) * below - above * (own + size[j] - (sums[j] >> SHIFT))
+        found |= (gain > 0) | ((gain == 0) & (row[j] < nearest))
+    return found != 0
+
+
+@kernel
+def _best(r: Any, own: Any, row: Any, size: Any, sums: Any, above: Any, below: Any, nearest: Any) -> Any:
+    """The most alike of a block, but for the record itself."""
+    for j in range(len(row)):
+        alike, either = sums[j] & _SUM, own + size[j] - (sums[j] >> SHIFT)
+        gain = alike * below - above * either
+        if (gain > 0 or (gain == 0 and row[j] < nearest)) and row[j] != r:
+            above, below, nearest = alike, either, row[j]
+    return above, below, nearest
+
+
+@kernel
+def _best_listed(
+    known: Any, others: Any, block: Any, r: Any, own: Any, row: Any, size: Any, sums: Any,
+    above: Any, below: Any, nearest: Any,
+) -> Any:  # fmt: skip
+    """The same among those that are in a list of the record's, whose sums are 0 again afterwards."""
+    for p in range(known.indptr[r], known.indptr[r + 1]):
+        t = others.listed[known.attribute[p]]
+        if t < 0:
+            continue
+        for q in range(others.begins[block + t], others.begins[block + t + 1]):
+            j = others.slot[q]
+            if sums[j] == 0:
+                continue
+            alike, either = sums[j] & _SUM, own + size[j] - (sums[j] >> SHIFT)
+            sums[j] = 0
+            gain = alike * below - above * either
+            if (gain > 0 or (gain == 0 and row[j] < nearest)) and row[j] != r:
+                above, below, nearest = alike, either, row[j]
+    return above, below, nearest

@@ -1,0 +1,214 @@
+"""The finding about a file of known people: who of them is which row of the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from unveil.case import Case
+from unveil.errors import UnveilError
+from unveil.finding import Curve, Exposed, Finding
+from unveil.policy import Policy
+from unveil.release.table import Table
+from unveil.run import Run
+from unveil.wording import counted, listed, number, percent, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from unveil.linkage.link import Linkage
+    from unveil.linkage.one_to_one import OneToOne
+    from unveil.linkage.paired import Paired
+    from unveil.linkage.quality import Quality
+    from unveil.linkage.similarity import Similarity
+
+__all__ = ["check_link", "link_findings", "similarities"]
+
+_SOURCE = (
+    "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008; I. Fellegi, "
+    "A. Sunter, A theory for record linkage, JASA 64, 1969; L. V. S. Lakshmanan, R. T. Ng, G. Ramesh, ACM TKDD 2(3), "
+    "2008, §8.1"
+)
+_MANY = 1_000  # people and rows from which on errors are estimated from the files themselves
+_OUTSIDE = 0.1
+_ERRORS = 0.02
+_STEPS = 10
+_SURE = 0.5
+
+
+def similarities(policy: Policy, columns: tuple[str, ...]) -> Mapping[str, Similarity]:
+    """How the policy has columns compared; all others for equality."""
+    from unveil.linkage.similarity import named
+
+    return {c: named(text) for c, text in policy.compare.items() if c in columns}
+
+
+def check_link(case: Case, policy: Policy) -> None:
+    """Known people must be a table with columns that the release has, too."""
+    held = case.holds.get("known")
+    if held is None:
+        return
+    if not isinstance(held, Table) or not isinstance(case.release, Table):
+        raise UnveilError(
+            f"{shown(held.name)}: was read as {held.kind}; known people are a table, and so is the release"
+        )
+    columns = _columns(case.release, held, policy)
+    for column in (*columns, *policy.compare):
+        for table in (case.release, held):
+            if column not in table.columns:
+                raise UnveilError(f"{shown(table.name)}: there is no column {shown(column)}; check the header")
+    if not columns:
+        raise UnveilError(f"{shown(held.name)} and {shown(case.release.name)} have no column in common")
+    for column, sim in similarities(policy, columns).items():
+        for table in (case.release, held):
+            sim.numbers(table.codes([column], policy.missing)[column].values, column)
+
+
+def _columns(release: Table, held: Table, policy: Policy) -> tuple[str, ...]:
+    """The quasi-identifiers if they are given; else all columns in common that no given role excludes."""
+    quasi = tuple(dict.fromkeys(c for group in policy.quasi for c in group if c not in policy.guessed))
+    if quasi:
+        return quasi
+    named = {*policy.identifier, *policy.sensitive, *policy.insensitive} - set(policy.guessed)
+    return tuple(c for c in release.columns if c in held.columns and c not in named)
+
+
+def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    """Who is who, if a file of known people is held."""
+    from unveil.linkage.assigned import assigned
+    from unveil.linkage.link import link
+    from unveil.linkage.mistakes import estimated_mistakes
+    from unveil.linkage.one_to_one import one_to_one
+    from unveil.linkage.possible import possible
+    from unveil.linkage.quality import quality, quality_of_assigned
+
+    table, held = case.release, case.holds.get("known")
+    if not isinstance(table, Table) or not isinstance(held, Table):
+        return
+    columns = _columns(table, held, policy)
+    sides = _sides(case, table, held, columns, policy, run)
+    errors, outside = _ERRORS, 0.0
+    if min(table.rows, held.rows) >= _MANY:
+        found_out = estimated_mistakes(sides, outside=_OUTSIDE)
+        errors, outside = found_out.errors, found_out.outside  # type: ignore[assignment]
+    found = link(sides, errors=errors, outside=outside, run=run)
+    one = one_to_one(possible(sides, run=run), run)
+    measured: tuple[Quality, Quality] | None = None
+    if case.truth is not None:
+        people, rows = _pairs(case.truth)
+        measured = quality(found, people, rows), quality_of_assigned(assigned(found, run=run), people, rows)
+    yield _finding(found, one, measured, table, held, columns, policy, run)
+
+
+def _pairs(truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    import numpy as np
+
+    people = np.flatnonzero(truth >= 0)
+    return people, truth[people]
+
+
+def _sides(case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> Paired:
+    """The release and the known people, side by side; labels that stand for several values are read as such."""
+    from unveil.linkage.paired import paired, records_of_both
+    from unveil.release.codes import as_text
+    from unveil.release.meaning import generalised, raw, reading
+
+    codes = [t.codes(columns, policy.missing, run) for t in (table, held)]
+    said = similarities(policy, columns)
+    labels = {}
+    for column, read in zip(columns, reading(columns, case.hierarchies), strict=True):
+        if column not in said and (
+            column in case.hierarchies or generalised(as_text(codes[0][column].values).to_pylist())
+        ):
+            labels[column] = raw(read)
+    released, known = records_of_both(codes[0], codes[1], said)
+    return paired(released, known, labels=labels)
+
+
+def _finding(
+    found: Linkage,
+    one: OneToOne,
+    measured: tuple[Quality, Quality] | None,
+    table: Table,
+    held: Table,
+    columns: tuple[str, ...],
+    policy: Policy,
+    run: Run,
+) -> Finding:
+    people = found.n
+    expected = found.expected_links / people
+    value = measured[0].right / people if measured else expected
+    tolerance = policy.tolerated("linkage.matched")
+    said = (
+        f"Of {counted(people, 'known person', 'known people')}, {number(round(found.expected_links, 1))} "
+        f"({percent(expected)}) can be expected to be linked to their row by the best match; {found.alone:,} fit one "
+        f"row only, {found.without:,} none. If all that is known is right and no row is two people, "
+        f"{number(round(one.expected_best, 1))} of the likeliest rows are right"
+        f"{'' if one.method == 'exact' else ', by estimate'}."
+    )
+    if measured:
+        best, together = measured
+        said = (
+            f"{number(round(best.right))} of {counted(people, 'known person', 'known people')} ({percent(value)}) are "
+            f"linked to their row: precision {best.precision:.4f}, recall {best.recall:.4f}; with every row used once "
+            f"at most, precision {together.precision:.4f}, recall {together.recall:.4f}. {said}"
+        )
+    return Finding(
+        id="linkage.matched",
+        question="linkage",
+        title=f"People of {shown(held.name)} linked to their row",
+        value=value,
+        unit="share",
+        method="exact" if measured else "estimate",
+        subjects=people,
+        share=(value, value),
+        tolerance=tolerance,
+        direction="lower",
+        decides=tolerance is not None and measured is not None,
+        attacker=f"Holds {shown(held.name)} with the {listed(columns, 12)} of {counted(people, 'person', 'people')}, "
+        f"some of it wrong, and looks for them among {counted(table.rows, 'row')}.",
+        missing="A missing value rules nobody out.",
+        baseline=1 / table.rows,
+        sentence=said,
+        curves=(_by_sureness(found),),
+        exposed=_exposed(found, policy, run),
+        source=_SOURCE,
+    )
+
+
+def _by_sureness(found: Linkage) -> Curve:
+    """How many people are linked how surely."""
+    import numpy as np
+
+    there = found.posterior[found.best >= 0]
+    step = np.minimum((there * _STEPS).astype(np.int64), _STEPS - 1)
+    counts = np.bincount(step, minlength=_STEPS)
+    sure = int((there >= _SURE).sum())
+    return Curve(
+        title="Known people by how sure the attacker is of the best match",
+        kind="bars",
+        x_label="probability that the best match is right, from",
+        y_label="people",
+        x=tuple(percent(i / _STEPS) for i in range(_STEPS)),
+        y=tuple(int(c) for c in counts),
+        x_scale="category",
+        reading=f"The attacker is right more often than not about {sure:,} of {found.n:,} people, if facts are as "
+        "often wrong as the files suggest.",
+    )
+
+
+def _exposed(found: Linkage, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+    import numpy as np
+
+    order = np.lexsort((np.arange(found.n), -found.eccentricity, -found.posterior))[: run.exposed]
+    return tuple(
+        Exposed(
+            subject=f"person {person + 1:,}",
+            risk=float(found.posterior[person]),
+            because=f"best match is row {int(found.best[person]) + 1:,}, "
+            f"{counted(int(found.candidates[person]), 'candidate')}",
+            learns=policy.sensitive,
+        )
+        for person in order.tolist()
+        if found.best[person] >= 0
+    )

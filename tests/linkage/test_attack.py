@@ -1,0 +1,632 @@
+"""Attacks on records, against adversaries that look at every record, and the cases of document 002."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import combinations, permutations, product
+from math import comb, exp, isnan, log
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import naive_attack
+from unveil import Run, UnveilError
+from unveil.linkage import adversaries as module
+from unveil.linkage.adversaries import (
+    Adversary,
+    bare,
+    bayesian,
+    eccentric,
+    entropic,
+    likeliest,
+    scoreboard,
+    smallest,
+)
+from unveil.linkage.attack import Attack, attack, attack_with, copies, estimated
+from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw
+from unveil.linkage.records import Records, records_of_codes, records_of_ratings
+from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
+from unveil.linkage.similarity import given as as_given
+from unveil.release.codes import encode
+
+Rows = Sequence[Sequence[float | None]]
+
+# Sets of bits for every attribute or for none, lists as soon as possible or never, the smallest slices, and threads.
+WAYS = (
+    {"_PLANED": 0.0},
+    {"_PLANED": 1e9, "_FEWEST": 1, "_FEW": 0.0},
+    {"_PLANED": 1e9, "_FEWEST": 4, "_WORK": 1},
+    {"_PLANED": 2.0, "_FEWEST": 1, "_FEW": 0.0, "threads": 2},
+    {"_PLANED": 0.0, "_WORK": 1, "threads": 2},
+)
+ways = st.sampled_from(WAYS)
+SIMILARITIES = (equal(), within(1), within(2, closed=False), linear(3), support(), category(lambda v: v % 2))
+
+
+@contextmanager
+def computed(way: dict[str, float]) -> Iterator[int]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in way.items():
+            if name != "threads":
+                patch.setattr(module, name, value)
+        yield int(way.get("threads", 1))
+
+
+def made(rows: Rows, similarities: Sequence[Similarity] | Similarity = SIMILARITIES[0]) -> Records:
+    columns = list(zip(*rows, strict=True))
+    sims = [similarities] * len(columns) if isinstance(similarities, Similarity) else similarities
+    coded = {f"c{i}": encode(pa.chunked_array([pa.array(c, pa.float64())])) for i, c in enumerate(columns)}
+    return records_of_codes(coded, {f"c{i}": s for i, s in enumerate(sims)})
+
+
+def plain(records: Records) -> list[dict[int, int]]:
+    """Records as dictionaries."""
+    cuts = zip(records.indptr, records.indptr[1:], strict=False)
+    return [dict(zip(records.attribute[a:b].tolist(), records.value[a:b].tolist(), strict=True)) for a, b in cuts]
+
+
+def sims(records: Records) -> list[list[list[float]]]:
+    each = zip(records.similarities, records.values, strict=True)
+    return [s.matrix(own).tolist() for s, own in each]
+
+
+@st.composite
+def tables(draw: st.DrawFn, least: int = 1) -> Records:
+    """Up to ten records of up to five attributes with many nulls and equal records."""
+    width = draw(st.integers(1, 5))
+    row = st.tuples(*(st.sampled_from([None, 0.0, 0.0, 1.0, 2.0, 4.0]) for _ in range(width)))
+    rows = draw(st.lists(row, min_size=least, max_size=10))
+    chosen = draw(st.lists(st.sampled_from(SIMILARITIES), min_size=width, max_size=width))
+    return made(rows, chosen)
+
+
+@st.composite
+def knowledges(draw: st.DrawFn, records: Records) -> Knowledge:
+    columns = draw(st.one_of(st.none(), st.just(records.names[: max(1, records.c - 1)])))
+    rare = draw(st.sampled_from([None, None, 0.0, 0.5, 1.0]))
+    errors = draw(
+        st.sampled_from([(0.0, 0.0, 0.0), (0.3, 0.3, 0.3), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
+    )
+    return Knowledge(columns, rare, *errors)
+
+
+def expected(
+    adversary: Adversary, records: Records, known: list[tuple[int, int]], columns: set[int]
+) -> dict[int, float]:
+    """What the reference does."""
+    rows, alike, sight = plain(records), sims(records), adversary.sight
+    if adversary.name in ("scoreboard", "smallest"):
+        return getattr(naive_attack, adversary.name)(rows, alike, known, sight.alpha)
+    if adversary.name == "bare":
+        return naive_attack.bare(rows, alike, known)
+    if adversary.name == "eccentric":
+        return naive_attack.eccentric(rows, alike, known, adversary.phi)
+    if adversary.name == "entropic":
+        return naive_attack.entropic(rows, alike, known)
+    function = getattr(naive_attack, adversary.name)
+    return function(rows, alike, known, sight.wrong, sight.elsewhere, sight.alpha, columns)
+
+
+def things(known: Auxiliary, t: int, m: int) -> list[tuple[int, int]]:
+    pairs = zip(known.attribute[t, :m].tolist(), known.value[t, :m].tolist(), strict=True)
+    return [(i, v) for i, v in pairs if i >= 0]
+
+
+ADVERSARIES = (
+    scoreboard(),
+    scoreboard(0.6),
+    smallest(),
+    smallest(0.6),
+    bare(),
+    eccentric(0),
+    eccentric(0.7),
+    entropic(),
+    bayesian(),
+    likeliest(),
+    bayesian(0.2),
+    likeliest(0.2),
+    bayesian(0.1, 0.3, 0.6),
+    likeliest(0.1, 0.3, 0.6),
+)
+
+
+# ---- every adversary, against the reference --------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), tables(), ways, st.integers(0, 99), st.sampled_from(["alike", "sum", "support"]))
+def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: dict, seed: int, sim: str) -> None:
+    knowledge = data.draw(knowledges(records))
+    sigma, ms = data.draw(st.sampled_from([0.25, 0.5, 1.0])), [1, 2, 4]
+    chosen = data.draw(st.lists(st.sampled_from(ADVERSARIES), min_size=1, max_size=4, unique=True))
+    known = draw(records, np.arange(records.n), 4, np.random.default_rng(seed), knowledge)
+    with computed(way) as threads:
+        found = attack_with(records, known, chosen, ms, sigma=sigma, sim=sim, least=0.6, threads=threads)
+        without = attack_with(records, known, chosen, ms, threads=threads)
+    rows, alike, columns = plain(records), sims(records), set(known.columns.tolist())
+    outcomes = iter(zip(found.outcomes, without.outcomes, strict=True))
+    for adversary in chosen:
+        for m in ms:
+            outcome, same = next(outcomes)
+            there = [t for t in range(records.n) if known.usable[t] >= m]
+            assert outcome.rows.tolist() == there and outcome.excluded == records.n - len(there)
+            assert outcome.row_found.tolist() == same.row_found.tolist() and same.similar is None
+            for k, t in enumerate(there):
+                output = expected(adversary, records, things(known, t, m), columns)
+                equals = [r for r, y in enumerate(rows) if y == rows[t]]
+                close = [naive_attack.record_similarity(rows[t], rows[r], alike, sim, 0.6) for r in output]
+                agree = [
+                    sum(alike[i][v][rows[r][i]] >= 0.6 - 1e-9 for i, v in rows[t].items() if i in rows[r])
+                    for r in output
+                ]
+                assert outcome.row_found[k] == pytest.approx(output.get(t, 0), abs=1e-7)
+                assert outcome.found[k] == pytest.approx(sum(output.get(r, 0) for r in equals), abs=1e-7)
+                reached = sum(p for p, s in zip(output.values(), close, strict=True) if s >= sigma - 1e-9)
+                assert outcome.similar[k] == pytest.approx(reached, abs=1e-7)
+                learned = sum(p * a for p, a in zip(output.values(), agree, strict=True))
+                assert outcome.learned[k] == pytest.approx(learned, abs=1e-6)
+                if adversary.sight.kind == "candidates":
+                    d_x = naive_attack.candidates(rows, alike, things(known, t, m), adversary.sight.alpha)
+                    assert outcome.size[k] == len(d_x)
+                elif adversary.output == "any":
+                    entropy = -sum(p * log(p) for p in output.values() if p > 0)
+                    assert outcome.size[k] == pytest.approx(exp(entropy) if output else 0, rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), tables(least=2), st.integers(0, 99))
+def test_the_order_of_rows_and_columns_changes_nothing(data: st.DataObject, records: Records, seed: int) -> None:
+    known = draw(records, np.arange(records.n), 3, np.random.default_rng(seed), data.draw(knowledges(records)))
+    rows = np.array(data.draw(st.permutations(range(records.n))))
+    columns = np.array(data.draw(st.permutations(range(records.c))))
+    other = records.only(rows).some(columns.tolist())
+    new_row, new_column = np.argsort(rows), np.append(np.argsort(columns), -1).astype(np.int32)
+    moved = Auxiliary(
+        new_row[known.targets], known.usable, new_column[known.attribute], known.value, new_column[known.columns]
+    )
+    one = attack_with(records, known, ADVERSARIES, [1, 3], sigma=0.5)
+    two = attack_with(other, moved, ADVERSARIES, [1, 3], sigma=0.5)
+    for a, b in zip(one.outcomes, two.outcomes, strict=True):
+        for name in ("row_found", "found", "size", "similar", "learned"):
+            if a.adversary.sight.kind == "candidates":
+                assert getattr(a, name).tolist() == getattr(b, name).tolist()
+            assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
+        assert a.success.value == pytest.approx(b.success.value, nan_ok=True)
+
+
+def test_many_records_of_both_kinds_agree_with_the_reference() -> None:
+    """More than one word of bits, long lists, and attributes with and without sets of bits at once."""
+    rng = np.random.default_rng(5)
+    table = np.where(rng.random((300, 8)) < 0.6, rng.integers(0, [2, 2, 3, 3, 5, 40, 100, 300], (300, 8)), np.nan)
+    records = made([[None if isnan(x) else x for x in row] for row in table], [equal()] * 6 + [within(20)] * 2)
+    known = draw(records, np.arange(300), 5, rng, Knowledge(wrong=0.1, elsewhere=0.1))
+    chosen, ms = (scoreboard(), smallest(), bare(), entropic(), likeliest(0.1, 0.1)), [1, 2, 5]
+    results = []
+    for way in ({}, {"_PLANED": 0.0}, {"_PLANED": 1e9}, {"_PLANED": 20.0, "_FEWEST": 1}, {"threads": 2, "_WORK": 1}):
+        with computed(way) as threads:
+            results.append(attack_with(records, known, chosen, ms, sigma=0.3, threads=threads))
+    for other in results[1:]:
+        for a, b in zip(results[0].outcomes, other.outcomes, strict=True):
+            for name in ("row_found", "size", "similar", "learned"):
+                assert getattr(a, name).tolist() == getattr(b, name).tolist()
+    columns = set(known.columns.tolist())
+    for outcome in results[0].outcomes:
+        for k in range(0, len(outcome.rows), 60):
+            t = int(outcome.rows[k])
+            output = expected(outcome.adversary, records, things(known, t, outcome.known), columns)
+            assert outcome.row_found[k] == pytest.approx(output.get(t, 0), abs=1e-7)
+
+
+# ---- what is known ---------------------------------------------------------------------------------------------------
+
+
+def test_every_set_of_attributes_is_as_likely() -> None:
+    """Chi-square over the 15 pairs of 6 attributes; 36.1 is exceeded once in a thousand times."""
+    records = made([[1.0] * 6 + [None]] * 3)
+    known = draw(records, np.zeros(6_000, int), 4, np.random.default_rng(1))
+    pairs = Counter(frozenset(row[:2].tolist()) for row in known.attribute)
+    assert len(pairs) == 15 and all(6 not in p and len(p) == 2 for p in pairs)
+    assert sum((n - 400) ** 2 / 400 for n in pairs.values()) < 36.1
+    orders = Counter(tuple(row.tolist()) for row in known.attribute)
+    assert len(orders) == 360 and sum((n - 6_000 / 360) ** 2 / (6_000 / 360) for n in orders.values()) < 446
+
+
+def test_one_order_serves_every_number_of_things() -> None:
+    records = made([[1.0, 2.0, 3.0, None, 5.0, 6.0]] * 2)
+    few, many = (draw(records, [0, 1] * 20, m, np.random.default_rng(3)) for m in (5, 9))
+    assert many.most == 5 and few.attribute.tolist() == many.attribute.tolist()
+    errors = draw(records, [0, 1] * 20, 5, np.random.default_rng(3), Knowledge(wrong=0.5))
+    assert errors.attribute.tolist() == few.attribute.tolist()
+
+
+def test_only_some_columns() -> None:
+    records = made([[1.0, 2.0, None, 4.0], [1.0, None, None, None]])
+    known = draw(records, [0, 1], 3, np.random.default_rng(0), Knowledge(columns=("c3", "c2", "c1")))
+    assert known.usable.tolist() == [2, 0] and known.most == 2
+    assert sorted(known.attribute[0].tolist()) == [1, 3] and known.attribute[1].tolist() == [-1, -1]
+    found = attack_with(records, known, [smallest()], [1, 2, 3])
+    assert [(len(o.rows), o.excluded) for o in found.outcomes] == [(1, 1), (1, 1), (0, 2)]
+    with pytest.raises(UnveilError, match="there is no attribute x"):
+        draw(records, [0], 1, np.random.default_rng(0), Knowledge(columns=("x",)))
+
+
+def test_something_rare_is_known() -> None:
+    """Supports 4, 3, 2, 2, 1: with τ = .5 of five attributes those of rank 3 and more, which are c2, c3 and c4."""
+    rows = [[1.0, 1.0, 1.0, None, None], [1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, None, 1.0, None], [1.0] + [None] * 4]
+    records = made(rows)
+    known = draw(records, [0, 1, 2, 3] * 500, 3, np.random.default_rng(0), Knowledge(rare=0.5))
+    assert known.usable[:4].tolist() == [3, 5, 3, 0]
+    first = Counter(known.attribute[1::4, 0].tolist())
+    assert set(first) == {2, 3, 4} and all(abs(n - 500 / 3) < 45 for n in first.values())
+    assert set(known.attribute[0::4, 0].tolist()) == {2} and set(known.attribute[3::4, 0].tolist()) == {-1}
+    # s̃ may contain the rare one: then one thing less is known; of m − 1 = 2 out of 3 that is so in 2/3
+    short = float((known.attribute[0::4, 1:] < 0).any(axis=1).mean())
+    assert abs(short - 2 / 3) < 0.1
+    assert draw(records, [0], 1, np.random.default_rng(0), Knowledge(rare=0.9)).usable.tolist() == [0]
+
+
+def test_errors_come_as_often_as_said() -> None:
+    """Within four standard errors of what is expected."""
+    rows = [[float(x) for x in row] + [None] * 4 for row in np.random.default_rng(0).integers(0, 4, (40, 4))]
+    rows += [[None] * 4 + [1.0, 2.0, 3.0, 1.0]]
+    records, rng = made(rows), np.random.default_rng(1)
+    exact = draw(records, np.arange(40).repeat(50), 4, np.random.default_rng(1))
+    for know, moved, changed in (
+        (Knowledge(elsewhere=0.25), 0.25, 0.0),
+        (Knowledge(wrong=0.4), 0.0, 0.4 * 0.75),
+        (Knowledge(noise=0.3, tolerance=within(1)), 0.0, 0.3),
+    ):
+        known = draw(records, np.arange(40).repeat(50), 4, np.random.default_rng(1), know)
+        away = known.attribute >= 4
+        assert abs(away.mean() - moved) < 4 * (0.25 / 8_000) ** 0.5 and all(len(set(r)) == 4 for r in known.attribute)
+        stayed = ~away
+        assert (known.attribute[stayed] == exact.attribute[stayed]).all()
+        differ = (known.value != exact.value)[stayed]
+        assert abs(differ.mean() - changed) < 4 * (0.25 / 8_000) ** 0.5 + 0.02
+        if know.noise:
+            assert (np.abs(known.value - exact.value)[differ.reshape(known.value.shape)] == 1).all()
+    near = draw(made(rows, within(1)), [0] * 50, 4, rng, Knowledge(noise=1.0))
+    assert (np.abs(near.value[:, :] - near.value.mean(0)) < 4).all()
+
+
+def test_noise_needs_values_that_are_alike() -> None:
+    records = made([[1.0, 2.0], [1.0, 3.0]])
+    known = draw(records, [0, 1], 2, np.random.default_rng(0), Knowledge(noise=1.0))  # equal values only: no other
+    exact = draw(records, [0, 1], 2, np.random.default_rng(0))
+    assert known.value.tolist() == exact.value.tolist()
+
+
+@pytest.mark.parametrize("name", ["elsewhere", "wrong", "noise"])
+def test_a_probability_is_one(name: str) -> None:
+    with pytest.raises(UnveilError, match=f"{name} is a probability"):
+        Knowledge(**{name: 1.5})
+
+
+def test_perturbed_records_have_the_same_support() -> None:
+    both = made([[1.0, 2.0], [3.0, None], [1.5, 2.0], [None, 2.0]])
+    with pytest.raises(UnveilError, match="must have a value where"):
+        draw(both.only([0, 1]), [0], 1, np.random.default_rng(0), perturbed=both.only([2, 3]))
+    other = made([[1.5, 2.0], [3.0, None]])
+    with pytest.raises(UnveilError, match="same codes"):
+        draw(both.only([0, 1]), [0], 1, np.random.default_rng(0), perturbed=other)
+
+
+# ---- what theory says ------------------------------------------------------------------------------------------------
+
+
+def test_the_likelihood_is_a_probability() -> None:
+    """It sums to 1 over all that could be known of a record, in any order; of one that lacks two attributes or more, or
+    none."""
+    records = made([[0.0, 1.0, None, None, None], [0.0, None, 2.0, 1.0, None], [1.0, 1.0, 3.0, 1.0, 0.0]])
+    rows, alike = plain(records), sims(records)
+    values = [sorted({y[i] for y in rows if i in y}) for i in range(5)]
+    for row, m in product(range(3), (1, 2)):
+        total = 0.0
+        for s in permutations(range(5), m):
+            for code in product(*(values[i] for i in s)):
+                known = list(zip(s, code, strict=True))
+                total += exp(naive_attack.likelihood(rows, alike, known, row, 0.3, 0.2, 1.0, set(range(5))))
+        assert total == pytest.approx(1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables())
+def test_nobody_who_knows_exact_values_does_better_than_the_smallest_candidate(records: Records) -> None:
+    """All targets and all sets of two attributes, each with its probability: Â reaches the sum over everything that
+    could be known of the highest joint probability, which is the most that anyone can."""
+    records = Records(
+        records.indptr, records.attribute, records.value, records.names, records.values, (equal(),) * records.c
+    )
+    rows = plain(records)
+    drawn = [(t, s) for t, y in enumerate(rows) for s in combinations(sorted(y), 2)]
+    if not drawn:
+        return
+    attributes = np.array([s for _, s in drawn], np.int32)
+    value = np.array([[rows[t][i] for i in s] for t, s in drawn], np.int32)
+    targets = np.array([t for t, _ in drawn])
+    known = Auxiliary(targets, records.support[targets], attributes, value, np.arange(records.c))
+    found = attack_with(records, known, [smallest(), likeliest(), bayesian(), scoreboard()], [2])
+    weight = np.array([1 / comb(len(rows[t]), 2) for t in targets])
+    reached = [float(weight @ o.row_found) for o in found.outcomes]
+    best = Counter[tuple[tuple[int, int], ...]]()
+    for (t, s), w in zip(drawn, weight, strict=True):
+        x = tuple((i, rows[t][i]) for i in s)
+        best[x] = max(best[x], w)
+    assert reached[0] == pytest.approx(sum(best.values())) and reached[1] == pytest.approx(reached[0])
+    assert reached[2] <= reached[0] + 1e-9 and reached[3] <= reached[0] + 1e-9
+
+
+def test_scoreboard_succeeds_once_in_as_many_as_there_are_candidates() -> None:
+    """Theorem 11: E[1/|D_x|], which is at least 1/E[|D_x|]."""
+    rng = np.random.default_rng(2)
+    records = made(rng.integers(0, 2, (60, 8)).astype(float).tolist())
+    for outcome in attack(records, [scoreboard()], [1, 3, 6], rng=rng).outcomes:
+        assert outcome.row_success.value == pytest.approx(float((1 / outcome.size).mean()))
+        assert outcome.row_success.value >= 1 / outcome.mean_size
+
+
+# ---- the cases of document 002, section 3.1 --------------------------------------------------------------------------
+
+
+def pair(rows: Rows, perturbed: Rows, similarity: Similarity) -> tuple[Records, Records]:
+    both = made([*rows, *perturbed], similarity)
+    n = len(rows)
+    return both.only(np.arange(n)), both.only(np.arange(n, 2 * n))
+
+
+def values(found: Attack) -> list[tuple[str, float, float]]:
+    return [(o.adversary.name, o.success.value, o.similar_success.value) for o in found.outcomes]
+
+
+def test_case_1_is_not_cured_by_least_support() -> None:
+    n, c = 20, 6
+    rows = [[float(k)] * c for k in range(1, n + 1)]
+    between = [[2 * ((k + 1) // 2) - 0.5] * c for k in range(1, n + 1)]
+    records, perturbed = pair(rows, between, within(0.6, closed=False))
+    found = attack(
+        records, [scoreboard(0.6), smallest(0.6)], [1, 3, 6],
+        rng=np.random.default_rng(0), perturbed=perturbed, sigma=0.1, sim="sum", least=0.6,
+    )  # fmt: skip
+    for name, success, similar in values(found):
+        assert (success, similar) == (0.5, 0.5), name
+    assert all(o.mean_size == 2 for o in found.outcomes)
+    assert not records.similarities[0].is_pseudometric(records.values[0])
+
+
+def test_case_2_is_similar_up_to_a_half() -> None:
+    n, c = 20, 8
+    rows = [[k / 2] * c for k in range(1, n + 1)]
+    between = [[(k + 1) // 2 - 0.25] * c for k in range(1, n + 1)]
+    records, perturbed = pair(rows, between, linear(1))
+    for sigma, reached in ((0.25, 1.0), (0.5, 1.0), (0.625, 0.5)):
+        found = attack(
+            records, [scoreboard(0.75), smallest(0.75)], [1, 4, 8],
+            rng=np.random.default_rng(0), perturbed=perturbed, sigma=sigma, sim="sum",
+        )  # fmt: skip
+        for name, success, similar in values(found):
+            assert (success, similar) == (0.5, reached), name
+    assert records.similarities[0].is_pseudometric(records.values[0])
+
+
+@pytest.mark.parametrize("similarity", [equal(), within(1, closed=False)])
+def test_case_3_is_cured_by_least_support(similarity: Similarity) -> None:
+    """A record of 100 attributes shows 15 of the first 19 only with probability C(19, 15)/C(100, 15) < 10⁻¹³."""
+    n, c, short = 20, 100, 19
+    rows = [
+        [float(k)] * (c if long else short) + [None] * (0 if long else c - short) for k in range(n) for long in (0, 1)
+    ]
+    records = made(rows, similarity)
+    found = attack(
+        records, [scoreboard(), smallest(), likeliest()], [15], rng=np.random.default_rng(0), sigma=0.2, sim="sum"
+    )
+    assert values(found) == [("scoreboard", 0.75, 0.75), ("smallest", 1.0, 1.0), ("likeliest", 1.0, 1.0)]
+    board = found.outcomes[0]
+    assert [(p.low, p.high, p.success.value) for p in board.by_support(2)] == [(19, 19, 0.5), (100, 100, 1.0)]
+
+
+def test_attributes_learned() -> None:
+    """Corollary 5: whoever is named agrees with the target in what is known, at least."""
+    rng = np.random.default_rng(4)
+    records = made(rng.integers(0, 3, (80, 12)).astype(float).tolist())
+    found = attack(records, [scoreboard(), smallest(), eccentric(0)], [3, 6, 12], rng=rng, sigma=0.5)
+    for outcome in found.outcomes[:6]:
+        assert (outcome.learned >= outcome.known).all() and outcome.mean_learned <= 12
+        assert ((outcome.similar == 1) | (outcome.found < 1)).all()
+
+
+# ---- edges -----------------------------------------------------------------------------------------------------------
+
+
+def test_equal_records_count_as_found() -> None:
+    records = made([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [None, None]])
+    assert copies(records).tolist() == [2, 2, 1, 1]
+    found = attack(
+        records, [scoreboard(), smallest(), eccentric(), eccentric(0), likeliest()], [2], rng=np.random.default_rng(0)
+    )
+    for outcome in found.outcomes:
+        assert outcome.excluded == 1 and outcome.rows.tolist() == [0, 1, 2]
+        if outcome.adversary == eccentric():  # nobody stands out among equals
+            assert outcome.found.tolist()[:2] == [0, 0]
+        else:
+            assert outcome.found.tolist() == [1, 1, 1] and outcome.row_found.tolist() == [0.5, 0.5, 1]
+        assert outcome.baseline == pytest.approx(5 / 3 / 4)
+
+
+def test_columns_with_one_value_tell_nothing() -> None:
+    records = made([[7.0, 7.0]] * 5)
+    for outcome in attack(records, ADVERSARIES, [1, 2], rng=np.random.default_rng(0)).outcomes:
+        nobody = outcome.adversary.phi > 0
+        assert outcome.row_found == pytest.approx([0.0 if nobody else 0.2] * 5)
+
+
+def test_one_record_is_found() -> None:
+    for outcome in attack(made([[1.0, None]]), ADVERSARIES, [1, 2], rng=np.random.default_rng(0)).outcomes:
+        assert (outcome.found.tolist(), outcome.excluded) == (([1.0], 0) if outcome.known == 1 else ([], 1))
+        assert outcome.baseline == 1 or not len(outcome.rows)
+
+
+@pytest.mark.parametrize("rows", [[[None, None]] * 3, [[None]]])
+def test_records_without_attributes_are_no_targets(rows: Rows) -> None:
+    for outcome in attack(made(rows), ADVERSARIES, [1], rng=np.random.default_rng(0), sigma=0.5).outcomes:
+        assert outcome.excluded == len(rows) and isnan(outcome.success.value) and outcome.by_support() == ()
+        assert outcome.success.interval == (0, 1) and isnan(outcome.mean_size)
+
+
+def test_no_records_at_all() -> None:
+    nothing = np.empty(0, np.int32)
+    records = Records(np.zeros(1, np.int64), nothing, nothing, ("a",), (pa.array([1]),), (equal(),))
+    assert all(not len(o.rows) for o in attack(records, ADVERSARIES, [1], rng=np.random.default_rng(0)).outcomes)
+
+
+def test_nobody_has_what_is_known() -> None:
+    """All that is known is wrong: an empty set of candidates is a failure, and so is its posterior."""
+    records = made([[0.0, 0.0], [1.0, 1.0]])
+    known = Auxiliary(
+        np.array([0]), np.array([2]), np.array([[0, 1]], np.int32), np.array([[0, 1]], np.int32), np.arange(2)
+    )
+    found = attack_with(records, known, [scoreboard(), smallest(), likeliest(), bayesian(0.1)], [1, 2], sigma=0.5)
+    assert [o.found.tolist() for o in found.outcomes] == [
+        [1],
+        [0],
+        [1],
+        [0],
+        [1],
+        [0],
+        [pytest.approx(0.95, abs=0.06)],
+        [0.5],
+    ]
+    assert [o.size.tolist() for o in found.outcomes[:4]] == [[1], [0], [1], [0]]
+
+
+def test_targets_may_be_chosen_or_drawn() -> None:
+    records = made([[float(k), k % 2] for k in range(30)])
+    some = attack(records, ms=[1], rng=np.random.default_rng(0), targets=[3, 17]).outcomes[0]
+    assert some.rows.tolist() == [3, 17]
+    drawn = attack(records, ms=[1], rng=np.random.default_rng(0), targets=10).outcomes[0]
+    assert len(set(drawn.rows.tolist())) == 10
+    assert len(attack(records, ms=[1], rng=np.random.default_rng(0), targets=99).outcomes[0].rows) == 30
+    assert drawn.exposed(2).tolist() == sorted(drawn.rows[drawn.found == drawn.found.max()].tolist())[:2]
+    again = attack(records, ms=[1], rng=np.random.default_rng(0), targets=10).outcomes[0]
+    assert (again.rows.tolist(), again.found.tolist()) == (drawn.rows.tolist(), drawn.found.tolist())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"ms": []}, "things known must be 1 or more"),
+        ({"ms": [0, 2]}, "things known must be 1 or more"),
+        ({"targets": 0}, "at least one target"),
+        ({"targets": [7]}, "no such records"),
+        ({"targets": [-1]}, "no such records"),
+        ({"sigma": 2}, "between 0 and 1"),
+        ({"threads": 0}, "at least one thread"),
+        ({"confidence": 1}, "confidence"),
+        ({"knowledge": Knowledge(noise=0.5, alpha=0)}, "above 0"),
+    ],
+)
+def test_what_cannot_be(arguments: dict, said: str) -> None:
+    with pytest.raises(UnveilError, match=said):
+        _ = (
+            attack(made([[1.0], [2.0]]), **{"ms": [1], "rng": np.random.default_rng(0), **arguments})
+            .outcomes[0]
+            .success
+        )
+
+
+@pytest.mark.parametrize(
+    ("adversary", "said"),
+    [
+        (lambda: scoreboard(0), "above 0"),
+        (lambda: smallest(2), "at most 1"),
+        (lambda: eccentric(-1), "0 or more"),
+        (lambda: bayesian(1), "below 1"),
+        (lambda: likeliest(0, 0.1), "wrong values, too"),
+        (lambda: Knowledge(rare=2), "share of all"),
+    ],
+)
+def test_adversaries_that_cannot_be(adversary: object, said: str) -> None:
+    with pytest.raises(UnveilError, match=said):
+        adversary()
+
+
+def test_a_similarity_given_by_a_function_is_refused() -> None:
+    records = made([[1.0], [2.0]], as_given(lambda a, b: float(a == b)))
+    with pytest.raises(UnveilError, match="no ranges"):
+        attack(records, ms=[1], rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("adversary", [scoreboard(), entropic()])
+def test_it_can_be_stopped(adversary: Adversary, threads: int) -> None:
+    records, done = made([[float(k), k % 3] for k in range(64)]), list[float]()
+    run = Run(progress=lambda doing, fraction: (done.append(fraction or 0), run.cancelled.set()))
+    with computed({"_WORK": 1}), pytest.raises(KeyboardInterrupt):
+        attack(records, [adversary], [1], rng=np.random.default_rng(0), threads=threads, run=run)
+    assert len(done) < 64
+
+
+def test_ratings_with_few_per_person() -> None:
+    user, film = np.arange(400).repeat(3), np.random.default_rng(0).integers(0, 150, 1200)
+    film[np.unique(user * 150 + film, return_index=True)[1]] += 0
+    key = np.unique(user * 150 + film)
+    coded = (encode(pa.chunked_array([pa.array(x)])) for x in (key // 150, key % 150, key % 5))
+    records = records_of_ratings(*coded)
+    assert not records.dense
+    one, two = (
+        attack(records, [smallest(), bare()], [1, 2, 3], rng=np.random.default_rng(0), threads=t) for t in (1, 2)
+    )
+    for a, b in zip(one.outcomes, two.outcomes, strict=True):
+        assert a.found.tolist() == b.found.tolist()
+    assert one.outcomes[0].success.value < one.outcomes[1].success.value < 1
+    assert repr(one.outcomes[0]).startswith("smallest, who knows 1 thing, finds ")
+
+
+# ---- how sure --------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_cover_the_mean() -> None:
+    """Values are fractions with mean .7; of 400 intervals of confidence .9 at least 337 cover it with probability .999
+    if each does with .9, and nearly all of the sure ones."""
+    rng, wilson, sure = np.random.default_rng(6), 0, 0
+    for _ in range(400):
+        found = estimated(rng.choice([0.0, 0.5, 1.0], 60, p=[0.2, 0.2, 0.6]), 0.9)
+        wilson += found.interval[0] <= 0.7 <= found.interval[1]
+        sure += found.sure[0] <= 0.7 <= found.sure[1]
+        assert found.interval[1] - found.interval[0] < found.sure[1] - found.sure[0]
+    assert wilson >= 337 and sure >= 395
+
+
+def test_wilsons_interval() -> None:
+    """Of the document's 150 targets, 110 found: .657 to .798."""
+    found = estimated([1] * 110 + [0] * 40)
+    assert found.interval == pytest.approx((0.6574, 0.7977), abs=1e-4)
+    assert estimated([1.0] * 150).interval == pytest.approx((0.97503, 1), abs=1e-5)
+    assert estimated([0.5]).sure == (0, 1) and estimated([]).count == 0
+
+
+def test_posterior_is_calibrated() -> None:
+    """The likeliest record is right as often as its probability says, when errors are what it expects. The difference
+    of the two has mean 0; its average over 3,000 targets is within four standard errors."""
+    rng = np.random.default_rng(8)
+    table = np.where(rng.random((300, 10)) < rng.random((300, 1)), rng.integers(0, 3, (300, 10)), np.nan)
+    records = made([[None if isnan(x) else x for x in row] for row in table])
+    targets = rng.integers(0, 300, 3_000)
+    outcomes = attack(
+        records, [bayesian(0.2, 0.1), likeliest(0.2, 0.1), scoreboard(), smallest(), entropic(), eccentric(0)], [3],
+        rng=rng, targets=targets, knowledge=Knowledge(wrong=0.2, elsewhere=0.1),
+    ).outcomes  # fmt: skip
+    best = outcomes[1].row_success.value
+    assert all(o.row_success.value <= best + 0.02 for o in outcomes)
+    # Σ over records of P(y | x)² is what drawing from the posterior achieves on average, given x
+    known = draw(records, targets[:400], 3, np.random.default_rng(1), Knowledge(wrong=0.2, elsewhere=0.1))
+    rows, alike, columns = plain(records), sims(records), set(known.columns.tolist())
+    gap = []
+    for t in np.flatnonzero(known.usable >= 3)[:120]:
+        output = naive_attack.bayesian(rows, alike, things(known, t, 3), 0.2, 0.1, 1.0, columns)
+        gap.append(output[int(known.targets[t])] - sum(p * p for p in output.values()))
+    assert abs(np.mean(gap)) < 4 * np.std(gap) / len(gap) ** 0.5

@@ -1,0 +1,472 @@
+"""Linking a release with a file of known people, against every pair and every assignment."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from datetime import date
+from math import inf, isnan, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import naive_link
+from unveil.errors import UnveilError
+from unveil.linkage import kinds as kinds_module
+from unveil.linkage.assigned import assigned
+from unveil.linkage.link import Linkage, link
+from unveil.linkage.mistakes import estimated_mistakes
+from unveil.linkage.one_to_one import one_to_one
+from unveil.linkage.paired import Paired, paired, records_of_both
+from unveil.linkage.possible import candidate_rows, possible
+from unveil.linkage.quality import calibration, quality, quality_of_assigned
+from unveil.linkage.scores import KEPT
+from unveil.linkage.similarity import Similarity, category, days, equal, linear, support, within
+from unveil.linkage.similarity import given as given_by
+from unveil.release.codes import Codes, encode
+from unveil.release.meaning import meaning
+from unveil.run import Run
+
+Rows = Sequence[Sequence[Any]]
+
+
+def columns(rows: Rows, names: Sequence[str], types: Mapping[str, pa.DataType] | None = None) -> dict[str, Codes]:
+    kinds = types or {}
+    return {
+        name: encode(pa.chunked_array([pa.array([row[i] for row in rows], kinds.get(name, pa.int64()))]))
+        for i, name in enumerate(names)
+    }
+
+
+def pair(rows: Rows, people: Rows, sims: Mapping[str, Similarity], **options: Any) -> Paired:
+    names = list(sims)
+    return paired(*records_of_both(columns(rows, names), columns(people, names), sims), **options)
+
+
+# ---- against the slow way --------------------------------------------------------------------------------------------
+
+SIMS: dict[str, Similarity] = {
+    "same": equal(),
+    "near": within(1),
+    "less": within(2, closed=False),
+    "graded": linear(3),
+    "there": support(),
+    "parity": category(lambda v: v % 2),
+    "made": given_by(lambda a, b: 1.0 if a == b else 0.5 if abs(a - b) == 2 else 0.0),
+}
+PLAIN: dict[str, naive_link.Sim] = {
+    "same": lambda a, b: float(a == b),
+    "near": lambda a, b: float(abs(a - b) <= 1),
+    "less": lambda a, b: float(abs(a - b) < 2),
+    "graded": lambda a, b: max(1 - abs(a - b) / 3, 0.0),
+    "there": lambda a, b: 1.0,
+    "parity": lambda a, b: float(a % 2 == b % 2),
+    "made": lambda a, b: 1.0 if a == b else 0.5 if abs(a - b) == 2 else 0.0,
+}
+
+
+@st.composite
+def two_files(draw: st.DrawFn, most: int = 8) -> tuple[list[str], list[list[int | None]], list[list[int | None]]]:
+    names = draw(st.lists(st.sampled_from(list(SIMS)), min_size=1, max_size=4, unique=True))
+    value = st.one_of(st.none(), st.integers(0, draw(st.sampled_from([1, 3, 6]))))
+    record = st.lists(value, min_size=len(names), max_size=len(names))
+    return names, draw(st.lists(record, min_size=1, max_size=most)), draw(st.lists(record, max_size=most))
+
+
+def made(files: tuple[list[str], Rows, Rows], differ: bool) -> Paired:
+    names, rows, people = files
+    return pair(rows, people, {name: SIMS[name] for name in names}, nulls="differ" if differ else "unknown")
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_files(), st.sampled_from([0.2, 0.5, 2 / 3, 1.0]), st.booleans())
+def test_candidates_are_the_rows_that_nothing_rules_out(files: Any, least: float, differ: bool) -> None:
+    names, rows, people = files
+    sides = made(files, differ)
+    found = possible(sides, least)
+    expected = [naive_link.candidates(x, rows, [PLAIN[n] for n in names], least, differ) for x in people]
+    assert [found.rows(i).tolist() for i in range(len(people))] == expected
+    assert found.counts.tolist() == [len(rows) for rows in expected]
+    assert candidate_rows(sides, least).tolist() == found.counts.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    two_files(),
+    st.sampled_from(["rarity", "support", "likelihood"]),
+    st.sampled_from([0.0, 0.05, 0.4]),
+    st.sampled_from([0.0, 0.3]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_scores_and_posterior_are_those_over_all_rows(
+    files: Any, scoring: Any, errors: float, outside: float, differ: bool, by_kind: bool
+) -> None:
+    names, rows, people = files
+    with pytest.MonkeyPatch.context() as patch:
+        if not by_kind:
+            patch.setattr(kinds_module, "_TRIED", 0)
+        found = link(made(files, differ), scoring=scoring, errors=errors, outside=outside)
+    for i, person in enumerate(people):
+        slow = naive_link.linked(person, rows, [PLAIN[n] for n in names], scoring, errors, outside, differ)
+        assert found.score[i] == pytest.approx(max(slow.score), abs=1e-9)
+        assert found.outside[i] == pytest.approx(slow.outside, abs=1e-9)
+        if slow.second is None:
+            assert isnan(found.second[i])
+        else:
+            assert found.second[i] == pytest.approx(slow.second, abs=1e-9)
+        assert found.eccentricity[i] == pytest.approx(slow.eccentricity, rel=1e-6, abs=1e-9)
+        if slow.informed:
+            assert found.best[i] in slow.best and found.ties[i] == len(slow.best)
+            assert found.posterior[i] == pytest.approx(slow.posterior[slow.best[0]], abs=1e-9)
+        else:
+            assert found.best[i] == -1 and found.posterior[i] == 0
+        check_kept(found, i, slow, len(rows))
+
+
+def check_kept(found: Linkage, person: int, slow: naive_link.Found, rows: int) -> None:
+    """Every pair is kept that is likely enough and agrees in something, and has its posterior."""
+    pairs, sides = found.pairs, found.paired
+    own = pairs.person == sides.person_class[person]
+    kept = dict(zip(pairs.row[own].tolist(), zip(pairs.posterior[own], pairs.score[own], strict=True), strict=True))
+    nothing = min(slow.likelihood)
+    for row in range(rows):
+        held = kept.get(int(sides.row_class[row]))
+        if held is not None:
+            assert held[0] == pytest.approx(slow.posterior[row], abs=1e-9)
+            assert held[1] == pytest.approx(slow.score[row], abs=1e-9)
+        elif slow.likelihood[row] > nothing:
+            assert slow.posterior[row] < KEPT + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_files(most=5), st.booleans())
+def test_one_to_one_is_the_share_of_assignments(files: Any, differ: bool) -> None:
+    names, rows, people = files
+    found = one_to_one(possible(made(files, differ)))
+    fits = [naive_link.candidates(x, rows, [PLAIN[n] for n in names], 1.0, differ) for x in people]
+    expected = naive_link.one_to_one(fits, len(rows))
+    for i in range(len(people)):
+        assert found.of([i] * len(rows), range(len(rows))).tolist() == pytest.approx(expected[i], abs=1e-9)
+        assert found.chance[i] == pytest.approx(max(expected[i]), abs=1e-9)
+        assert found.best[i] == -1 if not fits[i] else expected[i][found.best[i]] == pytest.approx(max(expected[i]))
+    assert found.expected == pytest.approx(sum(p * p for own in expected for p in own), abs=1e-9)
+    assert found.placed == round(sum(p for own in expected for p in own)) and found.method == "exact"
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_files(most=5), st.sampled_from([0.0, 0.3]), st.sampled_from([0.5, 1.0, 4.0]))
+def test_the_assignment_is_the_best_of_all(files: Any, outside: float, odds: float) -> None:
+    names, rows, people = files
+    found = link(made(files, False), outside=outside)
+    links = assigned(found, odds)
+    share = max(outside, 1 / (max(1, len(people)) + 1))
+    offset = log((1 - share) / share / len(rows))
+    worth = []
+    for person in people:
+        slow = naive_link.linked(person, rows, [PLAIN[n] for n in names], outside=outside)
+        nothing = sum(log(0.05) for x in person if x is not None)
+        good = {
+            k: slow.likelihood[k] + offset
+            for k in range(len(rows))
+            if slow.likelihood[k] + offset >= max(0.0, log(odds))
+            and slow.posterior[k] >= KEPT
+            and slow.likelihood[k] > nothing + 1e-9
+        }
+        worth.append(good)
+    total = float((links.links * links.log_odds).sum())
+    assert total == pytest.approx(naive_link.best_links(worth) if worth else 0.0, abs=1e-6)
+    sides = found.paired
+    assert (np.bincount(links.person, links.links, sides.people.n) <= sides.person_sizes).all()
+    assert (np.bincount(links.row, links.links, sides.rows.n) <= sides.row_sizes).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(two_files(), st.randoms(use_true_random=False))
+def test_order_does_not_matter(files: Any, random: Any) -> None:
+    names, rows, people = files
+    to_rows, to_people = list(range(len(rows))), list(range(len(people)))
+    random.shuffle(to_rows)
+    random.shuffle(to_people)
+    first = made(files, False)
+    second = made((names, [rows[k] for k in to_rows], [people[k] for k in to_people]), False)
+    one, two = link(first), link(second)
+    for field in ("score", "second", "eccentricity", "posterior", "outside", "ties", "candidates"):
+        assert np.array_equal(getattr(one, field)[to_people], getattr(two, field), equal_nan=True)
+    for i, person in enumerate(to_people):  # the best row is of the same class, of which it is the first
+        content = [tuple(rows[one.best[person]]) if one.best[person] >= 0 else None]
+        assert content == [tuple(rows[to_rows[two.best[i]]]) if two.best[i] >= 0 else None]
+    true = list(zip(range(min(len(rows), len(people))), range(len(rows)), strict=False))
+    moved = [(to_people.index(i), to_rows.index(k)) for i, k in true]
+    both = (quality(found, *split(pairs)) for found, pairs in ((one, true), (two, moved)))
+    first_quality, second_quality = both
+    assert first_quality.links == second_quality.links
+    assert first_quality.right == pytest.approx(second_quality.right)
+
+
+def split(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+# ---- small cases that can be checked on paper ------------------------------------------------------------------------
+
+CARS = [["32", "Chinese", "Toyota"], ["34", "Chinese", "Toyota"], ["31", "Indian", "Ford"], ["50", "Chinese", "Honda"]]
+JOHN, MARY, BOB = [None, "Chinese", "Toyota"], ["30-35", None, None], [None, None, None]
+
+
+def cars(people: Rows) -> Paired:
+    names, text = ("age", "ethnicity", "car"), dict.fromkeys(("age", "ethnicity", "car"), pa.string())
+    sides = records_of_both(columns(CARS, names, text), columns(people, names, text))
+    return paired(*sides, labels={"age": meaning})
+
+
+def test_john_mary_and_bob() -> None:
+    """Document 003 §8.1. John is row 0 or 1; Mary one of 0, 1, 2 that he is not; Bob one of the two that are left:
+    2 · 2 · 2 assignments."""
+    sides = cars([JOHN, MARY, BOB])
+    fits = possible(sides)
+    assert [fits.rows(i).tolist() for i in range(3)] == [[0, 1], [0, 1, 2], [0, 1, 2, 3]]
+    found = one_to_one(fits)
+    assert found.of([0] * 4, range(4)).tolist() == pytest.approx([1 / 2, 1 / 2, 0, 0])
+    assert found.of([1] * 4, range(4)).tolist() == pytest.approx([1 / 4, 1 / 4, 1 / 2, 0])
+    assert found.of([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
+    assert found.method == "exact" and found.placed == 3
+    assert found.expected == pytest.approx(39 / 32) and found.expected_best == pytest.approx(3 / 2)
+    assert found.of([0, 1, 2], [0, 2, 3]).sum() == pytest.approx(3 / 2)  # cracks, if that is the truth
+    assert "3 of 3 people" in repr(found)
+
+
+def test_everyone_is_known_and_more_people_than_rows() -> None:
+    everyone = one_to_one(possible(cars([JOHN, MARY, BOB, BOB])))
+    assert everyone.of([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
+    crowd = one_to_one(possible(cars([JOHN] * 5)))
+    assert crowd.placed == 2 and crowd.of(range(5), [0] * 5).tolist() == pytest.approx([1 / 5] * 5)
+    ford = [None, "Indian", "Ford"]
+    rivals = one_to_one(possible(cars([ford, ford, MARY])))  # one of the first two is left out, Mary is 0 or 1
+    assert rivals.placed == 2
+    assert rivals.of([0, 1, 2, 2, 2], [2, 2, 0, 1, 2]).tolist() == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2, 0])
+
+
+def test_posterior_by_hand() -> None:
+    """Sex of three rows f, f, m; what is known is wrong in one case of ten. G(m) = 1/3: the likelihood ratio of the man
+    is .1 + .9 · 3 = 2.8, of a woman .1; together 3."""
+    found = link(pair([[0], [0], [1]], [[1]], {"sex": equal()}), errors=0.1)
+    assert found.best.tolist() == [2] and found.posterior[0] == pytest.approx(2.8 / 3)
+    assert found.score[0] == pytest.approx(log(3)) and found.second[0] == 0
+    assert found.eccentricity[0] == pytest.approx(3 / 2**0.5)  # scores 0, 0, s: σ = s √2/3
+    outside = link(pair([[0], [0], [1]], [[1]], {"sex": equal()}), errors=0.1, outside=0.5)
+    assert outside.posterior[0] == pytest.approx(2.8 / 6) and outside.outside[0] == pytest.approx(1 / 2)
+    assert found.expected_links == pytest.approx(2.8 / 3) and found.alone == 1 and found.without == 0
+
+
+def test_scoreboard_rh_weighs_rare_attributes() -> None:
+    """Film 0 was rated by all four, film 1 by two: weights 1/ln 4 and 1/ln 2."""
+    rows = [[5, 5], [5, None], [1, 5], [4, None]]
+    found = link(pair(rows, [[5, 5], [4, 5]], {"a": equal(), "b": equal()}, nulls="differ"), scoring="support")
+    assert found.best.tolist()[0] == 0
+    assert found.score.tolist() == pytest.approx([1 / log(4) + 1 / log(2), 1 / log(2)])
+    assert found.second.tolist() == pytest.approx([1 / log(2)] * 2)
+    assert found.ties.tolist() == [1, 2] and found.eccentricity[1] == 0
+
+
+def test_a_null_rules_nothing_out_or_everything() -> None:
+    rows, people = [[1], [None], [2]], [[1]]
+    assert possible(pair(rows, people, {"a": equal()})).rows(0).tolist() == [0, 1]
+    assert possible(pair(rows, people, {"a": equal()}, nulls="differ")).rows(0).tolist() == [0]
+
+
+def test_days_and_labels() -> None:
+    born = [[date(1990, 1, 1)], [date(1990, 3, 1)], [None]]
+    sides = [columns(side, ["born"], {"born": pa.date32()}) for side in (born, [[date(1990, 1, 20)]])]
+    assert possible(paired(*records_of_both(*sides, {"born": days(30)}))).rows(0).tolist() == [0, 2]
+    text = {"age": pa.string(), "zip": pa.string()}
+    rows = [["30-39", "476**"], ["*", "47677"], ["20-29", "*"], ["30-39", "479**"]]
+    sides = [columns(side, list(text), text) for side in (rows, [["34", "47677"], ["22", "47900"], ["25", None]])]
+    found = possible(paired(*records_of_both(*sides), labels={"age": meaning, "zip": meaning}))
+    assert [found.rows(i).tolist() for i in range(3)] == [[0, 1], [2], [1, 2]]
+
+
+def test_numbers_and_text_meet() -> None:
+    def sides(first: pa.Array, second: pa.Array) -> list[list[int]]:
+        made = ({"a": encode(pa.chunked_array([side]))} for side in (first, second))
+        found = possible(paired(*records_of_both(*made)))
+        return [found.rows(i).tolist() for i in range(len(second))]
+
+    assert sides(pa.array([30, 40]), pa.array(["40", "x", None])) == [[1], [], [0, 1]]
+    assert sides(pa.array([1.0, 2.5]), pa.array([1, 2], pa.int32())) == [[0], []]
+    assert sides(pa.array([2.0]), pa.array(["2"])) == [[0]]
+    assert sides(pa.array(["02139"]), pa.array([2139])) == [[]]
+    assert sides(pa.nulls(2), pa.array(["2"])) == [[0, 1]]
+    assert sides(pa.array([date(2000, 1, 1)]), pa.array([date(2000, 1, 1)]).cast(pa.timestamp("s"))) == [[0]]
+
+
+# ---- duplicates, nothing, too much -----------------------------------------------------------------------------------
+
+
+def test_duplicates_share_what_is_true_of_them() -> None:
+    sides = pair([[1], [1], [2]], [[1], [1], [3]], {"a": equal()})
+    assert sides.rows.n == 2 and sides.people.n == 2 and "3 known people (2 different)" in repr(sides)
+    found = link(sides, errors=0.0)
+    assert found.best.tolist() == [0, 0, -1] and found.ties.tolist() == [2, 2, 3]
+    assert found.posterior.tolist() == pytest.approx([1 / 2, 1 / 2, 0]) and found.candidates.tolist() == [2, 2, 0]
+    assert found.eccentricity.tolist() == [0, 0, 0] and found.without == 1
+    together = one_to_one(possible(sides))
+    assert together.of([0, 0, 1], [0, 1, 0]).tolist() == pytest.approx([1 / 2] * 3) and together.placed == 2
+    half = quality(found, [0, 1], [0, 1], [0, 1])
+    assert (half.links, half.right, half.true) == (2, pytest.approx(1.0), 2) and half.expected == pytest.approx(0.5)
+    links = assigned(found, 0.5)
+    assert links.total == 2 and links.of([0, 1, 2], [0, 1, 2]).tolist() == pytest.approx([1 / 2, 1 / 2, 0])
+
+
+def test_nobody_nothing_and_one() -> None:
+    none = link(pair([[1], [2]], [], {"a": equal()}))
+    assert none.n == 0 and none.expected_links == 0 and none.linked().tolist() == []
+    assert assigned(none).total == 0 and one_to_one(possible(none.paired)).placed == 0
+    assert quality(none, [], []).f1 == 1
+    empty = pair([], [[1], [None]], {"a": equal()})
+    found = link(empty)
+    assert found.best.tolist() == [-1, -1] and found.outside.tolist() == [1, 1] and found.candidates.tolist() == [0, 0]
+    assert one_to_one(possible(empty)).best.tolist() == [-1, -1] and assigned(found).total == 0
+    one = link(pair([[1]], [[1]], {"a": equal()}))
+    assert one.posterior.tolist() == [0] and one.best.tolist() == [-1]  # a value that every row has tells nothing
+    assert isnan(one.second[0]) and one.eccentricity[0] == 0 and one.alone == 1
+    assert one_to_one(possible(one.paired)).chance.tolist() == [1]
+    blank = link(paired(*records_of_both({}, {})))
+    assert blank.n == 0
+
+
+def test_nothing_is_known_of_anyone() -> None:
+    sides = pair([[1], [2], [3]], [[None], [None]], {"a": equal()})
+    found = link(sides)
+    assert found.best.tolist() == [-1, -1] and found.candidates.tolist() == [3, 3]
+    assert one_to_one(possible(sides)).of([0, 1], [0, 2]).tolist() == pytest.approx([1 / 3, 1 / 3])
+
+
+def test_budgets_are_told() -> None:
+    sides = pair([[k % 2, k] for k in range(20)], [[k % 2, None] for k in range(4)], {"a": equal(), "b": equal()})
+    with pytest.raises(UnveilError, match="20 pairs of a person and a row fit, more than 19"):
+        possible(sides, most=19)
+    with pytest.raises(UnveilError, match="too many rows agree"):
+        link(sides, work=5)
+
+
+def test_a_part_that_is_too_large_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unveil.linkage.one_to_one._LARGEST", 2)
+    found = one_to_one(possible(cars([JOHN, MARY, BOB])))
+    assert found.method == "estimate" and found.guessed == 2
+    assert found.chance[:2].tolist() == pytest.approx([1 / 2, 1 / 3])
+
+
+def test_a_cancelled_run_stops() -> None:
+    sides, run = pair([[1]], [[1]], {"a": equal()}), Run()
+    run.cancelled.set()
+    for work in (possible, link, estimated_mistakes):
+        with pytest.raises(KeyboardInterrupt):
+            work(sides, run=run)
+
+
+def test_progress_is_told() -> None:
+    told: list[str] = []
+    sides = pair([[1], [2]], [[1]], {"a": equal()})
+    link(sides, run=Run(progress=lambda doing, _: told.append(doing)))
+    assert told == ["scoring rows", "finding candidates"]
+
+
+def test_bad_input_is_refused() -> None:
+    sims = {"a": equal()}
+    sides = pair([[1], [2]], [[1]], sims)
+    first, second = (columns([[1]], [name]) for name in "ab")
+    with pytest.raises(UnveilError, match="the same columns; a and b is only in one"):
+        records_of_both(first, second)
+    with pytest.raises(UnveilError, match="see records_of_both"):
+        paired(records_of_both(first, first)[0], records_of_both(second, second)[0])
+    with pytest.raises(UnveilError, match="no attribute z with labels"):
+        pair([[1]], [[1]], sims, labels={"z": meaning})
+    with pytest.raises(UnveilError, match="at most 2,000 values"):
+        pair([[k] for k in range(2001)], [[1]], {"a": given_by(lambda a, b: float(a == b))})
+    for options, said in (
+        ({"least": 0.0}, "above 0"),
+        ({"errors": 1.0}, "error rate"),
+        ({"errors": float("nan")}, "error rate"),
+        ({"errors": {}}, "error rate of a as well"),
+        ({"outside": 1.0}, "outside the release"),
+        ({"scoring": "guess"}, "rarity, support or likelihood"),
+    ):
+        with pytest.raises(UnveilError, match=said):
+            link(sides, **options)
+    for people, rows, said in (
+        ([0], [0, 1], "pairs"),
+        ([0.5], [0], "pairs"),
+        ([1], [0], "person outside 0 … 0"),
+        ([0], [2], "row outside 0 … 1"),
+        ([0, 0], [1, 1], "twice"),
+    ):
+        with pytest.raises(UnveilError, match=said):
+            quality(link(sides), people, rows)
+    with pytest.raises(UnveilError, match="odds"):
+        assigned(link(sides), 0.0)
+
+
+# ---- how good it is --------------------------------------------------------------------------------------------------
+
+
+def simulated(n: int, rates: Sequence[float], outside: int = 0) -> tuple[Paired, np.ndarray]:
+    """People of a release whose values are wrong at some rates, and a few others."""
+    rng = np.random.default_rng(6)
+    sizes = [2, 12, 60, 600]
+    rows = np.stack([rng.integers(0, s, n) for s in sizes], axis=1)
+    true = rng.permutation(n)
+    people = rows[true]
+    wrong = rng.random(people.shape) < rates
+    people = np.where(wrong, np.stack([rng.integers(0, s, n) for s in sizes], axis=1), people)
+    others = np.stack([rng.integers(0, s, outside) for s in sizes], axis=1)
+    names = dict.fromkeys("abcd", equal())
+    return pair(rows.tolist(), np.concatenate([people, others]).tolist(), names), true
+
+
+def test_error_rates_are_found_and_the_posterior_is_calibrated() -> None:
+    """2,500 people, 2,000 of them in the release. If every link were known, the standard errors were at most .01; as
+    they are not, three times that is allowed, and in the calibration four standard errors of each step. One seed."""
+    rates = [0.05, 0.3, 0.1, 0.02]
+    sides, true = simulated(2000, rates, outside=500)
+    found = estimated_mistakes(sides, outside=0.1)
+    assert list(found.errors.values()) == pytest.approx(rates, abs=0.03)
+    assert found.outside == pytest.approx(0.2, abs=0.03) and found.settled
+    found = link(sides, errors=found.errors, outside=found.outside)
+    result = quality(found, range(2000), true)
+    assert result.precision == pytest.approx(result.expected, abs=0.04)
+    count, sure, right = calibration(found, range(2000), true)
+    assert count.sum() == 2500
+    spread = 4 * np.sqrt(sure * (1 - sure) / count) + 0.03
+    assert (np.abs(sure - right) < spread)[count > 20].all()
+    together = quality_of_assigned(assigned(found), range(2000), true)
+    assert together.f1 > quality(found, range(2000), true, found.linked(0.0)).f1
+    assert "precision" in repr(together) and isnan(together.expected)
+
+
+def test_febrl_without_names(data: Path) -> None:
+    """5,000 people and their records with errors, by address and birth alone."""
+    files = []
+    for name in ("4a", "4b"):
+        with open(data / "records" / "febrl" / f"dataset{name}.csv", newline="") as file:
+            rows = [[value.strip() or None for value in row] for row in csv.reader(file) if row]
+        files.append((rows[0], rows[1:]))
+    used = ["street_number", "address_1", "address_2", "suburb", "postcode", "state", "date_of_birth"]
+    places = {str(row[0]).split("-")[1]: k for k, row in enumerate(files[0][1])}
+    true = [places[str(row[0]).split("-")[1]] for row in files[1][1]]
+    sides = [
+        columns([[row[head.index(c)] for c in used] for row in rows], used, dict.fromkeys(used, pa.string()))
+        for head, rows in files
+    ]
+    joined = paired(*records_of_both(*sides))
+    found = link(joined, errors=estimated_mistakes(joined).errors)
+    best = quality(found, range(len(true)), true)
+    assert best.precision > 0.999 and best.recall > 0.995 and best.expected == pytest.approx(best.precision, abs=0.001)
+    together = quality_of_assigned(assigned(found), range(len(true)), true)
+    assert together.precision > 0.999 and together.recall > 0.998
+    assert max(found.posterior) <= 1 + 1e-12 and max(found.eccentricity) < inf

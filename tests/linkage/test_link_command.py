@@ -1,0 +1,106 @@
+"""``unveil link``: a file of known people against a release."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Unveil = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def written(path: Path, header: str, rows: list[tuple[object, ...]]) -> Path:
+    path.write_text(header + "\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
+    return path
+
+
+def told(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode in (0, 1, 3), done.stderr
+    return next(f for f in json.loads(done.stdout)["findings"] if f["id"] == "linkage.matched")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Sixty people, whose births are known give or take ten days; the release has their rows in another order."""
+    rng = random.Random(3)
+    people = [(rng.choice("fm"), 1000 + rng.randrange(40), f"19{60 + i % 40}-{i % 12 + 1:02}-15") for i in range(60)]
+    order = rng.sample(range(60), 60)
+    near = [(*people[i][:2], people[i][2][:8] + f"{rng.randrange(6, 25):02}") for i in range(60)]
+    release = written(tmp_path / "release.csv", "sex,zip,birth,ill", [(*people[i], rng.choice("ab")) for i in order])
+    known = written(tmp_path / "known.csv", "name,sex,zip,birth", [(f"CANARY{i}", *near[i]) for i in range(60)])
+    links = written(tmp_path / "links.csv", "known,row", [(i + 1, order.index(i) + 1) for i in range(60)])
+    return release, known, links
+
+
+def test_people_are_linked_within_a_tolerance(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
+    release, known, links = files
+    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth", "--sensitive", "ill", "--format", "json")
+    found = told(unveil(*asked, "--tolerance", "birth=10d", "--links", links))
+    assert found["value"] == 1
+    assert (found["method"], found["subjects"]) == ("exact", 60)
+    assert "precision 1.0000, recall 1.0000" in found["sentence"]
+    exactly = told(unveil(*asked, "--links", links))
+    assert exactly["value"] < 0.9  # nearly all births differ
+    expected = told(unveil(*asked, "--compare", "birth=10d"))
+    assert expected["method"] == "estimate"
+    assert expected["value"] > 0.9
+    assert not expected["decides"]
+
+
+def test_a_tolerance_of_a_finding_decides(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
+    release, known, links = files
+    asked = ("--columns", "sex,zip,birth", "--tolerance", "birth=10d", "--tolerance", "linkage.matched=.5")
+    found = told(unveil("link", release, "--known", known, "--links", links, *asked, "--format", "json"))
+    assert (found["status"], found["decides"]) == ("over", True)
+
+
+def test_john_mary_and_bob(unveil: Unveil, tmp_path: Path) -> None:
+    """Document 003, §8.1: what is known of them leaves several rows open; labels are read as they are written."""
+    rows = [
+        ("Chinese", "Toyota", "30-35"),
+        ("Chinese", "Toyota", "40-45"),
+        ("Polish", "Ford", "30-35"),
+        ("?", "?", "?"),
+    ]
+    known = [("Chinese", "Toyota", "?"), ("?", "?", "32"), ("?", "?", "?")]
+    written(tmp_path / "release.csv", "origin,car,age", rows)
+    written(tmp_path / "known.csv", "origin,car,age", known)
+    found = told(unveil("link", "release.csv", "--known", "known.csv", "--format", "json"))
+    assert found["subjects"] == 3
+    assert "0 fit one row only, 0 none" in found["sentence"]
+
+
+def test_names_are_in_no_output(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
+    release, known, links = files
+    for form in ("text", "json", "html"):
+        done = unveil(
+            "link", release, "--known", known, "--columns", "sex,zip,birth", "--links", links, "--format", form
+        )
+        assert "CANARY" not in done.stdout + done.stderr
+
+
+def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
+    release, known, links = files
+    written(release.parent / "twice.csv", "known,row", [(1, 1), (1, 2)])
+    written(release.parent / "far.csv", "known,row", [(1, 99)])
+    for args, complaint in (
+        (("--columns", "sex,age"), "no column age"),
+        (("--columns", "ill"), "no column ill"),
+        (("--compare", "birth=soon"), "cannot be compared"),
+        (("--compare", "sex=2"), "not all numbers"),
+        (("--compare", "age=2"), "no column age"),
+        (("--links", known), "columns known and row"),
+        (("--links", "twice.csv"), "twice"),
+        (("--links", "far.csv"), "does not have"),
+        (("-o", known), "overwrite"),
+        (("--report", links, "--links", links), "overwrite"),
+    ):
+        done = unveil("link", release, "--known", known, *args)
+        assert done.returncode == 2, args
+        assert complaint in done.stderr, args
+        assert "defect" not in done.stderr

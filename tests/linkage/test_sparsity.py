@@ -1,0 +1,369 @@
+"""The sparsity function against the comparison of every record with every other in fractions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import naive_sparsity as naive
+from unveil import Run, UnveilError
+from unveil.linkage import sparsity as module
+from unveil.linkage.records import Records, records_of_codes
+from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
+from unveil.linkage.similarity import given as given_by
+from unveil.linkage.sparsity import Nearest, Sparsity, Tail, highest, lowest, nearest, sparsity, tail, wilson
+from unveil.release.codes import encode
+
+Table = list[tuple[int | None, ...]]
+
+# Planes for all attributes, lists for all, some of both; blocks and slices as small as can be; and as it is.
+WAYS: tuple[dict[str, object], ...] = (
+    {"_PLANE": 1e-9, "_LOOK": 0.0},
+    {"_PLANE": 1e-9, "_LOOK": 0.0, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "_STEPS": 1},
+    {"_PLANE": 1e9},
+    {"_PLANE": 1e9, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "_STEPS": 1, "_TABLE": 0},
+    {"_PLANE": 4.0, "_LOOK": 0.0, "_ROOM": 8},
+    {"_PLANE": 4.0, "_LOOK": 0.0, "_PLANES": 64},
+    {},
+)
+ways = st.sampled_from(WAYS)
+
+SIMS: dict[str, tuple[Similarity, naive.Sim]] = {
+    "equal": (equal(), naive.equal),
+    "within": (within(1), naive.within(1)),
+    "less": (within(2.5, closed=False), naive.within(2)),
+    "linear": (linear(4), naive.linear(4)),
+    "category": (category(lambda v: v % 2), lambda a, b: Fraction(a % 2 == b % 2)),
+    "support": (support(), lambda a, b: Fraction(1)),
+    "given": (given_by(lambda a, b: 1.0 if a == b else 0.5 if a + b == 3 else 0.0),
+              lambda a, b: Fraction(1) if a == b else Fraction(1, 2) if a + b == 3 else Fraction(0)),
+}  # fmt: skip
+
+
+@contextmanager
+def computed(way: dict[str, object]) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in way.items():
+            patch.setattr(module, name, value)
+        yield
+
+
+def made(rows: Sequence[Sequence[int | None]], sims: Sequence[Similarity] | None = None) -> Records:
+    """Records of rows; None is null."""
+    each = enumerate(zip(*rows, strict=True))
+    columns = {f"a{i:03}": encode(pa.chunked_array([pa.array(c, pa.int64())])) for i, c in each}
+    return records_of_codes(columns, dict(zip(columns, sims or [equal()] * len(columns), strict=True)))
+
+
+@st.composite
+def tables(draw: st.DrawFn, most: int = 25) -> Table:
+    """Rows of up to six columns with many nulls, some all null, some constant, some rows twice."""
+    spans = draw(st.lists(st.integers(0, 6), min_size=1, max_size=6))
+    row = st.tuples(*(st.one_of(st.none(), st.integers(0, span)) for span in spans))
+    rows = draw(st.lists(row, min_size=1, max_size=most))
+    return rows + draw(st.lists(st.sampled_from(rows), max_size=4))
+
+
+def told(found: Nearest) -> list[tuple[Fraction, int]]:
+    near = [Fraction(a, b) for a, b in zip(found.above.tolist(), found.below.tolist(), strict=True)]
+    return list(zip(near, found.row.tolist(), strict=True))
+
+
+# ---- the nearest -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables(), ways, st.sampled_from(["alike", "sum", "support"]), st.sampled_from([1, 0.75, 0.5]), st.data())
+def test_everyone_is_compared_with_everyone(
+    rows: Table, way: dict[str, object], kind: str, least: float, data: st.DataObject
+) -> None:
+    kinds = data.draw(st.sampled_from([["equal"], ["within"], ["linear"], list(SIMS)]))
+    names = [data.draw(st.sampled_from(kinds)) for _ in rows[0]]
+    records = made(rows, [SIMS[n][0] for n in names])
+    expected = naive.nearest(rows, [SIMS[n][1] for n in names], kind, Fraction(least))
+    with computed(way):
+        assert told(nearest(records, kind, least)) == expected
+        some = data.draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True))
+        assert told(nearest(records, kind, least, some)) == [expected[k] for k in some]
+    found = sparsity(records, kind, least)
+    for sigma in {Fraction(0), Fraction(1), Fraction(1, 3), *(near for near, _ in expected)}:
+        assert found.count(sigma) == naive.share_near(expected, sigma) * len(rows)
+    curve = found.curve()[1]
+    assert (np.diff(curve) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "filled", "span", "said"),
+    [
+        (600, 70, 0.5, 2, equal()),
+        (400, 130, 0.6, 9, within(1)),
+        (300, 200, 0.1, 300, equal()),
+        (300, 70, 0.3, 400, linear(7)),
+        (300, 150, 0.02, 5, within(2)),
+    ],
+)
+def test_larger_tables(n: int, c: int, filled: float, span: int, said: Similarity) -> None:
+    """Several words and blocks, records of very different sizes; each is compared with all others by numpy."""
+    random = np.random.default_rng(n)
+    there = random.random((n, c)) < filled * random.uniform(0.2, 1.6, (n, 1))
+    codes = np.where(there, random.integers(0, span, (n, c)), -1)
+    codes[n // 2 : n // 2 + 5] = codes[:5]
+    columns = {str(i): encode(pa.chunked_array([pa.array(x, mask=x < 0)])) for i, x in enumerate(codes.T)}
+    records = records_of_codes(columns, dict.fromkeys(columns, said))
+    for kind, least in (("alike", 1.0), ("sum", 1.0), ("alike", 0.5)):
+        near, first = _by_numpy(codes, said, kind, least)
+        for way in WAYS[:5]:
+            with computed(way):
+                found = nearest(records, kind, least)
+            assert (found.row == first).all()
+            assert np.abs(found.similarity - near).max() < 1e-12
+
+
+def _by_numpy(codes: np.ndarray, said: Similarity, kind: str, least: float) -> tuple[np.ndarray, np.ndarray]:
+    has = codes >= 0
+    near, first = np.empty(len(codes)), np.empty(len(codes), np.int64)
+    for k, own in enumerate(codes):
+        apart = np.abs(codes - own)
+        sim = np.maximum(0, 7 - apart) if said.kind == "linear" else 7 * (apart <= said.scale)
+        sim = (sim if kind == "sum" else 7 * (sim >= 7 * least)) * (has & has[k])
+        either = (has | has[k]).sum(axis=1)
+        similar = np.where(either > 0, sim.sum(axis=1) / np.maximum(7 * either, 1), 1.0)
+        similar[k] = -1
+        first[k] = np.argmax(similar)
+        near[k] = similar[first[k]]
+    return near, first
+
+
+def test_equal_only_by_the_same_number_is_no_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are told apart though the numbers that they are sorted by are the same."""
+    monkeypatch.setattr(module._sparsity, "mixed", lambda known, rules, first, last, numbers: None)
+    rows: Table = [(1, 2), (1, 3), (1, 2), (2, 2), (2, 2)]
+    assert [near for near, _ in told(nearest(made(rows)))] == [1, Fraction(1, 2), 1, 1, 1]
+
+
+def test_no_attributes_and_no_others() -> None:
+    assert told(nearest(made([(None,)]))) == [(0, -1)]
+    assert sparsity(made([(1,)])).f(0) == 0
+    assert told(nearest(made([(None,), (None,), (3,), (None,)]))) == [(1, 1), (1, 0), (0, 0), (1, 0)]
+    assert told(nearest(made([(3,), (None,), (4,)], [linear(2)]), "sum")) == [
+        (Fraction(1, 2), 2),
+        (0, 0),
+        (Fraction(1, 2), 0),
+    ]
+    assert sparsity(made([(1,), (2,)])).f(0) == 1
+
+
+def test_decimals_are_as_far_apart_as_they_are_written() -> None:
+    tenths = encode(pa.chunked_array([[2.0, 2.3, 2.6, 0.1, 0.4]]))
+    for said, rows in ((within(0.3), [1, 0, 1, 4, 3]), (within(0.3, closed=False), [1, 0, 0, 0, 0])):
+        assert nearest(records_of_codes({"a": tenths}, {"a": said})).row.tolist() == rows
+
+
+def test_the_order_of_rows_and_columns_does_not_matter() -> None:
+    random = np.random.default_rng(5)
+    rows = [tuple(None if random.random() < 0.4 else int(v) for v in random.integers(0, 4, 9)) for _ in range(200)]
+    said = [equal(), within(1), linear(3)] * 3
+    before = nearest(made(rows, said), "sum")
+    turned, moved = random.permutation(9), random.permutation(200)
+    after = nearest(made([tuple(rows[k][i] for i in turned) for k in moved], [said[i] for i in turned]), "sum")
+    assert (after.above == before.above[moved]).all() and (after.below == before.below[moved]).all()
+
+
+def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(6)
+    records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(400)])
+    monkeypatch.setattr(module, "_TILE", 5)
+    several = nearest(records)
+    monkeypatch.setattr(module, "_THREADS", 1)
+    assert told(nearest(records)) == told(several)
+
+
+def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(7)
+    records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(300)])
+    monkeypatch.setattr(module, "_TILE", 5)
+    seen = list[float | None]()
+    run = Run(progress=lambda doing, fraction: seen.append(fraction))
+    nearest(records, run=run)
+    assert len(seen) > 10 and seen == sorted(seen) and seen[-1] == 1
+    stopped = threading.Event()
+
+    def stop(doing: str, fraction: float | None) -> None:
+        stopped.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        nearest(records, run=replace(run, cancelled=stopped, progress=stop))
+    with pytest.raises(ZeroDivisionError):
+        nearest(records, run=replace(run, progress=lambda doing, fraction: 1 / 0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"sim": "cosine"}, "alike, sum or support"),
+        ({"least": 0}, "above 0"),
+        ({"rows": [0, 0]}, "twice"),
+        ({"rows": [7]}, "from 0 to 1"),
+        ({"rows": []}, "from 0 to 1"),
+    ],
+)
+def test_what_cannot_be_asked(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(UnveilError, match=said):
+        nearest(made([(1,), (2,)]), **arguments)
+
+
+def test_what_else_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = sparsity(made([(1,), (2,)]))
+    for sigma in (-0.1, 1.1, float("nan"), True):
+        with pytest.raises(UnveilError, match="between 0 and 1"):
+            found.f(sigma)
+    for ask in (lambda: found.curve(1), lambda: tail(made([(1,), (2,)])).curve(1)):
+        with pytest.raises(UnveilError, match="2 points"):
+            ask()
+    with pytest.raises(UnveilError, match="confidence"):
+        highest(1, 2, 1)
+    with pytest.raises(UnveilError, match="sample"):
+        sparsity(made([(1,), (2,)]), sample=0)
+    with pytest.raises(UnveilError, match="no records"):
+        nearest(records_of_codes({}))
+    with pytest.raises(UnveilError, match="any attribute"):
+        tail(made([(None,), (None,)]))
+    monkeypatch.setattr(module, "_ATTRIBUTES", 1)
+    with pytest.raises(UnveilError, match="2 attributes; at most 1"):
+        nearest(made([(1, 2), (2, None)]))
+    monkeypatch.setattr(module, "_GIVEN", 1)
+    with pytest.raises(UnveilError, match="at most 1"):
+        nearest(made([(1,), (2,)], [given_by(lambda a, b: float(a == b))]))
+
+
+# ---- f ---------------------------------------------------------------------------------------------------------------
+
+
+def shares(*near: Fraction | str, total: int | None = None) -> Sparsity:
+    """f of records with these similarities."""
+    parts = [Fraction(x) for x in near]
+    above, below = np.array([p.numerator for p in parts]), np.array([p.denominator for p in parts])
+    n = len(parts)
+    return Sparsity(Nearest(np.arange(n), np.full(n, n), above, below), total or n)
+
+
+def test_similarities_are_compared_as_they_are_written() -> None:
+    """0.8 is no binary number; 4 of 5 is 0.8 all the same, and 1/3 is no 0.333."""
+    found = shares("4/5", "1/3", "7/10", "0", "1")
+    of_five = {0.8: 2, 0.800001: 1, 0.7: 3, 1 / 3: 4, 0.333: 4, 0.334: 3, 0: 5, 1: 1}
+    assert {sigma: found.count(sigma) for sigma in of_five} == of_five
+    tight = shares(Fraction(10**8 - 1, 3 * 10**8 - 4), Fraction(33333333, 100000000))
+    assert [tight.count(Fraction(10**8 - 1, 3 * 10**8 - 4) + d) for d in (0, Fraction(1, 10**30))] == [1, 0]
+    sigma, f = found.curve([0.5, Fraction(7, 10)])
+    assert sigma.tolist() == [0.5, 0.7] and f.tolist() == [0.6, 0.6]
+
+
+def test_sparse_above() -> None:
+    found = shares("1/4", "1/2", "1/2", "3/4")
+    assert [found.above(q) for q in (1, 0.75, 0.74, 0.25, 0.24, 0)] == [0, 0.25, 0.5, 0.5, 0.75, 0.75]
+    for q in (0.75, 0.74, 0.25, 0.24, 0):
+        bound = Fraction(found.above(q))
+        assert found.sparse(bound + Fraction(1, 10**20), q) is True and found.sparse(bound, q) is False
+    assert shares("1", "1/2").above(0.4) is None
+    assert shares("1", "1/2").above(0.5) == 0.5
+
+
+def test_nothing_seen_in_a_sample_is_not_nothing() -> None:
+    """ERRATA 002: f = 0 in 400 of 8,619 records is at most .00746 with 95 % confidence, so not "success 1"; and a share
+    of 400 is known to ± 4 points."""
+    found = shares(*["1/2"] * 400, total=8619)
+    assert found.f(0.8) == 0 and not found.exact
+    assert found.upper(0.8) == pytest.approx(1 - 0.05 ** (1 / 400)) == pytest.approx(0.00746, abs=5e-6)
+    assert found.interval(0.8)[0] == 0 and found.interval(0.8)[1] > 0.00746
+    assert found.lower(0.5) == pytest.approx(1 - 0.00746, abs=5e-6)
+    assert found.sparse(0.8, 0.0075) is True
+    assert found.sparse(0.8, 0.007) is None and found.sparse(0.8, 0) is None
+    assert found.sparse(0.5, 0.9) is False
+    assert found.above(0) == 0.5 and found.above(0, 0.95) is None and found.above(0.01, 0.95) == 0.5
+    low, high = wilson(58, 400)  # .145, as in Table 3 at σ = .70
+    assert 0.03 < 0.145 - low < 0.04 and 0.035 < high - 0.145 < 0.04
+    sigma, limit = found.limits([0.5, 0.8])
+    assert sigma.tolist() == [0.5, 0.8] and limit.tolist() == [1, pytest.approx(1 - 0.025 ** (1 / 400))]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 60), st.data(), st.sampled_from([0.9, 0.95, 0.99]))
+def test_intervals(of: int, data: st.DataObject, confidence: float) -> None:
+    """The upper limit is the share with which so few or fewer come with probability 1 − confidence."""
+    from scipy.stats import binom
+
+    count = data.draw(st.integers(0, of))
+    high, low = highest(count, of, confidence), lowest(count, of, confidence)
+    assert low <= count / of <= high
+    if count < of:
+        assert binom.cdf(count, of, high) == pytest.approx(1 - confidence)
+    if count:
+        assert binom.sf(count - 1, of, low) == pytest.approx(1 - confidence)
+    left, right = wilson(count, of, confidence)
+    assert 0 <= left <= count / of <= right <= 1
+
+
+def test_a_sample_is_some_of_all() -> None:
+    random = np.random.default_rng(8)
+    records = made([tuple(int(v) for v in random.integers(0, 3, 6)) for _ in range(300)])
+    everyone, some = sparsity(records), sparsity(records, sample=60)
+    assert everyone.exact and not some.exact and some.looked_at == 60
+    assert (some.found.row == everyone.found.row[some.found.rows]).all()
+    assert some.found.rows.tolist() == sparsity(records, sample=60).found.rows.tolist()
+    assert some.found.rows.tolist() != sparsity(records, sample=60, run=Run(seed=1)).found.rows.tolist()
+    assert sparsity(records, sample=300).exact and "all 300" in repr(everyone) and "60 of 300" in repr(some)
+    rare = sparsity(records, rows=range(0, 300, 2))
+    assert rare.exact and rare.f(0.5) == (everyone.found.similarity[::2] >= 0.5).mean()
+    assert not sparsity(records, rows=range(0, 300, 2), sample=9).exact
+    low, high = everyone.interval(0.8)
+    assert low == high == everyone.upper(0.8) == everyone.lower(0.8)
+    assert (everyone.limits()[1] == everyone.curve()[1]).all()
+
+
+# ---- the tail --------------------------------------------------------------------------------------------------------
+
+
+def test_the_published_tails() -> None:
+    """Table 1 (Rhapsody): 1,400,000 people, 1,500,000 tracks. The third line is a (1/300, 1/140)-tail."""
+    ranks, people = [1, 1_000, 5_000, 25_000, 85_000], [180_000, 30_000, 10_000, 700, 150]
+    popularity = np.repeat([*people, 0], np.diff([0, *ranks, 1_500_000]))
+    found = Tail(popularity, np.zeros(1_400_000, np.int32))
+    assert found.kappa(Fraction(1, 300)) == 1 / 140
+    assert found.tau(Fraction(1, 140)) == 1001 / 1_500_000  # rank 5,000 is as low as what comes after rank 1,000 here
+    assert found.kappa(Fraction(85_000, 1_500_000)) == 150 / 1_400_000
+
+
+@settings(deadline=None, max_examples=50)
+@given(tables().filter(lambda rows: any(v is not None for row in rows for v in row)), st.fractions(0, 1))
+def test_tails(rows: Table, part: Fraction) -> None:
+    some = [i for i in range(len(rows[0])) if any(row[i] is not None for row in rows)]
+    rows = [tuple(row[i] for i in some) for row in rows]
+    records = made([(*row, None) for row in rows])  # an attribute that nobody has changes nothing
+    found = tail(records)
+    c, n = len(some), len(rows)
+    assert found.attributes == c and found.records == n
+    falling = sorted((sum(row[i] is not None for row in rows) for i in range(c)), reverse=True)
+    rank = max(1, -(-part.numerator * c // part.denominator))
+    assert found.rank(part) == rank and found.kappa(part) == falling[rank - 1] / n
+    assert found.share(part) == float(naive.tail_share(rows, rank))
+    few = [i + 1 for i, k in enumerate(falling) if k <= part * n]
+    assert found.tau(part) == (few[0] / c if few else None)
+    ranks, popularity = found.curve()
+    assert ranks[0] == 1 and ranks[-1] == c and popularity.tolist() == [falling[r - 1] for r in ranks]
+
+
+def test_tails_do_not_depend_on_the_order_of_columns() -> None:
+    table = {"b": [1, None, 1], "a": [None, 1, 1], "c": [1, None, None]}
+    columns = {name: encode(pa.chunked_array([values])) for name, values in table.items()}
+    turned = {name: columns[name] for name in ("c", "b", "a")}
+    assert tail(records_of_codes(columns)).rarest.tolist() == [3, 1, 2]
+    assert tail(records_of_codes(turned)).rarest.tolist() == [3, 1, 2]
