@@ -138,7 +138,7 @@ ADVERSARIES = (
 # ---- every adversary, against the reference --------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data(), tables(), ways, st.integers(0, 99), st.sampled_from(["alike", "sum", "support"]))
 def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: dict, seed: int, sim: str) -> None:
     knowledge = data.draw(knowledges(records))
@@ -178,7 +178,7 @@ def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: 
                     assert outcome.size[k] == pytest.approx(exp(entropy) if output else 0, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data(), tables(least=2), st.integers(0, 99))
 def test_the_order_of_rows_and_columns_changes_nothing(data: st.DataObject, records: Records, seed: int) -> None:
     known = draw(records, np.arange(records.n), 3, np.random.default_rng(seed), data.draw(knowledges(records)))
@@ -623,10 +623,10 @@ def test_posterior_is_calibrated() -> None:
     best = outcomes[1].row_success.value
     assert all(o.row_success.value <= best + 0.02 for o in outcomes)
     # Σ over records of P(y | x)² is what drawing from the posterior achieves on average, given x
-    known = draw(records, targets[:400], 3, np.random.default_rng(1), Knowledge(wrong=0.2, elsewhere=0.1))
+    known = draw(records, targets[:200], 3, np.random.default_rng(1), Knowledge(wrong=0.2, elsewhere=0.1))
     rows, alike, columns = plain(records), sims(records), set(known.columns.tolist())
     gap = []
-    for t in np.flatnonzero(known.usable >= 3)[:120]:
+    for t in np.flatnonzero(known.usable >= 3)[:60]:
         output = naive_attack.bayesian(rows, alike, things(known, t, 3), 0.2, 0.1, 1.0, columns)
         gap.append(output[int(known.targets[t])] - sum(p * p for p in output.values()))
     assert abs(np.mean(gap)) < 4 * np.std(gap) / len(gap) ** 0.5

@@ -67,7 +67,7 @@ def plain(records: Records) -> list[dict[int, int]]:
 # ---- the worst case --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(tables(), st.integers(1, 6))
 def test_the_worst_case_is_that_of_all_sets(records: Records, size: int) -> None:
     rows = plain(records)

@@ -26,6 +26,7 @@ __all__ = [
     "drawn",
     "mixed",
     "narrowed",
+    "owned",
     "planed",
     "rarest",
     "scored",
@@ -119,31 +120,27 @@ class Seen(NamedTuple):
 
 
 @kernel
-def dealt(indptr: Any, attribute: Any, value: Any, starts: Any, most: Any, holder: Any, code: Any) -> None:
-    """Fill ``holder`` and ``code`` in the order of attribute, code, place: dealt by code first, then by attribute."""
-    begins = np.zeros(most + 1, np.int64)
-    for v in value:
-        begins[v + 1] += 1
-    for v in range(most):
-        begins[v + 1] += begins[v]
-    entry, owner = np.empty(len(value), np.int32), np.empty(len(value), np.int32)
-    for p in range(len(indptr) - 1):
-        for e in range(indptr[p], indptr[p + 1]):
-            at = begins[value[e]]
-            begins[value[e]] += 1
-            entry[at], owner[at] = e, p
-    free = starts[:-1].copy()
-    for k in range(len(entry)):
-        e = entry[k]
-        at = free[attribute[e]]
-        free[attribute[e]] += 1
-        holder[at], code[at] = owner[k], value[e]
+def owned(indptr: Any, first: Any, last: Any, owner: Any) -> None:
+    """Fill the record that each entry belongs to."""
+    for r in range(first, last):
+        for e in range(indptr[r], indptr[r + 1]):
+            owner[e] = r
 
 
 @kernel
-def planed(index: Any) -> None:
-    """Fill the planes of all attributes that have some."""
-    for i in range(len(index.plane)):
+def dealt(keys: Any, order: Any, free: Any, first: Any, last: Any, dealt_order: Any) -> None:
+    """Deal entries, in an order, to the places that are free for their key: a stable sort. With no order given, that in
+    which they come."""
+    for k in range(first, last):
+        e = order[k] if len(order) else k
+        dealt_order[free[keys[e]]] = e
+        free[keys[e]] += 1
+
+
+@kernel
+def planed(index: Any, first: Any, last: Any) -> None:
+    """Fill the planes of the attributes from ``first`` to ``last`` that have some."""
+    for i in range(first, last):
         p = index.plane[i]
         if p < 0:
             continue
@@ -158,9 +155,9 @@ def planed(index: Any) -> None:
 
 
 @kernel
-def mixed(indptr: Any, attribute: Any, value: Any, numbers: Any) -> None:
+def mixed(indptr: Any, attribute: Any, value: Any, first: Any, last: Any, numbers: Any) -> None:
     """Fill a number for each record that is the same for equal ones, and hardly ever for others."""
-    for r in range(len(numbers)):
+    for r in range(first, last):
         x = np.uint64(0)
         for e in range(indptr[r], indptr[r + 1]):
             x = (x ^ (np.uint64(attribute[e]) << np.uint64(32) | np.uint64(value[e]))) * _MIX
@@ -169,9 +166,9 @@ def mixed(indptr: Any, attribute: Any, value: Any, numbers: Any) -> None:
 
 
 @kernel
-def compared(indptr: Any, attribute: Any, value: Any, order: Any, fresh: Any) -> None:
+def compared(indptr: Any, attribute: Any, value: Any, order: Any, first: Any, last: Any, fresh: Any) -> None:
     """Say which records, in this order, differ from the one before."""
-    for k in range(1, len(order)):
+    for k in range(max(1, first), last):
         a, b = indptr[order[k - 1]], indptr[order[k]]
         size = indptr[order[k] + 1] - b
         if size != indptr[order[k - 1] + 1] - a:

@@ -57,7 +57,7 @@ import numpy.typing as npt
 from unveil.errors import UnveilError
 from unveil.linkage import _attack
 from unveil.linkage._attack import Index, Like, Model, Seen
-from unveil.linkage.auxiliary import Auxiliary, postings
+from unveil.linkage.auxiliary import Auxiliary, pieces, postings
 from unveil.linkage.records import Ranges, Records
 from unveil.run import Run
 
@@ -198,13 +198,14 @@ def _posterior(wrong: float, elsewhere: float, alpha: float) -> Sight:
 # ---- the index -------------------------------------------------------------------------------------------------------
 
 
-def indexed(records: Records) -> tuple[Index, Ints]:
+def indexed(records: Records, run: Run | None = None) -> tuple[Index, Ints]:
     """Who has which value, with records numbered by rising support; and the place of every record."""
+    run = run or Run()
     order = np.argsort(records.support, kind="stable")
     place = np.empty(records.n, np.int64)
     place[order] = np.arange(records.n)
     moved = records.only(order)
-    starts, holder, code = postings(moved)
+    starts, holder, code = postings(moved, run)
     words = max(1, (records.n + 63) >> 6)
     codes = np.array([len(own) for own in records.values], np.int64)
     worth = _PLANED
@@ -216,7 +217,8 @@ def indexed(records: Records) -> tuple[Index, Ints]:
     last = np.searchsorted(moved.support, moved.support, "right")
     bits = np.zeros(total, np.int64), np.zeros((total, words), np.uint64)
     found = Index(moved.indptr, moved.attribute, moved.value, last, starts, holder, code, codes, fine, plane, *bits)
-    _attack.planed(found)
+    for first, until in pieces(starts, records.c, run):
+        _attack.planed(found, first, until)
     return found, place
 
 

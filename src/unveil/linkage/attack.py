@@ -40,7 +40,7 @@ import numpy.typing as npt
 from unveil.errors import UnveilError
 from unveil.linkage import _attack
 from unveil.linkage.adversaries import Adversary, Sight, indexed, liking, seen, smallest
-from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw
+from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw, pieces
 from unveil.linkage.records import Records
 from unveil.run import Run
 from unveil.wording import counted, percent
@@ -254,7 +254,7 @@ def attack_with(
     known = _rising(ms)
     if sigma is not None and not 0 <= sigma <= 1:
         raise UnveilError("a similarity of records lies between 0 and 1")
-    index, equals = indexed(records), copies(records)
+    index, equals = indexed(records, run), copies(records, run)
     like = liking(records, None if sigma is None else sim, least, sigma or 0.0)
     sights = dict[Sight, _attack.Seen]()
     for sight in dict.fromkeys(a.sight for a in adversaries):
@@ -307,12 +307,15 @@ def _targets(records: Records, targets: npt.ArrayLike | int | None, rng: np.rand
     return np.asarray(targets, np.int64)
 
 
-def copies(records: Records) -> Ints:
+def copies(records: Records, run: Run | None = None) -> Ints:
     """How many records are equal to each, itself included."""
+    run = run or Run()
     mixed, fresh = np.zeros(records.n, np.uint64), np.ones(records.n, np.bool_)
-    _attack.mixed(records.indptr, records.attribute, records.value, mixed)
+    for first, last in pieces(records.indptr, records.n, run):
+        _attack.mixed(records.indptr, records.attribute, records.value, first, last, mixed)
     order = np.lexsort((records.support, mixed))
-    _attack.compared(records.indptr, records.attribute, records.value, order, fresh)
+    for first, last in pieces(np.append(0, np.cumsum(records.support[order])), records.n, run):
+        _attack.compared(records.indptr, records.attribute, records.value, order, first, last, fresh)
     kind = np.empty(records.n, np.int64)
     kind[order] = np.cumsum(fresh) - 1
     return np.bincount(kind, minlength=1)[kind]

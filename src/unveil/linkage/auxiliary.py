@@ -27,7 +27,7 @@ from a stream of their own: with and without them the same attributes are known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +39,13 @@ from unveil.linkage.similarity import Similarity
 from unveil.run import Run
 from unveil.wording import listed
 
-__all__ = ["Auxiliary", "Knowledge", "draw", "postings"]
+__all__ = ["Auxiliary", "Knowledge", "draw", "pieces", "postings"]
 
 Ints = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
 
 _NUMBERS = 1 << 20  # random numbers drawn at a time
+_STEPS = 1 << 22  # entries in a slice
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def draw(
     nearby = _nearby(records, know)
     in_order, in_errors = rng.spawn(2)
     erring = know.elsewhere > 0 or know.wrong > 0 or know.noise > 0
-    starts, _, code = postings(records) if erring else (columns, value, value)
+    starts, _, code = postings(records, run) if erring else (columns, value, value)
     step = max(1, _NUMBERS // (6 * most + 1))
     for first in range(0, len(rows), step):
         run.check()
@@ -149,16 +150,35 @@ def draw(
     return Auxiliary(rows, had, found[0], found[1], columns)
 
 
-def postings(records: Records) -> tuple[Ints, Small, Small]:
+def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
     """Who has each attribute: those who have attribute i are at ``starts[i] … starts[i + 1]``, by code, then number of
     the record; with the code."""
     from unveil.linkage import _attack
 
+    entries, order = len(records.value), np.empty(0, np.int64)
     starts = np.append(0, np.cumsum(records.popularity))
-    holder, code = np.empty(len(records.value), np.int32), np.empty(len(records.value), np.int32)
-    most = int(records.value.max(initial=-1)) + 1
-    _attack.dealt(records.indptr, records.attribute, records.value, starts, most, holder, code)
-    return starts, holder, code
+    codes = np.append(0, np.cumsum(np.bincount(records.value)))
+    for keys, free in ((records.value, codes), (records.attribute, starts.copy())):
+        before, order = order, np.empty(entries, np.int64)
+        for first, last in pieces(np.arange(0), entries, run):
+            _attack.dealt(keys, before, free, first, last, order)
+    owner = np.empty(entries, np.int32)
+    for first, last in pieces(records.indptr, records.n, run):
+        _attack.owned(records.indptr, first, last, owner)
+    return starts, owner[order], records.value[order]
+
+
+def pieces(begins: Ints, count: int, run: Run) -> Iterator[tuple[int, int]]:
+    """0 … ``count`` in stretches that are short enough for a slice: by what begins where or, if that is empty, as many
+    as there may be."""
+    first = 0
+    while first < count:
+        run.check()
+        last = first + _STEPS
+        if len(begins):
+            last = max(first + 1, min(last, int(np.searchsorted(begins, begins[first] + _STEPS, "right")) - 1))
+        yield first, min(last, count)
+        first = last
 
 
 def _usable(records: Records, columns: Sequence[str] | None) -> npt.NDArray[np.bool_]:

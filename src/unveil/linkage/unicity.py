@@ -90,7 +90,7 @@ def unicity(
         raise UnveilError("numbers of points must be 1 or more")
     rows = np.arange(records.n) if targets is None else np.asarray(targets, np.int64)
     points = draw(records, rows, known[-1], rng, Knowledge(columns), run=run)
-    view = seen(records, indexed(records), points, scoreboard().sight, known, liking(records), threads, run)
+    view = seen(records, indexed(records, run), points, scoreboard().sight, known, liking(records), threads, run)
     found = []
     for j, m in enumerate(known):
         some = np.flatnonzero(points.usable >= m)
@@ -154,7 +154,7 @@ def worst_case(
         raise UnveilError("the number of points must be 1 or more")
     run = run or Run()
     rows = np.arange(records.n) if targets is None else np.asarray(targets, np.int64)
-    (index, place), before = indexed(records), _needs(records, needs)
+    (index, place), before = indexed(records, run), _needs(records, needs)
     like, at = liking(records, "alike"), place[rows]
     found = Worst(size, rows, np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.bool_))
     todo, cap, left = np.arange(len(rows)), 0, work
