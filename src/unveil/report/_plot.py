@@ -55,8 +55,15 @@ def prepare(curve: Curve) -> Plot:
         return plot
     names = tuple(_distinct(name(v if isinstance(v, str) else number(v)) for v in x))
     plot = replace(plot, x=names)
-    upright = curve.kind == "line" or sum(len(n) + 1 for n in names) <= _UPRIGHT or all(len(n) <= 4 for n in names)
-    return plot if upright else _sideways(plot)
+    return plot if curve.kind == "line" or _fit(names) else _sideways(plot)
+
+
+def _fit(names: tuple[str, ...]) -> bool:
+    """Whether names can stand under their bars. Of numbers, which have an order, some may be left out."""
+    if all(len(n) <= 4 for n in names):
+        return True
+    numbers = all(re.match(r"[≥>]?\s*\d", n) for n in names)
+    return sum((len(n) if numbers else max(map(len, names))) + 1 for n in names) <= _UPRIGHT
 
 
 def label(text: object, limit: int) -> str:
