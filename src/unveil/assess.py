@@ -23,7 +23,7 @@ from unveil.items.ask import QUESTION as ITEMS
 from unveil.linkage.ask import QUESTION as LINKAGE
 from unveil.matching.ask import QUESTION as MATCHING
 from unveil.network.ask import QUESTION as NETWORK
-from unveil.policy import Policy
+from unveil.policy import PRESETS, Policy
 from unveil.question import Question
 from unveil.release import Release
 from unveil.release.ask import QUESTION as RELEASE
@@ -181,9 +181,10 @@ def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[s
 
 
 def _tolerances_set(case: Case, policy: Policy) -> list[str]:
-    """The findings about such a release for which the policy itself sets a tolerance."""
+    """The findings about such a release that only the policy holds against a tolerance, not the preset."""
     asked = {f for q in QUESTIONS if case.release.kind in q.kinds for f in q.findings}
-    return [name for name, value in policy.tolerance.items() if value is not None and name in asked]
+    preset = PRESETS[policy.preset].tolerance
+    return [n for n, value in policy.tolerance.items() if value is not None and n in asked and preset.get(n) is None]
 
 
 def _measured(name: str, findings: tuple[Finding, ...]) -> bool:

@@ -25,10 +25,17 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Engine", "default_engine", "literal", "spark"]
+__all__ = ["Engine", "default_engine", "literal", "remove_spills", "spark"]
 
+_SPILLS: list[Path] = []
 _POLL = 0.1
 _BATCH = 1 << 18
+
+
+def remove_spills() -> None:
+    """Remove all private directories at once, for a process that must not wait for its engines to end."""
+    for path in _SPILLS:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def literal(text: str) -> str:
@@ -70,6 +77,7 @@ class Engine:
         self._names = (f"t{i}" for i in itertools.count(1))
         self._lock = threading.Lock()
         self._spill = Path(tempfile.mkdtemp(prefix="unveil-", dir=spill))
+        _SPILLS.append(self._spill)
         weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
         settings: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": str(self._spill),

@@ -271,14 +271,15 @@ def test_something_rare_is_known() -> None:
 
 
 def test_errors_come_as_often_as_said() -> None:
-    """Within four standard errors of what is expected."""
+    """Within four standard errors of what is expected; wrong values are right by chance as often as records agree."""
     rows = [[float(x) for x in row] + [None] * 4 for row in np.random.default_rng(0).integers(0, 4, (40, 4))]
     rows += [[None] * 4 + [1.0, 2.0, 3.0, 1.0]]
-    records, rng = made(rows), np.random.default_rng(1)
+    records = made(rows)
     exact = draw(records, np.arange(40).repeat(50), 4, np.random.default_rng(1))
+    agree = np.mean([(np.bincount(column) ** 2).sum() / 1_600 for column in records.array[:40, :4].T])
     for know, moved, changed in (
         (Knowledge(elsewhere=0.25), 0.25, 0.0),
-        (Knowledge(wrong=0.4), 0.0, 0.4 * 0.75),
+        (Knowledge(wrong=0.4), 0.0, 0.4 * (1 - agree)),
         (Knowledge(noise=0.3, tolerance=within(1)), 0.0, 0.3),
     ):
         known = draw(records, np.arange(40).repeat(50), 4, np.random.default_rng(1), know)
@@ -287,11 +288,9 @@ def test_errors_come_as_often_as_said() -> None:
         stayed = ~away
         assert (known.attribute[stayed] == exact.attribute[stayed]).all()
         differ = (known.value != exact.value)[stayed]
-        assert abs(differ.mean() - changed) < 4 * (0.25 / 8_000) ** 0.5 + 0.02
+        assert abs(differ.mean() - changed) < 4 * (0.25 / 8_000) ** 0.5
         if know.noise:
             assert (np.abs(known.value - exact.value)[differ.reshape(known.value.shape)] == 1).all()
-    near = draw(made(rows, within(1)), [0] * 50, 4, rng, Knowledge(noise=1.0))
-    assert (np.abs(near.value[:, :] - near.value.mean(0)) < 4).all()
 
 
 def test_noise_needs_values_that_are_alike() -> None:
@@ -503,6 +502,14 @@ def test_nobody_has_what_is_known() -> None:
     assert [o.size.tolist() for o in found.outcomes[:4]] == [[1], [0], [1], [0]]
 
 
+def test_no_more_is_known_than_was_drawn() -> None:
+    records = made([[1.0, 2.0, 3.0]] * 2)
+    known = draw(records, [0, 1], 2, np.random.default_rng(0))
+    with pytest.raises(UnveilError, match="no more than 2 things"):
+        attack_with(records, known, ms=[3])
+    assert attack_with(records, known, ms=[2, 4]).outcomes[1].excluded == 2
+
+
 def test_targets_may_be_chosen_or_drawn() -> None:
     records = made([[float(k), k % 2] for k in range(30)])
     some = attack(records, ms=[1], rng=np.random.default_rng(0), targets=[3, 17]).outcomes[0]
@@ -525,6 +532,7 @@ def test_targets_may_be_chosen_or_drawn() -> None:
         ({"targets": [-1]}, "no such records"),
         ({"sigma": 2}, "between 0 and 1"),
         ({"threads": 0}, "at least one thread"),
+        ({"sigma": 0.5, "sim": "x"}, "compared by alike, sum and support"),
         ({"confidence": 1}, "confidence"),
         ({"knowledge": Knowledge(noise=0.5, alpha=0)}, "above 0"),
     ],
@@ -572,7 +580,6 @@ def test_it_can_be_stopped(adversary: Adversary, threads: int) -> None:
 
 def test_ratings_with_few_per_person() -> None:
     user, film = np.arange(400).repeat(3), np.random.default_rng(0).integers(0, 150, 1200)
-    film[np.unique(user * 150 + film, return_index=True)[1]] += 0
     key = np.unique(user * 150 + film)
     coded = (encode(pa.chunked_array([pa.array(x)])) for x in (key // 150, key % 150, key % 5))
     records = records_of_ratings(*coded)

@@ -6,7 +6,6 @@ said in one line on standard error.
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import os
 import signal
@@ -77,8 +76,10 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminated)
     code = _run()
-    if code == _INTERRUPTED:  # the interpreter may remember an interrupt that was dealt with, and die of it at its end
-        atexit._run_exitfuncs()
+    if code == _INTERRUPTED:  # the interpreter may remember an interrupt that was dealt with, and die of it at its end;
+        from unveil.engine import remove_spills  # so may libraries whose threads are still at work when they clean up
+
+        remove_spills()
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)

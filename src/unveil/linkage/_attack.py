@@ -24,6 +24,7 @@ __all__ = [
     "compared",
     "dealt",
     "drawn",
+    "mistaken",
     "mixed",
     "narrowed",
     "owned",
@@ -236,49 +237,58 @@ def _counted(x: Any) -> Any:
 
 @kernel
 def drawn(
-    indptr: Any, attribute: Any, value: Any, targets: Any, columns: Any, usable: Any, rare: Any, order: Any,
-    starts: Any, code: Any, noise: Any, noise_starts: Any, noise_low: Any, noise_high: Any, wrong: Any, elsewhere: Any,
-    errors: Any, out_attribute: Any, out_value: Any,
+    indptr: Any, attribute: Any, value: Any, targets: Any, usable: Any, rare: Any, random: Any, things: Any, values: Any
 ) -> None:  # fmt: skip
-    """Draw what is known of each target: a random order of its ``usable`` attributes, with a ``rare`` one before them
-    if any is marked, and errors. ``order`` and ``errors`` are random numbers from 0 to 1: for every target the choice
-    of the rare one and of each that follows; for every thing whether it is wrong, and how."""
-    c, most = len(usable), out_attribute.shape[1]
-    entries, taken = np.empty(c, np.int64), np.zeros(c, np.bool_)
+    """Fill the ``things`` known of each target and their values: a random order of its ``usable`` attributes, after one
+    that is ``rare`` if any is marked; nothing if it has none. ``random`` are numbers from 0 to 1 for the choice of the
+    rare one and of each that follows."""
+    most, entries = things.shape[1], np.empty(len(usable), np.int64)
     for t in range(len(targets)):
-        r, k, first = targets[t], 0, 0
-        for e in range(indptr[r], indptr[r + 1]):
+        k, first = 0, 0
+        for e in range(indptr[targets[t]], indptr[targets[t] + 1]):
             if usable[attribute[e]]:
                 entries[k] = e
                 k += 1
         if len(rare):
-            some = 0
+            some, first = 0, 1
             for j in range(k):
                 some += rare[attribute[entries[j]]]
-            chosen = np.int64(order[t, 0] * some)
+            if some == 0:
+                continue
+            chosen = np.int64(random[t, 0] * some)
             for j in range(k):
                 if rare[attribute[entries[j]]]:
                     if chosen == 0:
-                        out_attribute[t, 0], out_value[t, 0] = attribute[entries[j]], value[entries[j]]
+                        things[t, 0], values[t, 0] = attribute[entries[j]], value[entries[j]]
                     chosen -= 1
-            first = 1
         for j in range(min(k, most - first)):
-            other = j + np.int64(order[t, j + 1] * (k - j))
+            other = j + np.int64(random[t, j + 1] * (k - j))
             entries[j], entries[other] = entries[other], entries[j]
             i = attribute[entries[j]]
-            if first == 0 or i != out_attribute[t, 0]:
-                out_attribute[t, first + j], out_value[t, first + j] = i, value[entries[j]]
-        if len(errors) == 0:
-            continue
-        for e in range(indptr[r], indptr[r + 1]):
+            if first == 0 or i != things[t, 0]:
+                things[t, first + j], values[t, first + j] = i, value[entries[j]]
+
+
+@kernel
+def mistaken(
+    indptr: Any, attribute: Any, targets: Any, columns: Any, starts: Any, code: Any, elsewhere: Any, wrong: Any,
+    noise: Any, near_starts: Any, near_low: Any, near_high: Any, random: Any, things: Any, values: Any,
+) -> None:  # fmt: skip
+    """Put errors into the ``things`` known and their values. ``random`` are five numbers from 0 to 1 for each: whether
+    it is from elsewhere and from where, which value it has then, and whether that is wrong or has noise."""
+    taken = np.zeros(len(starts) - 1, np.bool_)
+    for t in range(len(targets)):
+        free = len(columns)
+        for e in range(indptr[targets[t]], indptr[targets[t] + 1]):
             taken[attribute[e]] = True
-        free = len(columns) - k
-        for j in range(most):
-            i, v = out_attribute[t, j], out_value[t, j]
+        for i in columns:
+            free -= taken[i]
+        for j in range(things.shape[1]):
+            i, v = things[t, j], values[t, j]
             if i < 0:
                 continue
-            if errors[t, j, 0] < elsewhere and free > 0:
-                chosen = np.int64(errors[t, j, 1] * free)
+            if random[t, j, 0] < elsewhere and free > 0:
+                chosen = np.int64(random[t, j, 1] * free)
                 for other in columns:
                     if not taken[other]:
                         if chosen == 0:
@@ -287,16 +297,17 @@ def drawn(
                         chosen -= 1
                 taken[i] = True
                 free -= 1
-                v = code[starts[i] + np.int64(errors[t, j, 2] * (starts[i + 1] - starts[i]))]
-            elif errors[t, j, 3] < wrong:
-                v = code[starts[i] + np.int64(errors[t, j, 2] * (starts[i + 1] - starts[i]))]
-            elif errors[t, j, 4] < noise:
-                low, high = noise_low[noise_starts[i] + v], noise_high[noise_starts[i] + v]
+                v = code[starts[i] + np.int64(random[t, j, 2] * (starts[i + 1] - starts[i]))]
+            elif random[t, j, 3] < wrong:
+                v = code[starts[i] + np.int64(random[t, j, 2] * (starts[i + 1] - starts[i]))]
+            elif random[t, j, 4] < noise:
+                low, high = near_low[near_starts[i] + v], near_high[near_starts[i] + v]
                 if high > low:
-                    near = low + np.int64(errors[t, j, 2] * (high - low))
+                    near = low + np.int64(random[t, j, 2] * (high - low))
                     v = near + 1 if near >= v else near
-            out_attribute[t, j], out_value[t, j] = i, v
-        taken[:] = False
+            things[t, j], values[t, j] = i, v
+        for i in range(len(taken)):
+            taken[i] = False
 
 
 # ---- comparing records -----------------------------------------------------------------------------------------------
@@ -895,7 +906,7 @@ def rarest(
         among = holder[starts[shortest] : ends[shortest]]
         similar, learned = np.empty(len(among), np.bool_), np.empty(len(among), np.int64)
         done = _likened(index, like, among, len(among), points, low, high, number, similar, learned)
-        same = 0
+        same = np.int64(0)
         for k in range(len(among)):
             same += learned[k] == points
         twins[t] = same

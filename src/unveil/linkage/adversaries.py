@@ -60,6 +60,7 @@ from unveil.linkage._attack import Index, Like, Model, Seen
 from unveil.linkage.auxiliary import Auxiliary, pieces, postings
 from unveil.linkage.records import Ranges, Records
 from unveil.run import Run
+from unveil.wording import counted, listed
 
 __all__ = [
     "Adversary",
@@ -230,11 +231,13 @@ def _rows_of_planes(records: Records, codes: Ints, words: int, worth: float) -> 
     return fine, np.where(fine, codes + 1, np.where(2 * words <= most, 2, 0))
 
 
-_KINDS = {None: 0, "alike": 1, "sum": 2, "support": 3}
+_KINDS: dict[str | None, int] = {None: 0, "alike": 1, "sum": 2, "support": 3}
 
 
 def liking(records: Records, sim: str | None = None, least: float = 1.0, sigma: float = 0.0) -> Like:
     """How records are compared: not at all, or by one of the similarities of records, of which σ is to be reached."""
+    if sim not in _KINDS:
+        raise UnveilError(f"records are compared by {listed(k for k in _KINDS if k)}")
     ranges = records.ranges(least)
     number, scale = np.zeros(len(ranges.low)), np.zeros(records.c)
     for i, (own, said, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
@@ -260,6 +263,8 @@ def seen(
     """What is considered of each target by someone who knows ``ms`` things (rising numbers); NaN where there are
     fewer. Results do not depend on ``threads``."""
     known, (who, place) = np.asarray(ms, np.int64), index
+    if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
+        raise UnveilError(f"no more than {counted(auxiliary.most, 'thing')} about each target were drawn")
     shape, compared = (len(auxiliary), len(known)), like.kind > 0
     found = Seen(*(np.full(shape if k < 5 or compared else (0, 0), np.nan) for k in range(9)))
     at = np.where(auxiliary.attribute < 0, 0, auxiliary.attribute)

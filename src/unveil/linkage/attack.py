@@ -19,8 +19,8 @@ For one target and one set of things, all of these are exact expectations over w
 (E[1/|D_x|] for Scoreboard). Random are the sets of things and, if not all records are targets, the targets.
 
 **How sure?** Values of targets lie between 0 and 1, most at either end, and are independent. ``interval`` is Wilson's
-for the mean, which approximates a binomial distribution by a normal one. Of all distributions on 0 … 1 with the same
-mean the binomial has the largest variance, so that it is wider than need be for fractions, but it is an approximation.
+for the mean, which takes values for 0 or 1 and approximates their sum by a normal distribution. Of all distributions on
+0 … 1 with the same mean, that of 0 and 1 has the largest variance: for fractions it is wider than need be.
 ``sure`` holds for any distribution and any number of targets (Maurer and Pontil 2009, Theorem 4), and is wider. Where
 targets are a sample without replacement, means vary less than both take for granted.
 """

@@ -73,9 +73,9 @@ class Knowledge:
 
 @dataclass(frozen=True, eq=False)
 class Auxiliary:
-    """What is known of some records. Of record ``targets[t]``, at least ``usable[t]`` things could be known; the first
-    ones are ``attribute[t]`` and ``value[t]`` (a code), in the order in which they become known. −1 is a thing that
-    says nothing: there is no more, or it is known already. The first never is, if anything is usable. ``columns`` are
+    """What is known of some records. Of record ``targets[t]``, ``usable[t]`` things could be known; the first of them
+    are ``attribute[t]`` and ``value[t]`` (a code), in the order in which they become known. −1 is a thing that says
+    nothing: there is no more, or it is known already. The first never is, if anything is usable. ``columns`` are
     the attributes that things were drawn from."""
 
     targets: Ints
@@ -129,25 +129,39 @@ def draw(
         had = np.where(_had(records, usable & rare, rows) > 0, had, 0)
     most = int(min(most, had.max(initial=1)))
     found = np.full((2, len(rows), most), -1, np.int32)
-    nearby = _nearby(records, know)
     in_order, in_errors = rng.spawn(2)
-    erring = know.elsewhere > 0 or know.wrong > 0 or know.noise > 0
-    starts, _, code = postings(records, run) if erring else (columns, value, value)
+    marked = rare if know.rare is not None else rare[:0]
     step = max(1, _NUMBERS // (6 * most + 1))
     for first in range(0, len(rows), step):
         run.check()
-        some = rows[first : first + step]
-        order = in_order.random((len(some), most + 1))
-        errors = in_errors.random((len(some), most, 5)) if erring else np.empty((0, 0, 5))
-        there = np.flatnonzero(had[first : first + step])
-        part = np.full((2, len(there), most), -1, np.int32)
+        part = slice(first, first + step)
+        things, values = found[:, part]
         _attack.drawn(
-            records.indptr, records.attribute, value, some[there], columns, usable,
-            rare if know.rare is not None else rare[:0], order[there], starts, code, know.noise, *nearby, know.wrong,
-            know.elsewhere, errors[there] if erring else errors, part[0], part[1],
+            records.indptr, records.attribute, value, rows[part], usable, marked,
+            in_order.random((len(things), most + 1)), things, values,
         )  # fmt: skip
-        found[:, first + there] = part
-    return Auxiliary(rows, had, found[0], found[1], columns)
+    auxiliary = Auxiliary(rows, had, found[0], found[1], columns)
+    if know.elsewhere or know.wrong or know.noise:
+        _err(records, know, auxiliary, in_errors, step, run)
+    return auxiliary
+
+
+def _err(
+    records: Records, know: Knowledge, auxiliary: Auxiliary, rng: np.random.Generator, step: int, run: Run
+) -> None:
+    """Put errors into what was drawn."""
+    from unveil.linkage import _attack
+
+    starts, _, code = postings(records, run)
+    nearby = _nearby(records, know)
+    for first in range(0, len(auxiliary), step):
+        run.check()
+        part = slice(first, first + step)
+        things, values = auxiliary.attribute[part], auxiliary.value[part]
+        _attack.mistaken(
+            records.indptr, records.attribute, auxiliary.targets[part], auxiliary.columns, starts, code, know.elsewhere,
+            know.wrong, know.noise, *nearby, rng.random((len(things), auxiliary.most, 5)), things, values,
+        )  # fmt: skip
 
 
 def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
@@ -155,12 +169,13 @@ def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
     the record; with the code."""
     from unveil.linkage import _attack
 
-    entries, order = len(records.value), np.empty(0, np.int64)
+    entries = len(records.value)
+    order = np.empty(0, np.int32 if entries < 1 << 31 else np.int64)
     starts = np.append(0, np.cumsum(records.popularity))
     codes = np.append(0, np.cumsum(np.bincount(records.value)))
     for keys, free in ((records.value, codes), (records.attribute, starts.copy())):
-        before, order = order, np.empty(entries, np.int64)
-        for first, last in pieces(np.arange(0), entries, run):
+        before, order = order, np.empty(entries, order.dtype)
+        for first, last in pieces(starts[:0], entries, run):
             _attack.dealt(keys, before, free, first, last, order)
     owner = np.empty(entries, np.int32)
     for first, last in pieces(records.indptr, records.n, run):
@@ -169,8 +184,8 @@ def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
 
 
 def pieces(begins: Ints, count: int, run: Run) -> Iterator[tuple[int, int]]:
-    """0 … ``count`` in stretches that are short enough for a slice: by what begins where or, if that is empty, as many
-    as there may be."""
+    """0 … ``count`` in stretches that are short enough for a slice, where k has the entries ``begins[k] …
+    begins[k + 1]``, or one if ``begins`` is empty."""
     first = 0
     while first < count:
         run.check()
