@@ -22,7 +22,7 @@ from unveil.wording import counted, listed, percent
 if TYPE_CHECKING:
     from unveil.linkage.adversaries import Adversary
     from unveil.linkage.attack import Outcome
-    from unveil.linkage.records import Records
+    from unveil.linkage.records import Ints, Records
     from unveil.linkage.sparsity import Sparsity
     from unveil.linkage.unicity import Unicity
 
@@ -66,6 +66,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     records = records_of(table, columns, policy.missing, similarities(policy, columns), run)
     if not len(records.value):
         return
+    row_of = _sorted(records)  # so that what is drawn does not depend on the order of the rows
+    records = records.only(row_of)
     known = min(policy.things_known, int(records.support.max()))
     ms = _numbers(known, int(records.support.max()))
 
@@ -79,13 +81,20 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     fewer = max(_FEW_TARGETS, min(_TARGETS, _WORK // records.n))  # each looks at all records
     wrong = attacked(likeliest(wrong=_WRONG), "linkage.success wrong", fewer, Knowledge(wrong=_WRONG))
     make = _maker(columns, records, known, policy)
-    yield _success(right, wrong, known, records, policy, run, make)
+    yield _success(right, wrong, known, row_of, policy, run, make)
     rows = right[0].rows
     points = unicity(records, ms, rng=run.rng("linkage.unicity"), targets=rows, confidence=run.confidence, run=run)
     yield _unicity(points, known, make)
     found = sparsity(records, sample=None if records.n <= _ALL else _SAMPLE, run=run)
     yield _sparsity(found, make)
     yield _bound(found, records, known, run, make)
+
+
+def _sorted(records: Records) -> Ints:
+    """The rows in the order of their values, as far as they fit into memory side by side."""
+    import numpy as np
+
+    return np.lexsort(records.array.T[::-1]) if records.dense else np.arange(records.n)
 
 
 def _numbers(known: int, most: int) -> list[int]:
@@ -106,7 +115,7 @@ def _success(
     right: Sequence[Outcome],
     wrong: Sequence[Outcome],
     known: int,
-    records: Records,
+    row_of: Ints,
     policy: Policy,
     run: Run,
     make: Any,
@@ -123,12 +132,12 @@ def _success(
         interval=at.row_success.interval,
         confidence=at.confidence,
         share=at.row_success.interval,
-        baseline=1 / records.n,
+        baseline=1 / at.records,
         curves=(
             _curve("Rows found by how many columns are known", right, "all facts right"),
             _curve("The same, if one fact in ten is wrong", wrong, "the likeliest row named"),
         ),
-        exposed=_exposed(at, policy, run),
+        exposed=_exposed(at, row_of, policy, run),
         source=f"{_MERENER}; {_NARAYANAN}",
     )
     return found
@@ -158,8 +167,8 @@ def _curve(title: str, outcomes: Sequence[Outcome], how: str) -> Curve:
     )
 
 
-def _exposed(outcome: Outcome, policy: Policy, run: Run) -> tuple[Exposed, ...]:
-    chance = dict(zip(outcome.rows.tolist(), outcome.row_found.tolist(), strict=True))
+def _exposed(outcome: Outcome, row_of: Ints, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+    chance = dict(zip(row_of[outcome.rows].tolist(), outcome.row_found.tolist(), strict=True))
     return tuple(
         Exposed(
             subject=f"row {row + 1:,}",
