@@ -87,11 +87,11 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         return
     columns = _columns(table, held, policy)
     sides = _sides(case, table, held, columns, policy, run)
-    errors, outside = _ERRORS, 0.0
     if min(table.rows, held.rows) >= _MANY:
-        found_out = estimated_mistakes(sides, outside=_OUTSIDE)
-        errors, outside = found_out.errors, found_out.outside  # type: ignore[assignment]
-    found = link(sides, errors=errors, outside=outside, run=run)
+        mistakes = estimated_mistakes(sides, outside=_OUTSIDE)
+        found = link(sides, errors=mistakes.errors, outside=mistakes.outside, run=run)
+    else:
+        found = link(sides, errors=_ERRORS, run=run)
     one = one_to_one(possible(sides, run=run), run)
     measured: tuple[Quality, Quality] | None = None
     if case.truth is not None:
