@@ -6,9 +6,11 @@ from __future__ import annotations
 import attack
 import diversity
 import estimators
+import exact
 import febrl
 import known_items
 import pairs
+import protect_tables
 import reading
 import sparsity
 import startup
@@ -29,8 +31,10 @@ if __name__ == "__main__":
         wildcard,
         known_items,
         attack,
+        exact,
         sparsity,
         febrl,
+        protect_tables,
         matching,
         estimators,
         items,

@@ -129,6 +129,47 @@ def test_curves_with_columns_of_different_length_are_refused() -> None:
         Curve(title="t", kind="line", x_label="", y_label="", x=(1, 2), y=(1,), reading="")
 
 
+def lines(**changes: Any) -> Curve:
+    base: dict[str, Any] = {"title": "t", "kind": "line", "x_label": "x", "y_label": "y", "reading": "r"}
+    points: dict[str, Any] = {"x": (1, 2, 1), "y": (3, 4, 5), "series": ("a", "a", "b")}
+    return Curve(**{**base, **points, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "because"),
+    [
+        ({"series": ("a", "b")}, "differ in length"),
+        ({"series": ()}, "differ in length"),
+        ({"series": ("a", "b", "a")}, "stand together"),
+        ({"kind": "bars"}, "kind line"),
+        ({"x_scale": "category"}, "numbers as places"),
+        ({"x": (1, "2", 1)}, "numbers as places"),
+        ({"x": (1,) * 7, "y": (1,) * 7, "series": tuple("abcdefg")}, "7 lines"),
+    ],
+)
+def test_lines_that_cannot_be_told_apart_are_refused(changes: dict[str, Any], because: str) -> None:
+    assert lines().series == ("a", "a", "b")
+    assert len(set(lines(x=(1,) * 6, y=(1,) * 6, series=tuple("abcdef")).series or ())) == 6
+    with pytest.raises(ValueError, match=because):
+        lines(**changes)
+
+
+@given(
+    points=st.dictionaries(
+        st.text(), st.lists(st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 4), min_size=1), max_size=6
+    ),
+    banded=st.booleans(),
+    one=st.booleans(),
+)
+def test_curves_come_back(points: dict[str, list[tuple[float, ...]]], banded: bool, one: bool) -> None:
+    x, y, low, high = (tuple(p[i] for line in points.values() for p in line) for i in range(4))
+    series = None if one else tuple(name for name, line in points.items() for _ in line)
+    made = lines(x=x, y=y, low=low if banded else None, high=high if banded else None, series=series, mark=1.0)
+    plain = json.loads(json.dumps(finding(curves=(made,)).to_dict()))
+    assert list(plain["curves"][0])[-1] == "series"
+    assert Finding.from_dict(plain).curves == (made,)
+
+
 def links(**changes: Any) -> Links:
     base: dict[str, Any] = {
         "title": "t",

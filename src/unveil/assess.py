@@ -173,8 +173,10 @@ def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[s
         left = case.release.rows - min((f.subjects for f in findings if f.id == "classes.k"), default=case.release.rows)
         if left:
             doubts.append(f"{left:,} of {counted(case.release.rows, 'row')} lack a quasi-identifier and were left out.")
-    if isinstance(case.release, Table) and not policy.quasi:
+    if isinstance(case.release, Table) and not (policy.quasi or policy.ratings):
         doubts.append("Nobody said what an attacker may know.")
+    if policy.ratings and policy.tolerated("linkage.success") is None:
+        doubts.append("Nobody said how many people may be found by their ratings: linkage.success has no tolerance.")
     if policy.guessed:
         doubts.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
     return doubts

@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from itertools import groupby
 from typing import Any, Literal
 
 from unveil.wording import number, percent
@@ -30,6 +31,7 @@ Status = Literal["over", "within", "open", "failed"]
 Direction = Literal["lower", "higher"]
 
 _ONE = {"people": "person"}
+_LINES = 6  # a chart with more lines cannot be read
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 
 
@@ -38,7 +40,8 @@ class Curve:
     """Aggregates for one chart, and the sentence that says how to read it.
 
     ``low`` and ``high`` are a band around ``y``; ``mark`` is a place on the x axis worth a line (a tolerance).
-    Only aggregates belong here: a curve is embedded in every report.
+    ``series`` names for each point the line it belongs to, all points of one line together; without it there is one
+    line. Only aggregates belong here: a curve is embedded in every report.
     """
 
     title: str
@@ -53,14 +56,17 @@ class Curve:
     x_scale: Literal["linear", "log", "category"] = "linear"
     mark: float | None = None
     mark_label: str = ""
+    series: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        lengths = {len(v) for v in (self.x, self.y, self.low, self.high) if v is not None}
+        lengths = {len(v) for v in (self.x, self.y, self.low, self.high, self.series) if v is not None}
         if len(lengths) != 1:
             raise ValueError(f"the columns of the curve {self.title!r} differ in length")
         numbers = [v for column in (self.x, self.y, self.low or (), self.high or (), (self.mark or 0,)) for v in column]
         if not all(math.isfinite(v) for v in numbers if not isinstance(v, str)):
             raise ValueError(f"the curve {self.title!r} has a point that is not finite")
+        if self.series is not None:
+            _check_series(self, self.series)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +224,17 @@ def _check(finding: Finding) -> None:
         raise ValueError(f"{finding.id}: a {finding.method} needs its interval")
     if finding.method == "estimate" and finding.decides:
         raise ValueError(f"{finding.id}: an estimate informs, it does not decide")
+
+
+def _check_series(curve: Curve, series: tuple[str, ...]) -> None:
+    """Several lines are drawn only as lines over numbers, few enough to tell apart, and each in one piece."""
+    if curve.kind != "line" or curve.x_scale == "category" or any(isinstance(x, str) for x in curve.x):
+        raise ValueError(f"the curve {curve.title!r} has several lines: it needs the kind line and numbers as places")
+    pieces = [line for line, _ in groupby(series)]
+    if len(set(pieces)) != len(pieces):
+        raise ValueError(f"the curve {curve.title!r} has a line whose points do not stand together")
+    if len(pieces) > _LINES:
+        raise ValueError(f"the curve {curve.title!r} has {len(pieces)} lines; {_LINES} can be read")
 
 
 def _status(finding: Finding) -> Status | None:

@@ -145,7 +145,8 @@ class Policy:
     """What is asked of a release.
 
     ``quasi`` holds sets of quasi-identifiers: each set is one attacker's knowledge, and all must hold. ``subject`` is
-    the column that says which rows are the same person. ``guessed`` names the columns whose role nobody gave.
+    the column that says which rows are the same person. ``ratings``: every row says that a person has something to do
+    with an item; the columns of person, item and optionally value and date. ``guessed`` names the columns whose role nobody gave.
     ``require`` names questions without whose answer there is no ``release``. ``may_be_wrong``: the attacker may have
     excluded what is true. ``width``: how well the frequencies of items are known, as a share of the baskets or a gap.
     ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the most frequent
@@ -166,6 +167,7 @@ class Policy:
     sensitive: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     subject: str | None = None
+    ratings: tuple[str, ...] = ()
     missing: tuple[str, ...] = ("", "?", "NA", "*")
     missing_as: str = "value"
     hierarchy: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -268,9 +270,11 @@ def _beside(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
 def _values(data: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in their proper form, whatever reasonable form they were given in."""
     values = dict(data)
-    for name in ("identifier", "sensitive", "insensitive", "missing", "require", "guessed"):
+    for name in ("identifier", "sensitive", "insensitive", "ratings", "missing", "require", "guessed"):
         values[name] = _strings(name, values[name])
     values["quasi"] = _sets(values["quasi"])
+    if values["ratings"] and values["subject"] is None:
+        values["subject"] = values["ratings"][0]
     values["tolerance"] = MappingProxyType(dict(_tolerances(values["tolerance"])))
     for name, example in (
         ("hierarchy", 'zip = "prefixes"'),
@@ -350,6 +354,7 @@ def _check(policy: Policy) -> None:
         raise UnveilError("danger must be a probability above 0 and up to 1")
     if policy.subject is not None and not isinstance(policy.subject, str):
         raise UnveilError("subject must be the name of one column")
+    _check_ratings(policy)
     known = PRESETS["default"].tolerance
     for name, value in policy.tolerance.items():
         if name not in known:
@@ -357,6 +362,15 @@ def _check(policy: Policy) -> None:
         if value is not None:
             _check_tolerance(name, value)
     _check_roles(policy)
+
+
+def _check_ratings(policy: Policy) -> None:
+    if not policy.ratings:
+        return
+    if len(policy.ratings) not in (2, 3, 4) or len(set(policy.ratings)) < len(policy.ratings):
+        raise UnveilError("ratings must name two to four columns: person, item, and optionally value and date")
+    if policy.subject != policy.ratings[0]:
+        raise UnveilError("the first column of ratings says whose they are, as subject does; leave out subject")
 
 
 def _check_population(given: object) -> None:

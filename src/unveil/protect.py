@@ -1,14 +1,17 @@
 """Who protects: every protection that is offered, each assessed again in full, and the most useful that holds.
 
 Risk and usefulness stand side by side: what was tried, what it leaves of the data, and the verdict after it. A
-protection whose result is still over the tolerance is asked for again, more strictly, a few times.
+protection whose result is still over the tolerance is asked for again, more strictly, a few times, unless the strictest
+is over as well. A release in which nothing is over a tolerance stays as it is, but for what does no harm; where there
+is nothing of that kind, what is open counts as over.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from unveil.assess import QUESTIONS, assess
@@ -17,7 +20,8 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy
 from unveil.protection import Offer, Protection
-from unveil.release import Release, Transactions
+from unveil.release import Release, Table, Transactions
+from unveil.release.roles import complete
 from unveil.run import Progress, Run
 from unveil.wording import listed, shown
 
@@ -47,14 +51,16 @@ class Protected:
         return self.case.release
 
     def mapping(self) -> pa.Table:
-        """What has become of every item: columns item and pseudonym, missing where it was left out. To be kept."""
+        """What has become of every item: columns item and pseudonym, missing where it was left out. To be kept. There
+        is none of a table, whose rows keep their order."""
         from unveil.release.mapping import mapped
 
         release = self.release
-        assert self.case is not None and self.case.truth is not None
-        original = self.case.original
-        assert isinstance(original, Transactions) and isinstance(release, Transactions)
-        return mapped(original, release, self.case.truth)
+        assert self.case is not None
+        original, truth = self.case.original, self.case.truth
+        if not isinstance(original, Transactions) or not isinstance(release, Transactions) or truth is None:
+            raise UnveilError(f"{shown(release.name)}: only baskets of items have a mapping")
+        return mapped(original, release, truth)
 
     def __repr__(self) -> str:
         return repr(self.assessment)
@@ -90,12 +96,21 @@ def protect(
     if method is not None and method not in offered:
         raise UnveilError(f"no protection is called {shown(method)!r}; choose from {listed(offered)}")
     before = assess(case, policy, reveal=reveal, exposed=exposed, progress=progress)
-    over = before.verdict.decision == "protect first"
+    over = before.verdict.decision == "protect first" or (
+        _open(before) and not any(o.harmless for o in offered.values())
+    )
     wanted = [method] if method is not None else [name for name, offer in offered.items() if over != offer.harmless]
     run = Run(policy.seed, exposed, reveal)
     if progress is not None:
         run = replace(run, progress=progress)
-    again = functools.partial(assess, policy=policy, reveal=reveal, exposed=exposed, progress=progress)
+    if not wanted and not over:
+        return Protected(case, replace(before, protections=(_as_it_is(before, chosen=True),)), before)
+    case, policy = _ready(case, policy, run)
+
+    def again(safer: Case) -> Assessment:
+        left = _left(policy, case.release, safer.release)
+        return assess(safer, left, reveal=reveal, exposed=exposed, progress=progress)
+
     tried = [_tried(name, offered[name], case, policy, run, again) for name in wanted]
     held = [t for t in tried if t.rank < 2 and _answers(before) <= _answers(t.assessment)]
     best = min(held, key=_Tried.order, default=None)
@@ -103,6 +118,56 @@ def protect(
     if best is None or best.assessment is None:
         return Protected(None, replace(before, protections=weighed), before)
     return Protected(best.case, replace(best.assessment, protections=weighed), before)
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _ready(case: Case, policy: Policy, run: Run) -> tuple[Case, Policy]:
+    """A table's case with the hierarchies that the policy names, and the policy with a role for every column, so that
+    the same attackers are met before and after."""
+    from unveil.release.hierarchies import hierarchies
+
+    if not isinstance(case.release, Table):
+        return case, policy
+    full, _ = complete(policy, case.release, run)
+    tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
+    made = {**hierarchies(full.hierarchy, tables, full, run), **case.hierarchies}
+    full = replace(full, guessed=tuple(c for c in full.guessed if c in full.roles))
+    return replace(case, hierarchies=MappingProxyType(made)), full
+
+
+def _left(policy: Policy, before: Release, after: Release) -> Policy:
+    """The policy for what is left of a table: without the columns that are gone, and without rules for those that hold
+    labels now. Their hierarchies are in the case."""
+    if not isinstance(before, Table) or not isinstance(after, Table):
+        return policy
+    there = set(after.columns)
+    groups = (tuple(c for c in group if c in there) for group in policy.quasi)
+    quasi = {frozenset(group): group for group in groups if group}
+    labelled = set(_labelled(before, after, policy))
+    return replace(
+        policy,
+        quasi=tuple(quasi.values()),
+        sensitive=tuple(c for c in policy.sensitive if c in there),
+        insensitive=tuple(c for c in policy.insensitive if c in there),
+        hierarchy={},
+        compare={c: how for c, how in policy.compare.items() if c in there and c not in labelled},
+    )
+
+
+def _labelled(before: Table, after: Table, policy: Policy) -> Iterator[str]:
+    """The columns to be compared in some way that hold values which were not there before."""
+    import pyarrow.compute as pc
+
+    for column in policy.compare:
+        if column in after.columns:
+            was, now = (t.codes([column], policy.missing)[column].values for t in (before, after))
+            if was.type != now.type or not pc.all(pc.is_in(now, value_set=was)).as_py():
+                yield column
+
+
+# ---- what was tried --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +184,17 @@ class _Tried:
     def rank(self) -> int:
         """0 if it may be released, 1 if that is the owner's call, 2 if it is still over a tolerance."""
         return 2 if self.assessment is None else _RANK[self.assessment.verdict.decision]
+
+    @property
+    def over(self) -> bool:
+        """Whether it was made and is over a tolerance all the same."""
+        return self.assessment is not None and self.rank == 2
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether a stricter one could do better: something that decides was not found to be within its tolerance."""
+        deciding = [] if self.assessment is None else [f for f in self.assessment.findings if f.decides]
+        return any(f.status != "within" or f.method == "truncated" for f in deciding)
 
     def order(self) -> tuple[int, float]:
         """The better, the lower: the verdict first, then usefulness."""
@@ -137,18 +213,27 @@ def _tried(
     name: str, offer: Offer, case: Case, policy: Policy, run: Run, again: Callable[[Case], Assessment]
 ) -> _Tried:
     """A protection as strict as it needs to be for its result not to be over a tolerance."""
-    best = _Tried(name, offer)
-    for strictness in _STRICTNESS[: 1 if offer.harmless else None]:
+
+    @cache
+    def attempt(strictness: float) -> _Tried:
         run.progress(f"{offer.title.lower()}, aiming at {strictness:.0%}", None)
         protection = offer.make(case, policy, run, strictness)
         if protection is None:
-            break
+            return _Tried(name, offer)
         safer = protection.apply()
-        tried = _Tried(name, offer, protection, safer, again(safer))
-        if best.assessment is None or tried.rank < best.rank:
-            best = tried
-        if tried.rank == 0:
+        return _Tried(name, offer, protection, safer, again(safer))
+
+    best = attempt(_STRICTNESS[0])
+    if offer.harmless or (best.over and attempt(_STRICTNESS[-1]).over):
+        return best
+    for strictness in _STRICTNESS[1:]:
+        if not best.unsettled:
             break
+        tried = attempt(strictness)
+        if tried.protection is None:
+            break
+        if tried.rank < best.rank:
+            best = tried
     return best
 
 
@@ -157,8 +242,12 @@ def _answers(assessment: Assessment | None) -> set[str]:
     return set() if assessment is None else {f.id for f in assessment.findings if f.decides and f.value is not None}
 
 
-def _as_it_is(before: Assessment) -> Weighed:
-    return _told("none", "As it is", "Nothing is changed.", 1.0, before, False)
+def _open(assessment: Assessment) -> bool:
+    return any(f.decides and f.status == "open" for f in assessment.findings)
+
+
+def _as_it_is(before: Assessment, chosen: bool = False) -> Weighed:
+    return _told("none", "As it is", "Nothing is changed.", 1.0, before, chosen)
 
 
 def _told(name: str, title: str, sentence: str, usefulness: float, after: Assessment, chosen: bool) -> Weighed:

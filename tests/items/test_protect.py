@@ -371,7 +371,7 @@ def test_protecting_what_is_protected_or_no_baskets_is_refused(shop: Transaction
     with pytest.raises(UnveilError, match="original"):
         unveil.protect(made.case, Policy(tolerance={"items.expected_cracks": 0.1}))
     with pytest.raises(UnveilError, match="no protection for a table"):
-        unveil.protect(unveil.read(pa.table({"a": [1, 2]})))
+        unveil.protect(unveil.read(pa.table({"a": [1, 2]})), Policy(quasi=("a",)))
     with pytest.raises(UnveilError, match="choose from"):
         unveil.protect(shop, method="magic")
 

@@ -26,11 +26,12 @@ def some_rows(n: int, seed: int) -> list[tuple[object, ...]]:
     return [(*(rng.choice(["1", "2", "3", "?"]) for _ in range(4)), rng.choice("xy")) for _ in range(n)]
 
 
-def exact_success(rows: list[tuple[object, ...]], m: int) -> tuple[float, float]:
-    """Over all sets of m values of all rows: how often Â names the row, and how often it is the only one that fits."""
+def exact_success(rows: list[tuple[object, ...]], m: int) -> tuple[float, float, float]:
+    """Over all sets of m values of all rows: how often Â names a row that is equal in all columns, the row itself, and
+    how often it is the only one that fits."""
     values = [{i: v for i, v in enumerate(row[:4]) if v != "?"} for row in rows]
-    found, alone, sets = 0.0, 0.0, 0.0
-    for row in values:
+    equal, found, alone, sets = 0.0, 0.0, 0.0, 0.0
+    for place, row in enumerate(values):
         own = list(combinations(sorted(row), m))
         if not own:
             continue
@@ -39,26 +40,49 @@ def exact_success(rows: list[tuple[object, ...]], m: int) -> tuple[float, float]
             fits = [v for v in values if all(v.get(i) == row[i] for i in s)]
             least = min(len(v) for v in fits)
             ties = [v for v in fits if len(v) == least]
-            found += (len(row) == least) / len(ties) / len(own)
+            chance = (len(row) == least) / len(ties) / len(own)
+            found += chance
+            equal += chance * rows.count(rows[place])
             alone += (len(fits) == 1) / len(own)
-    return found / sets, alone / sets
+    return equal / sets, found / sets, alone / sets
 
 
 def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) -> None:
-    """Each interval holds the truth with 95 %; of 2 × 4 of them, at these seeds, all do."""
     for seed in range(4):
         rows = some_rows(300, seed)
         table = written(tmp_path / f"t{seed}.csv", rows)
         found = unveil.assess(table, Policy(quasi=COLUMNS, sensitive=("s",), things_known=3, seed=seed))
-        success, alone = exact_success(rows, 3)
+        success, own, alone = exact_success(rows, 3)
         for finding, truth in ((found["linkage.success"], success), (found["linkage.unicity"], alone)):
-            assert finding.method == "simulation"
-            assert finding.interval is not None
-            assert finding.interval[0] <= truth <= finding.interval[1]
+            assert finding.method == "exact"
+            assert finding.interval is None
+            assert finding.value == pytest.approx(truth)
+        at = found["linkage.success"].curves[1].x.index(3.0)
+        assert found["linkage.success"].curves[1].y[at] == pytest.approx(own)
         bound = found["linkage.success_bound"]
         assert bound.interval is not None
-        assert bound.interval[0] <= success
-        assert found["linkage.success"].baseline == pytest.approx(1 / 300)
+        assert bound.interval[0] <= own
+        same = sum(rows.count(row) for row in rows if sum(v != "?" for v in row[:4]) >= 3)
+        targets = sum(sum(v != "?" for v in row[:4]) >= 3 for row in rows)
+        assert found["linkage.success"].baseline == pytest.approx(same / targets / 300)
+
+
+def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
+    """The interval holds the truth with 95 %; at these four seeds it does."""
+    for seed in range(4):
+        rng = random.Random(seed)
+        rows = [(*(rng.randrange(30) for _ in range(4)), "x") for _ in range(200)]
+        table = written(tmp_path / f"t{seed}.csv", rows)
+        policy = Policy(quasi=COLUMNS, compare=dict.fromkeys(COLUMNS, "2"), things_known=2, seed=seed)
+        found = unveil.assess(table, policy)["linkage.success"]
+        total = 0.0
+        for row in rows:
+            for s in combinations(range(4), 2):
+                fits = [o for o in rows if all(abs(o[i] - row[i]) <= 2 for i in s)]  # type: ignore[operator]
+                total += 1 / len(fits) / 6
+        assert found.method == "simulation"
+        assert found.interval is not None
+        assert found.interval[0] <= total / 200 <= found.interval[1]
 
 
 def test_sparsity_by_comparing_all_rows(tmp_path: Path) -> None:
@@ -80,8 +104,10 @@ def test_the_curve_rises_and_says_from_where_on_one_in_two_is_found(tmp_path: Pa
     rows = [tuple(rng.randrange(6) for _ in range(5)) for _ in range(200)]
     found = unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS))["linkage.success"]
     curve = found.curves[0]
-    assert curve.x == (1.0, 2.0, 3.0, 4.0)
-    likely = next((int(x) for x, y in zip(curve.x, curve.y, strict=True) if y >= 0.5), None)
+    assert curve.series is not None
+    first = [p for p, name in zip(curve.x, curve.series, strict=True) if name == "all facts right"]
+    assert first == [1.0, 2.0, 3.0, 4.0]
+    likely = next((int(x) for x, y in zip(first, curve.y, strict=False) if y >= 0.5), None)
     assert likely is not None
     assert f"From {likely} known columns on, one in two is found" in found.sentence
     assert found.exposed[0].risk == 1
@@ -112,7 +138,9 @@ def test_the_plainest_tables(rows: list[tuple[object, ...]], tmp_path: Path) -> 
     """Nothing known of anybody, one row, all rows equal."""
     found = unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS))
     asked = [f for f in found.findings if f.question == "linkage"]
-    assert not asked or found["linkage.success"].value == pytest.approx(1 / len(rows))
+    assert not asked or found["linkage.success"].value == 1
+    assert not asked or found["linkage.success"].baseline == 1
+    assert not asked or found["linkage.unicity"].value == (len(rows) == 1)
     assert bool(asked) == (rows[0][0] != "?")
 
 

@@ -27,8 +27,10 @@ from unveil.linkage.adversaries import (
     scoreboard,
     smallest,
 )
-from unveil.linkage.attack import Attack, attack, attack_with, copies, estimated
+from unveil.linkage.attack import Attack, attack, attack_with
 from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw
+from unveil.linkage.copies import copies
+from unveil.linkage.intervals import estimated
 from unveil.linkage.records import Records, records_of_codes, records_of_ratings
 from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
 from unveil.linkage.similarity import given as as_given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import subprocess
@@ -104,3 +105,28 @@ def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> N
         assert done.returncode == 2, args
         assert complaint in done.stderr, args
         assert "defect" not in done.stderr
+
+
+def test_what_is_made_of_every_person(unveil: Unveil, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    """One line for each, readable by the owner alone; all results or none."""
+    release, known, links = files
+    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth", "--tolerance", "birth=10d")
+    done = unveil(*asked, "--matches", "all.csv")
+    assert done.returncode in (0, 1, 3), done.stderr
+    path = tmp_path / "all.csv"
+    assert path.stat().st_mode & 0o077 == 0
+    with path.open() as file:
+        lines = list(csv.DictReader(file))
+    with links.open() as file:
+        truth = {line["known"]: line["row"] for line in csv.DictReader(file)}
+    assert [line["known"] for line in lines] == [str(i + 1) for i in range(60)]
+    assert all(line["row"] == truth[line["known"]] for line in lines)
+    assert all(line["one_to_one_row"] == truth[line["known"]] for line in lines)
+    expected = sum(float(line["probability"]) for line in lines) / 60
+    assert expected == pytest.approx(told(unveil(*asked, "--format", "json"))["value"])
+    assert all(float(line["ahead"]) > 0 and int(line["candidates"]) >= 1 for line in lines)
+    assert "CANARY" not in path.read_text()
+    refused = unveil(*asked, "--matches", "all.txt", "-o", "result.txt")
+    assert refused.returncode == 2
+    assert not (tmp_path / "result.txt").exists()
+    assert unveil(*asked, "--matches", known).returncode == 2

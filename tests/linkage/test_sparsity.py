@@ -15,12 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import naive_sparsity as naive
-from unveil import Run, UnveilError
-from unveil.linkage import sparsity as module
+from unveil import Run, UnveilError, slices
+from unveil.linkage import comparing, planes
+from unveil.linkage import copies as finding_copies
+from unveil.linkage import nearest as search
+from unveil.linkage.intervals import highest, lowest, wilson
+from unveil.linkage.nearest import Nearest, nearest
 from unveil.linkage.records import Records, records_of_codes
 from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
 from unveil.linkage.similarity import given as given_by
-from unveil.linkage.sparsity import Nearest, Sparsity, Tail, highest, lowest, nearest, sparsity, tail, wilson
+from unveil.linkage.sparsity import Sparsity, sparsity
+from unveil.linkage.tail import Tail, rare, tail, with_rare
 from unveil.release.codes import encode
 
 Table = list[tuple[int | None, ...]]
@@ -28,9 +33,9 @@ Table = list[tuple[int | None, ...]]
 # Planes for all attributes, lists for all, some of both; blocks and slices as small as can be; and as it is.
 WAYS: tuple[dict[str, object], ...] = (
     {"_PLANE": 1e-9, "_LOOK": 0.0},
-    {"_PLANE": 1e-9, "_LOOK": 0.0, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "_STEPS": 1},
+    {"_PLANE": 1e-9, "_LOOK": 0.0, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "STEPS": 1},
     {"_PLANE": 1e9},
-    {"_PLANE": 1e9, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "_STEPS": 1, "_TABLE": 0},
+    {"_PLANE": 1e9, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "STEPS": 1, "_TABLE": 0},
     {"_PLANE": 4.0, "_LOOK": 0.0, "_ROOM": 8},
     {"_PLANE": 4.0, "_LOOK": 0.0, "_PLANES": 64},
     {},
@@ -53,7 +58,7 @@ SIMS: dict[str, tuple[Similarity, naive.Sim]] = {
 def computed(way: dict[str, object]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in way.items():
-            patch.setattr(module, name, value)
+            patch.setattr(next(m for m in (comparing, planes, search, slices) if hasattr(m, name)), name, value)
         yield
 
 
@@ -145,7 +150,7 @@ def _by_numpy(codes: np.ndarray, said: Similarity, kind: str, least: float) -> t
 
 def test_equal_only_by_the_same_number_is_no_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are told apart though the numbers that they are sorted by are the same."""
-    monkeypatch.setattr(module._sparsity, "mixed", lambda known, rules, first, last, numbers: None)
+    monkeypatch.setattr(finding_copies._copies, "mixed", lambda *arguments: None)
     rows: Table = [(1, 2), (1, 3), (1, 2), (2, 2), (2, 2)]
     assert [near for near, _ in told(nearest(made(rows)))] == [1, Fraction(1, 2), 1, 1, 1]
 
@@ -181,16 +186,16 @@ def test_the_order_of_rows_and_columns_does_not_matter() -> None:
 def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(400)])
-    monkeypatch.setattr(module, "_TILE", 5)
+    monkeypatch.setattr(search, "_TILE", 5)
     several = nearest(records)
-    monkeypatch.setattr(module, "_THREADS", 1)
+    monkeypatch.setattr(search, "_THREADS", 1)
     assert told(nearest(records)) == told(several)
 
 
 def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(300)])
-    monkeypatch.setattr(module, "_TILE", 5)
+    monkeypatch.setattr(search, "_TILE", 5)
     seen = list[float | None]()
     run = Run(progress=lambda doing, fraction: seen.append(fraction))
     nearest(records, run=run)
@@ -237,10 +242,10 @@ def test_what_else_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         nearest(records_of_codes({}))
     with pytest.raises(UnveilError, match="any attribute"):
         tail(made([(None,), (None,)]))
-    monkeypatch.setattr(module, "_ATTRIBUTES", 1)
+    monkeypatch.setattr(comparing, "_ATTRIBUTES", 1)
     with pytest.raises(UnveilError, match="2 attributes; at most 1"):
         nearest(made([(1, 2), (2, None)]))
-    monkeypatch.setattr(module, "_GIVEN", 1)
+    monkeypatch.setattr(comparing, "_GIVEN", 1)
     with pytest.raises(UnveilError, match="at most 1"):
         nearest(made([(1,), (2,)], [given_by(lambda a, b: float(a == b))]))
 
@@ -348,22 +353,39 @@ def test_tails(rows: Table, part: Fraction) -> None:
     some = [i for i in range(len(rows[0])) if any(row[i] is not None for row in rows)]
     rows = [tuple(row[i] for i in some) for row in rows]
     records = made([(*row, None) for row in rows])  # an attribute that nobody has changes nothing
-    found = tail(records)
+    found, marked = tail(records), rare(records, part)
     c, n = len(some), len(rows)
     assert found.attributes == c and found.records == n
     falling = sorted((sum(row[i] is not None for row in rows) for i in range(c)), reverse=True)
     rank = max(1, -(-part.numerator * c // part.denominator))
     assert found.rank(part) == rank and found.kappa(part) == falling[rank - 1] / n
     assert found.share(part) == float(naive.tail_share(rows, rank))
+    assert (records.popularity[marked] <= found.most(part)).all() and found.kappa(part) == found.most(part) / n, (
+        "Remark 8"
+    )
+    assert marked.sum() >= c - rank + 1, "all from this rank on, and those that as few have"
+    assert found.rows(part).tolist() == np.flatnonzero(with_rare(records, marked)).tolist()
     few = [i + 1 for i, k in enumerate(falling) if k <= part * n]
     assert found.tau(part) == (few[0] / c if few else None)
     ranks, popularity = found.curve()
     assert ranks[0] == 1 and ranks[-1] == c and popularity.tolist() == [falling[r - 1] for r in ranks]
 
 
-def test_tails_do_not_depend_on_the_order_of_columns() -> None:
+def test_of_equally_popular_attributes_all_are_rare_or_none() -> None:
     table = {"b": [1, None, 1], "a": [None, 1, 1], "c": [1, None, None]}
     columns = {name: encode(pa.chunked_array([values])) for name, values in table.items()}
-    turned = {name: columns[name] for name in ("c", "b", "a")}
-    assert tail(records_of_codes(columns)).rarest.tolist() == [3, 1, 2]
-    assert tail(records_of_codes(turned)).rarest.tolist() == [3, 1, 2]
+    for names in ("bac", "cba", "acb"):
+        records = records_of_codes({name: columns[name] for name in names})
+        found = tail(records)
+        assert found.rarest.tolist() == [1, 2, 2]
+        assert found.rows(1).tolist() == [0] and found.rows(0.5).tolist() == [0, 1, 2]
+        for tau, few in ((0, "abc"), (0.5, "abc"), (0.67, "c"), (1, "c")):
+            assert {name for name, is_rare in zip(names, rare(records, tau), strict=True) if is_rare} == set(few)
+
+
+@pytest.mark.parametrize("c", [3, 6, 7, 49, 353, 17_770])
+def test_a_tau_leads_back_to_its_rank(c: int) -> None:
+    """5/6 as a binary number is above 5/6, and means rank 5 of 6 all the same."""
+    found = Tail(np.arange(c, 0, -1), np.zeros(c, np.int64))
+    assert all(found.rank(k / c) == k for k in range(1, c + 1, max(1, c // 1_000)))
+    assert all(found.rank(found.tau(Fraction(k, c))) == c - k + 1 for k in range(1, c + 1, max(1, c // 1_000)))

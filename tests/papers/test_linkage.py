@@ -12,8 +12,11 @@ from fractions import Fraction
 import pytest
 
 from unveil.linkage.agreement import uniform_values
+from unveil.linkage.best_bound import best_bound
+from unveil.linkage.corollaries import doubling_width, halving_kappa, learned
 from unveil.linkage.counterexamples import claim
-from unveil.linkage.theorems import Setting, best_bound, doubling_width, guaranteed, halving_kappa, learned, sufficient
+from unveil.linkage.guarantees import guaranteed, sufficient
+from unveil.linkage.theorems import Setting
 
 NETFLIX = 480_000
 

@@ -57,7 +57,7 @@ def share_near(found: Sequence[tuple[Fraction, int]], sigma: Fraction) -> Fracti
 
 
 def tail_share(rows: Sequence[Row], rank: int) -> Fraction:
-    """The share of records with an attribute of this rank (from 1) or a rarer one; of equals the left one is first."""
+    """The share of records with an attribute of this rank (from 1) or a rarer one, or one that as few records have."""
     have = [sum(row[i] is not None for row in rows) for i in range(len(rows[0]))]
-    rare = sorted(range(len(have)), key=lambda i: (-have[i], i))[rank - 1 :]
+    rare = [i for i in range(len(have)) if have[i] <= sorted(have, reverse=True)[rank - 1]]
     return Fraction(sum(any(row[i] is not None for i in rare) for row in rows), len(rows))

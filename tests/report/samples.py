@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.finding import Curve, Exposed, Finding, Links
@@ -250,6 +251,9 @@ def crowded() -> Assessment:
         Curve(
             kind="line", x=(1.0, 1.1, 1.2, 50.0, 99.9, 100.0), y=many[:6], mark=100.0, mark_label="w " * 40, **shared
         ),
+        _bundle(tuple(f"one of many lines {i}" for i in range(6)), **shared),
+        _bundle(tuple("Measured by the Way " * n for n in (1, 3, 4)), mark=199.0, mark_label="w " * 40, **shared),
+        _bundle(("a line", "名" * 9), **shared),
         _crowd(59, 1),
         _crowd(30, 30),
         _crowd(4, 900),
@@ -273,6 +277,14 @@ def crowded() -> Assessment:
     return _assessment("crowded.csv", "table", {"rows": 200}, Policy(), (finding,))
 
 
+def _bundle(names: tuple[str, ...], **given: Any) -> Curve:
+    """Lines that run close to each other."""
+    points = [(float(x), 1e5 * (x + 3 * i), name) for i, name in enumerate(names) for x in range(200)]
+    x, y, series = zip(*points, strict=True)
+    low, high = tuple(v / 2 for v in y), tuple(v * 2 for v in y)
+    return Curve(kind="line", x=x, y=y, low=low, high=high, series=series, **given)
+
+
 def _crowd(n: int, m: int) -> Links:
     """Everyone may be anyone."""
     return Links(
@@ -294,6 +306,14 @@ def _hostile_curves(names: list[str]) -> list[Curve | Links]:
         Curve(kind="bars", x=tuple(names), y=tuple(float(i) for i in range(200, 0, -1)), x_scale="category", **shared),
         Curve(kind="line", x=(1.0, 1e9, 1e18), y=(1.0, 1e300, 3.0), x_scale="log", mark=0.0, mark_label="no", **shared),
         Curve(kind="line", x=(), y=(), **shared),
+        Curve(kind="line", x=(), y=(), series=(), **shared),
+        Curve(
+            kind="line",
+            x=(1.0, 2.0, 1.0, 1e300, 9.0),
+            y=(1, 1, 2, 3, 1e300),
+            series=(NASTY, NASTY, ANSI, ANSI, "no"),
+            **shared,
+        ),
         nasty_links(names[:9]),
         nasty_links(names[:90]),
     ]

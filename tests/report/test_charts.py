@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from report.pictures import check_plain, colours, parts, smallest, texts
 from report.samples import ANSI, NASTY, OVERRIDE
 from unveil.finding import Curve
-from unveil.report._picture import clean
-from unveil.report._plot import PLOT, bars, mark_before, prepare, ticks
+from unveil.report import words
+from unveil.report._picture import COLOURS, clean
+from unveil.report._plot import PLOT, bars, by_line, mark_before, prepare, ticks
 from unveil.report.charts import svg
 
 
@@ -37,13 +38,21 @@ CURVES = {
     "one log bar": curve(x=(3,), y=(7,), x_scale="log"),
     "one point": curve(kind="line", x=(3,), y=(7,)),
     "one name": curve(x=("only",), y=(7,), x_scale="category"),
+    "several lines": curve(
+        kind="line", x=(1, 2, 3, 1, 3, 2), y=(0.1, 0.5, 0.9, 0.2, 0.2, 1), series=("a",) * 3 + ("b", "b", "c"), mark=2,
+    ),
+    "six bands": curve(
+        kind="line", x=tuple(range(1, 5)) * 6, y=tuple(range(24)), low=(0,) * 24, high=tuple(range(1, 25)),
+        series=tuple(name for name in ("one", "two", "three", "four", "five", "six") for _ in range(4)), x_scale="log",
+    ),
+    "no lines": curve(kind="line", series=()),
     "nothing": curve(),
     "no name": curve(x_scale="category"),
     "all zero": curve(x=(1, 2), y=(0, 0)),
     "huge": curve(x=(1e10, 1e99), y=(1e99, 1e98), x_scale="log"),
     "emoji": curve(x=("a name that goes on and on 😀😀😀", "😀", "名" * 60), y=(1, 2, 3), x_scale="category"),
     "a word that Vega knows": curve(x=(1, 2), y=(1, 2), x_label="if", y_label="if", mark=1, mark_label="if"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -68,7 +77,8 @@ def test_text_can_be_read_on_a_phone(name: str) -> None:
 def test_text_and_axes_take_the_colour_of_the_page(name: str) -> None:
     picture = svg(CURVES[name])
     assert {e.get("fill") for e in parts(picture) if e.tag == "text"} == {"currentColor"}
-    assert colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a"}
+    several = COLOURS if CURVES[name].series else ()
+    assert colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a", *several}
 
 
 def luminance(colour: str) -> float:
@@ -77,7 +87,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
-@pytest.mark.parametrize("mark", ["#3a80bf", "#c4533a"])
+@pytest.mark.parametrize("mark", ["#3a80bf", "#c4533a", *(c for c in COLOURS if c != "currentColor")])
 def test_marks_stand_out_on_every_background(mark: str) -> None:
     style = files("unveil.report").joinpath("style.css").read_text(encoding="utf-8")
     backgrounds = re.findall(r"--(?:paper|card): (#[0-9a-f]{6});", style)
@@ -113,7 +123,7 @@ def test_only_shapes_and_text_pass() -> None:
     assert texts(picture) == ["<b>"]
 
 
-words = st.text(max_size=40)
+names = st.text(max_size=40)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -121,8 +131,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 @given(
     kind=st.sampled_from(["bars", "line"]),
     scale=st.sampled_from(["linear", "log", "category"]),
-    points=st.lists(st.tuples(st.one_of(finite, words), finite), max_size=12),
-    label=words,
+    points=st.lists(st.tuples(st.one_of(finite, names), finite), max_size=12),
+    label=names,
     mark=st.one_of(st.none(), finite),
 )
 def test_anything_can_be_drawn(
@@ -224,3 +234,105 @@ def test_the_same_curve_gives_the_same_bytes() -> None:
 
 def test_many_bars_stay_small() -> None:
     assert len(svg(CURVES["linear bars"])) < 40_000
+
+
+def several(n: int, points: int = 5, **given: object) -> Curve:
+    """Lines that rise, each a little less than the one before."""
+    placed = [(x, x / (i + 1), f"line {i}") for i in range(n) for x in range(1, points + 1)]
+    x, y, series = zip(*placed, strict=True)
+    return curve(**{"kind": "line", "x": x, "y": y, "series": series, **given})
+
+
+def looks(picture: str, fill: str | None) -> list[tuple[str | None, str | None]]:
+    """Colour and dashes of the lines of a picture, which have no fill, or of those in its legend."""
+    strokes = [e for e in parts(picture) if e.tag == "path" and e.get("stroke") and e.get("fill") == fill]
+    return [(e.get("stroke"), e.get("stroke-dasharray")) for e in strokes]
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("points", [2, 40])
+def test_each_line_is_drawn_and_named(n: int, points: int) -> None:
+    picture = svg(several(n, points))
+    check_plain(picture)
+    assert len(looks(picture, None)) == n
+    assert looks(picture, "none") == looks(picture, None)
+    assert [t for t in texts(picture) if t.startswith("line ")] == [f"line {i}" for i in range(n)]
+
+
+def test_lines_differ_without_their_colours() -> None:
+    picture = svg(several(6))
+    drawn = looks(picture, None)
+    assert len({colour for colour, _ in drawn}) == len({dashes for _, dashes in drawn}) == 6
+    points = [e.get("d") for e in parts(picture) if e.tag == "path" and e.get("fill") in COLOURS]
+    legend = points[-6:]
+    assert len(set(points[:-6])) == len(set(legend)) == 6
+    assert not [e for e in parts(svg(several(6, 40))) if e.tag == "path" and e.get("fill") in COLOURS]
+
+
+def test_one_line_needs_no_legend_and_looks_as_ever() -> None:
+    picture = svg(several(1, series=None))
+    assert looks(picture, None) == [("#3a80bf", None)]
+    assert looks(picture, "none") == []
+
+
+def test_bands_of_several_lines_are_there_only_when_given() -> None:
+    banded = svg(CURVES["six bands"])
+    assert len([e for e in parts(banded) if e.get("opacity") == "0.15"]) == 6
+    assert not [e for e in parts(svg(several(6))) if e.get("opacity")]
+
+
+def test_several_lines_keep_the_mark() -> None:
+    picture = svg(several(3, mark=2.0, mark_label="limit"))
+    assert "limit" in texts(picture)
+    assert len([e for e in parts(picture) if e.get("stroke") == "#c4533a"]) == 1
+
+
+def test_the_names_of_lines_stay_names_that_fit() -> None:
+    nasty = ("<b>bold</b>", NASTY, f"{OVERRIDE}{ANSI}", "x" * 99 + "1", "x" * 99 + "2")
+    picture = svg(curve(kind="line", x=(1,) * 5, y=(1, 2, 3, 4, 5), series=nasty))
+    check_plain(picture)
+    assert "<b>" not in picture
+    assert "&lt;b&gt;bold&lt;/b&gt;" in picture
+    legend = texts(picture)[-5:]
+    assert legend[0] == "<b>bold</b>"
+    assert not re.search("[\x00-\x1f\u202a-\u202e]", "".join(legend))
+    assert len(set(legend)) == 5
+    assert max(map(len, legend)) <= 46
+
+
+def test_the_legend_stands_below_and_inside() -> None:
+    alone, named = (ET.fromstring(svg(several(6, series=series))) for series in (None, several(6).series))
+    assert named.get("width") == alone.get("width")
+    assert int(named.get("height") or 0) > int(alone.get("height") or 0)
+    entries = [g for g in named.iter("g") if g.findtext("text") and len(g) == 3]
+    places = [tuple(map(float, re.findall(r"[\d.]+", g.get("transform") or ""))) for g in entries]
+    assert len(set(places)) == 6
+    assert max(x for x, _ in places) < 300
+
+
+def test_a_line_loses_only_its_points_beyond_all_measure() -> None:
+    plot = prepare(curve(kind="line", x=(1, 2, 1, 1e300), y=(1, 1, 5, 6), series=("a", "a", "b", "b")))
+    assert {line: [p["y"] for p in points] for line, points in by_line(plot).items()} == {"a": [1, 1], "b": [5]}
+
+
+def test_the_table_says_which_line() -> None:
+    shares = curve(
+        kind="line", x=(1, 2, 1), y=(0.5, 1, 0.25), low=(0.4, 1, 0.2), high=(0.6, 1, 0.3), series=("<b>", "<b>", "c"),
+        y_label="share of people",
+    )  # fmt: skip
+    head, rows = words.table(shares)
+    assert head == ["line", "size", "share of people", "from", "to"]
+    assert [row[:3] for row in rows] == [["<b>", "1", "50%"], ["<b>", "2", "100%"], ["c", "1", "25%"]]
+    assert [row[3:] for row in rows] == [["40%", "60%"], ["100%", "100%"], ["20%", "30%"]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    points=st.dictionaries(names, st.lists(st.tuples(finite, finite), min_size=1, max_size=4), max_size=6),
+    scale=st.sampled_from(["linear", "log"]),
+    banded=st.booleans(),
+)
+def test_any_lines_can_be_drawn(points: dict[str, list[tuple[float, float]]], scale: str, banded: bool) -> None:
+    x, y = (tuple(p[i] for line in points.values() for p in line) for i in range(2))
+    series = tuple(name for name, line in points.items() for _ in line)
+    check_plain(svg(curve(kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale)))

@@ -17,6 +17,7 @@ import pytest
 from report import samples
 from report.samples import NASTY, OVERRIDE, five
 from unveil.assessment import Assessment
+from unveil.finding import Curve
 from unveil.policy import Policy
 from unveil.report import words
 from unveil.report.html import fragment, page
@@ -320,3 +321,13 @@ def test_the_fragment_keeps_to_itself(sample: Assessment) -> None:
     assert words.HEADLINES[sample.verdict.decision] in text
     assert len(document.all("tbody")[0][1]) > 0
     assert len(document.all("tr")) == 1 + len(sample.findings)
+
+
+def test_the_names_of_lines_are_text(baskets: Assessment) -> None:
+    shared = {"title": "t", "x_label": "facts", "y_label": "people", "reading": "r"}
+    lines = Curve(kind="line", x=(1, 2, 1), y=(1, 2, 3), series=("<b>", "<b>", "c"), **shared)  # type: ignore[arg-type]
+    text = page([replace(baskets, findings=(replace(baskets.findings[0], curves=(lines,)),))])
+    assert "<b>" not in text
+    document = Document(text)
+    assert [inside for _, inside in document.all("text") if inside in ("<b>", "c")] == ["<b>", "c"]
+    assert [inside for _, inside in document.all("th") if inside in ("<b>", "c")] == ["<b>", "<b>", "c"]

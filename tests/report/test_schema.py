@@ -134,6 +134,8 @@ def test_no_value_can_be_of_another_type() -> None:
         (("findings", 0, "method"), "estimate"),
         (("findings", 1, "curves", 0, "kind"), "pie"),
         (("findings", 1, "curves", 0, "x_scale"), "sqrt"),
+        (("findings", 1, "curves", 0, "series"), "one"),
+        (("findings", 1, "curves", 0, "series"), [1]),
         ((*LINKS, "kind"), "bars"),
         ((*LINKS, "risk", 0), 1.5),
         ((*LINKS, "pairs", 0), [0, 2]),

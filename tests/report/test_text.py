@@ -9,6 +9,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from unveil.assessment import Assessment
+from unveil.finding import Curve
 from unveil.report import words
 from unveil.report.text import plain, show
 
@@ -92,6 +93,20 @@ def test_revealed_values_come_with_a_warning(hostile: Assessment) -> None:
 def test_the_deciding_curve_is_drawn_where_blocks_can_be(hospital: Assessment, baskets: Assessment) -> None:
     assert "█▂▁▁▁▁·  1 to 50+: people with the same birth date, sex and postal code" in plain(hospital)
     assert "█▆▄▃▃▂▂▂▂▂▂  0 to 10" in plain(baskets)
+
+
+def test_of_several_lines_the_first_is_drawn_and_named(baskets: Assessment) -> None:
+    finding = baskets.findings[0]
+    curve = finding.curves[0]
+    assert isinstance(curve, Curve)
+    both = replace(
+        curve, x=(*curve.x, 99.0), y=(*curve.y, 1.0), low=None, high=None, series=("[b]\x1b",) * 11 + ("guessing",)
+    )
+    text = plain(replace(baskets, findings=(replace(finding, curves=(both,)),)))
+    assert f"█▆▄▃▃▂▂▂▂▂▂  0 to 10: {curve.x_label}; line: [b]�" in " ".join(text.split()).replace("▂ 0", "▂  0")
+    assert "guessing" not in text
+    none = plain(replace(baskets, findings=(replace(finding, curves=(replace(both, x=(), y=(), series=()),)),)))
+    assert not re.search("[▁▂▃▄▅▆▇█]", none)
 
 
 def test_links_are_left_to_the_page(linked: Assessment, baskets: Assessment) -> None:

@@ -49,6 +49,7 @@ from unveil.classes.grouping import Ints
 from unveil.errors import UnveilError
 from unveil.release.transactions import Transactions
 from unveil.run import Run
+from unveil.slices import pieces
 
 __all__ = ["KnownItems", "known_items"]
 
@@ -195,7 +196,7 @@ def _ranked(transactions: Transactions, least: Ints, run: Run) -> _Baskets:
     items, begins = np.asarray(order).astype(np.int64), transactions.indptr
     rank, held = np.empty(len(items), np.int32), np.empty(len(transactions.items), np.int32)
     rank[items] = np.arange(len(items), dtype=np.int32)
-    for start, stop in _pieces(begins, run):
+    for start, stop in pieces(begins, run, _STEPS):
         _known_items.ranked(begins, transactions.items, rank, start, stop, held)
     return _Baskets(items, begins, held, np.ones(transactions.baskets, np.int64), least)
 
@@ -209,12 +210,12 @@ def _narrowed(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, Ints]:
     """
     items, begins, held, weights, least = baskets
     wanted, used = (least > weights) & (np.diff(begins) >= size), np.zeros(len(items), np.bool_)
-    for start, stop in _pieces(begins, run):
+    for start, stop in pieces(begins, run, _STEPS):
         _known_items.marked(begins, held, wanted, start, stop, used)
     rank, bits = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32), len(items).bit_length()
     kept, mixed, made = np.empty(len(weights), np.int64), np.empty(len(weights), np.uint64), 0
     ends, left = np.zeros_like(begins), np.empty_like(held)
-    for start, stop in _pieces(begins, run):
+    for start, stop in pieces(begins, run, _STEPS):
         made = _known_items.narrowed(begins, held, rank, size - 1, bits, start, stop, made, kept, ends, left, mixed)
     kept, ends = kept[:made], ends[: made + 1]
     one, alike = _alike(ends, left, mixed[:made], run)
@@ -224,7 +225,7 @@ def _narrowed(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, Ints]:
     became[kept] = np.where(wanted[kept], alike, -1)
     new_begins = np.append(0, np.cumsum(np.diff(ends)[one]))
     new_held = np.empty(int(new_begins[-1]), np.int32)
-    for start, stop in _pieces(new_begins, run):
+    for start, stop in pieces(new_begins, run, _STEPS):
         _known_items.gathered(ends, left, one, new_begins, start, stop, new_held)
     return _Baskets(items[used], new_begins, new_held, together, lowest), became
 
@@ -233,22 +234,11 @@ def _alike(begins: Ints, held: _Small, mixed: npt.NDArray[np.uint64], run: Run) 
     """One basket of each kind, and of which kind every basket is. Kinds with the same rarest item come together, as it
     is faster to go through what lies together."""
     order, fresh = np.argsort(mixed, kind="stable"), np.ones(len(mixed), np.bool_)
-    for start, stop in _pieces(begins, run):
+    for start, stop in pieces(begins, run, _STEPS):
         _known_items.compared(begins, held, mixed, order, start, stop, fresh)
     alike = np.empty(len(mixed), np.int64)
     alike[order] = np.cumsum(fresh) - 1
     return order[fresh], alike
-
-
-def _pieces(begins: Ints, run: Run) -> Iterator[tuple[int, int]]:
-    """All baskets in stretches that are short enough for a slice."""
-    start, count = 0, len(begins) - 1
-    while start < count:
-        run.check()
-        stop = int(np.searchsorted(begins, begins[start] + _STEPS, "right")) - 1
-        stop = max(start + 1, min(stop, start + _STEPS, count))
-        yield start, stop
-        start = stop
 
 
 # ---- the search ------------------------------------------------------------------------------------------------------
@@ -292,7 +282,7 @@ def _holders(baskets: _Baskets, starts: Ints, depths: int, run: Run) -> tuple[_S
     begins, held = baskets.begins, baskets.held
     holder, after = np.empty(len(held), np.int32), np.empty(len(held), np.int32)
     free, follow = starts[:-1].copy(), np.zeros(len(starts) - 1, np.int64)
-    for start, stop in _pieces(begins, run):
+    for start, stop in pieces(begins, run, _STEPS):
         _known_items.dealt(begins, held, start, stop, free, holder, after, follow)
     most = int(follow.max(initial=0))
     rooms = np.append(0, len(held) + most * np.arange(depths - 1))

@@ -93,7 +93,9 @@ def _columns(policy: Policy, reasons: dict[str, str]) -> str:
     lines += ["", "# What nobody should learn about a person:", *_role("sensitive", policy.sensitive, reasons)]
     lines += ["", "# Columns that help no attacker:", *_role("insensitive", policy.insensitive, reasons)]
     subject = f"subject = {toml(policy.subject)}" if policy.subject else '# subject = "person"'
-    lines += ["", "# The column that says which rows are the same person, if several can be:", subject, ""]
+    lines += ["", "# The column that says which rows are the same person, if several can be:", subject]
+    lines += ["", "# Where each row says that a person rated an item: person, item, and perhaps value and date."]
+    lines += [f"ratings = {toml(policy.ratings)}" if policy.ratings else '# ratings = ["person", "item", "value"]', ""]
     return "\n".join(lines)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -12,7 +13,9 @@ from unveil.cli.options import policy_from, policy_options, reading_options, rel
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
+from unveil.policy import Policy
 from unveil.release import Table
+from unveil.run import Run
 from unveil.wording import shown
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130
 Examples:
   unveil link release.csv --known voters.csv --columns sex,zip,birth --tolerance birth=30d
   unveil link release.csv --known voters.csv --columns sex,zip,birth --links truth.csv --report links.html
+  unveil link release.csv --known voters.csv --columns sex,zip,birth --matches matches.csv
 """
 
 
@@ -41,10 +45,16 @@ Examples:
     metavar="FILE",
     help="The truth, to measure against: columns known and row, the numbers of rows in the two files, from 1.",
 )
+@click.option(
+    "--matches",
+    metavar="FILE",
+    help="Write there, as CSV, what the attacker makes of every person: best row, candidates, score, lead, "
+    "probability. Never publish it.",
+)
 @policy_options
 @reading_options
 @output_options
-def command(file: str, known: str, columns: str | None, links: str | None, **given: Any) -> int:
+def command(file: str, known: str, columns: str | None, links: str | None, matches: str | None, **given: Any) -> int:
     """Look for the people of a file among the rows of FILE.
 
     Every person is compared with all rows, rare agreement counting more than common. What is known may be wrong or
@@ -59,14 +69,24 @@ def command(file: str, known: str, columns: str | None, links: str | None, **giv
         "tolerance": tuple(text for text in given["tolerance"] if text not in near),
     }
     policy = policy_from(said, note(given["quiet"]))
-    check_targets([given["output"], given["report"]], [*sources_from(file, given, policy), known, links])
+    if matches and Path(matches).suffix.lower() != ".csv":
+        raise UnveilError(f"{shown(matches, 200)}: matches are written as .csv")
+    check_targets([given["output"], given["report"], matches], [*sources_from(file, given, policy), known, links])
 
     def read() -> Case:
         release, people = (_table(name, given) for name in (file, known))
         truth = _truth(_table(links, given), people, release) if links else None
         return Case(release, truth=truth, holds=MappingProxyType({"known": people}))
 
-    return assessed(read, policy, f"reading {shown(file)}", given)
+    return assessed(read, policy, f"reading {shown(file)}", given, (matches, _matches) if matches else None)
+
+
+def _matches(case: Case, policy: Policy, run: Run, file: BinaryIO) -> None:
+    import pyarrow.csv as arrow_csv
+
+    from unveil.linkage.ask_link import matches
+
+    arrow_csv.write_csv(matches(case, policy, run), file)
 
 
 def _table(file: str, given: dict[str, Any]) -> Table:

@@ -67,6 +67,12 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
     click.option("--sensitive", multiple=True, metavar="COLUMNS", help="Columns nobody should learn."),
     click.option("--insensitive", multiple=True, metavar="COLUMNS", help="Columns that tell nobody anything."),
     click.option("--subject", metavar="COLUMN", help="Column that says which rows are the same person."),
+    click.option(
+        "--ratings",
+        metavar="COLUMNS",
+        help="Every row says that a person rated, bought or visited something: the columns of person, item and "
+        "optionally value and date.",
+    ),
     click.option("--missing", multiple=True, metavar="TEXT", help='Text that stands for "missing"; repeatable.'),
     click.option(
         "--missing-as",
@@ -127,7 +133,7 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         "--things-known",
         type=click.IntRange(min=1),
         metavar="NUMBER",
-        help="How many random quasi-identifiers of a person the attacker knows; 4 by default.",
+        help="How many random quasi-identifiers or ratings of a person the attacker knows; 4 by default.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
 )
@@ -257,7 +263,7 @@ def release_from(file: str, given: Mapping[str, Any]) -> Release:
         options["delimiter"] = "\t"
     if given["memory_limit"] or given["spill"]:
         options["engine"] = Engine(given["memory_limit"], given["spill"])
-    return read(file, given["kind"], **options)
+    return read(file, given["kind"] or ("table" if given.get("ratings") else None), **options)
 
 
 def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
@@ -267,6 +273,8 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
     for name in ("identifier", "sensitive", "insensitive"):
         if given[name]:
             said[name] = tuple(column for text in given[name] for column in _names(text))
+    if given["ratings"]:
+        said["ratings"] = _names(given["ratings"])
     if given["quasi"]:
         said["quasi"] = tuple(_names(text) for text in given["quasi"])
     for name in ("subject", "preset", "seed", "pairs_known", "items_known", "things_known", "missing_as"):

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy
+    from unveil.run import Run
 
 __all__ = ["assessed", "check_targets", "output_options", "rendered", "tell_notes", "telling_options"]
 
@@ -58,9 +59,16 @@ def check_targets(targets: list[str | None], sources: list[str | None]) -> None:
         seen.append(os.path.realpath(target))
 
 
-def assessed(read: Callable[[], Case], policy: Policy, doing: str, given: Mapping[str, Any]) -> int:
-    """Read a case, assess it, deliver what came out as the output options say, and return the exit code."""
+_Also = tuple[str, Callable[["Case", "Policy", "Run", BinaryIO], None]]
+
+
+def assessed(
+    read: Callable[[], Case], policy: Policy, doing: str, given: Mapping[str, Any], also: _Also | None = None
+) -> int:
+    """Read a case, assess it, deliver what came out as the output options say, and return the exit code. ``also`` names
+    a file for the owner's eyes only, and what writes it."""
     from unveil.assess import assess
+    from unveil.run import Run
 
     output, report, tell = given["output"], given["report"], note(given["quiet"])
     with progress(doing, given["quiet"]) as told:
@@ -69,8 +77,11 @@ def assessed(read: Callable[[], Case], policy: Policy, doing: str, given: Mappin
         told("writing", None)
         text = rendered(assessment, given["form"], to_file=output is not None)
         page = assessment.to_html() if report else ""
+        secret = io.BytesIO()
+        if also:
+            also[1](case, policy, Run(policy.seed, progress=told), secret)
     tell_notes(case, tell)
-    _deliver(text, page, output, report, tell)
+    _deliver(text, page, output, report, (also[0], secret.getvalue()) if also else None, tell)
     return 0 if given["exit_zero"] else assessment.verdict.exit_code
 
 
@@ -101,8 +112,15 @@ def _coloured(assessment: Assessment) -> str:
     return text.getvalue()
 
 
-def _deliver(text: str, page: str, output: str | None, report: str | None, tell: Callable[[str], None]) -> None:
-    """Write the text and the report: either all files appear or none."""
+def _deliver(
+    text: str,
+    page: str,
+    output: str | None,
+    report: str | None,
+    secret: tuple[str, bytes] | None,
+    tell: Callable[[str], None],
+) -> None:
+    """Write the text, the report and what is for the owner only: either all files appear or none."""
     from unveil.release.target import atomic
 
     with ExitStack() as both:
@@ -110,6 +128,10 @@ def _deliver(text: str, page: str, output: str | None, report: str | None, tell:
             both.enter_context(atomic(report)).write(page.encode())
         if output:
             both.enter_context(atomic(output)).write(text.encode())
+        if secret:
+            both.enter_context(atomic(secret[0], private=True)).write(secret[1])
+    if secret:
+        tell(f"{shown(secret[0], 200)} written, for your eyes only")
     if report:
         tell(f"report written to {shown(report, 200)}")
     if not output:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +16,12 @@ from unveil.cli.options import case_from, holding_options, policy_from, policy_o
 from unveil.cli.output import check_targets, rendered, tell_notes, telling_options
 from unveil.cli.telling import note, progress
 from unveil.errors import UnveilError
-from unveil.wording import shown
+from unveil.wording import listed, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from unveil.case import Case
     from unveil.protect import Protected
 
 __all__ = ["command"]
@@ -33,7 +35,12 @@ Examples:
   unveil protect baskets.dat --tolerance .1 -o safe.dat
   unveil protect baskets.dat -o safe.dat --method merge --categories aisles.csv --report safe.html
   unveil assess safe.dat --original baskets.dat --mapping safe.mapping.csv
+  unveil protect people.csv --quasi age,sex,zip,job --tolerance linkage.success=.2 --tolerance classes.k=off -o safe.csv
+  unveil protect people.csv --quasi age,sex,zip,job --hierarchy job=job.csv --method columns -o safe.parquet
 """
+
+_BASKETS = ("rename", "suppress", "merge", "recount")
+_TABLES = ("columns", "values", "rows", "mixed")
 
 
 @click.command("protect", epilog=_EPILOG)
@@ -43,14 +50,16 @@ Examples:
     "--mapping",
     "mapping_file",
     metavar="FILE",
-    help="Write there what each item became; by default beside the release, as NAME.mapping.csv. Never publish it.",
+    help="Baskets: write there what each item became; by default beside the release, as NAME.mapping.csv. "
+    "Never publish it.",
 )
 @click.option(
     "--method",
-    type=click.Choice(["rename", "suppress", "merge", "recount"]),
-    help="The only protection to try; by default the most useful that holds.",
+    type=click.Choice([*_BASKETS, *_TABLES]),
+    help="The only protection to try; by default the most useful that holds. The first four are for baskets, the last "
+    "four for tables.",
 )
-@click.option("--categories", metavar="FILE", help="What items may be replaced by: columns item, category.")
+@click.option("--categories", metavar="FILE", help="Baskets: what items may be replaced by: columns item, category.")
 @policy_options
 @holding_options
 @reading_options
@@ -69,24 +78,33 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Write a safer version of FILE, baskets of items, to be released instead.
+    """Write a safer version of FILE, baskets of items or a table of people, to be released instead.
 
-    Items are left out, put into categories, or added to and taken out of random baskets, no more than it takes. Every
-    result is attacked as FILE is, by someone who knows what was done, and the most useful one within tolerance is
-    written. Items get random numbers for names; what was what stays with you, in the mapping.
+    In baskets, items are left out, put into categories, or added to and taken out of random baskets. They get random
+    numbers for names; what was what stays with you, in the mapping.
+
+    In a table with one row per person, columns are coarsened or left out, rare values put together, or rows left out,
+    so that someone who knows a few random columns of a person finds the row no more often than is tolerated
+    (linkage.success). All other columns stay as they are.
+
+    No more is done than it takes. Every result is attacked as FILE is, by someone who knows what was done, and the most
+    useful one within tolerance is written.
     """
     from unveil.protect import protect
+    from unveil.release import Transactions
     from unveil.release.write import writer
 
     if mapping_file and Path(mapping_file).suffix.lower() != ".csv":
         raise UnveilError(f"{shown(mapping_file, 200)}: a mapping is written as .csv")
 
     tell = note(quiet)
-    mapping = mapping_file or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
     policy = policy_from(given, tell)
-    check_targets([output, mapping, report], sources_from(file, {**given, "categories": categories}, policy))
+    sources = sources_from(file, {**given, "categories": categories}, policy)
+    check_targets([output, mapping_file, report], sources)
     with progress(f"reading {shown(file)}", quiet) as told:
         case = case_from(file, {**given, "categories": categories})
+        mapping = _mapping_file(case, mapping_file, output)
+        check_targets([output, mapping, report], sources)
         write = writer(case.release.kind, output)
         made = protect(case, policy, method=method, reveal=reveal, exposed=exposed, progress=told)
         told("writing", None)
@@ -98,16 +116,45 @@ def command(
         page = assessment.to_html() if report else ""
     tell_notes(case, tell)
     if made.case is not None:
-        _deliver(made.mapping(), held.getvalue(), page, output, mapping, report)
-        tell(f"{shown(output, 200)} written; {shown(mapping, 200)} says what was what, for your eyes only")
+        _deliver(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
+        what = f"; {shown(mapping, 200)} says what was what, for your eyes only" if mapping else ""
+        tell(f"{shown(output, 200)} written{what}")
         if report:
             tell(f"report written to {shown(report, 200)}")
     click.echo(text, nl=False)
     if made.case is None:
         tell("no protection that was tried reaches the tolerance; nothing was written")
+        for hint in _hints(made, case):
+            tell(hint)
         return 0 if exit_zero else 1
-    tell("whoever holds counts of pairs with the items' names may still tell them apart: see docs/protect.md")
+    if isinstance(case.release, Transactions):
+        tell("whoever holds counts of pairs with the items' names may still tell them apart: see docs/protect.md")
     return 0 if exit_zero else assessment.verdict.exit_code
+
+
+def _mapping_file(case: Case, given: str | None, output: str) -> str | None:
+    """Where it is written what each item became; tables have no items."""
+    from unveil.release import Transactions
+
+    if isinstance(case.release, Transactions):
+        return given or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
+    if given:
+        name = shown(case.release.name)
+        raise UnveilError(f"--mapping is for baskets of items; {name} was read as {case.release.kind}")
+    return None
+
+
+def _hints(made: Protected, case: Case) -> Iterator[str]:
+    """What else stands in the way of a table."""
+    from unveil.release import Table
+
+    over = [f.id for f in made.before.findings if f.decides and f.status == "over" and f.question != "linkage"]
+    if isinstance(case.release, Table) and over:
+        names = list(dict.fromkeys(".".join(name.split(".")[:2]) for name in over))
+        yield (
+            f"beyond what is tolerated as well: {listed(names)}, which protections of tables do not aim at; with "
+            f"--tolerance {names[0]}=off it would only inform"
+        )
 
 
 def _named(made: Protected, output: str, data: bytes) -> Any:
@@ -121,14 +168,17 @@ def _named(made: Protected, output: str, data: bytes) -> Any:
     )
 
 
-def _deliver(mapping: pa.Table, data: bytes, page: str, output: str, mapping_file: str, report: str | None) -> None:
-    """The release, its mapping and the report: either all of them appear or none."""
+def _deliver(
+    mapping: pa.Table | None, data: bytes, page: str, output: str, mapping_file: str | None, report: str | None
+) -> None:
+    """The release, its mapping if it has one, and the report: either all of them appear or none."""
     import pyarrow.csv as arrow_csv
 
     from unveil.release.target import atomic
 
     with ExitStack() as all_of_them:  # they appear in reverse order: the release only when its mapping is safe
         all_of_them.enter_context(atomic(output)).write(data)
-        arrow_csv.write_csv(mapping, all_of_them.enter_context(atomic(mapping_file, private=True)))
+        if mapping is not None and mapping_file is not None:
+            arrow_csv.write_csv(mapping, all_of_them.enter_context(atomic(mapping_file, private=True)))
         if report:
             all_of_them.enter_context(atomic(report)).write(page.encode())

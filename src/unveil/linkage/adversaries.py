@@ -55,11 +55,15 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
-from unveil.linkage import _attack
-from unveil.linkage._attack import Index, Like, Model, Seen
-from unveil.linkage.auxiliary import Auxiliary, pieces, postings
+from unveil.linkage._candidates import narrowed
+from unveil.linkage._index import Index, planed
+from unveil.linkage._likeness import Like
+from unveil.linkage._scoring import Model, scored
+from unveil.linkage._seen import Seen
+from unveil.linkage.auxiliary import Auxiliary, postings
 from unveil.linkage.records import Ranges, Records
 from unveil.run import Run
+from unveil.slices import pieces
 from unveil.wording import counted, listed
 
 __all__ = [
@@ -218,8 +222,8 @@ def indexed(records: Records, run: Run | None = None) -> tuple[Index, Ints]:
     last = np.searchsorted(moved.support, moved.support, "right")
     bits = np.zeros(total, np.int64), np.zeros((total, words), np.uint64)
     found = Index(moved.indptr, moved.attribute, moved.value, last, starts, holder, code, codes, fine, plane, *bits)
-    for first, until in pieces(starts, records.c, run):
-        _attack.planed(found, first, until)
+    for first, until in pieces(starts, run):
+        planed(found, first, until)
     return found, place
 
 
@@ -262,21 +266,21 @@ def seen(
 ) -> Seen:
     """What is considered of each target by someone who knows ``ms`` things (rising numbers); NaN where there are
     fewer. Results do not depend on ``threads``."""
-    known, (who, place) = np.asarray(ms, np.int64), index
+    known, (who, place), each = np.asarray(ms, np.int64), index, auxiliary.together
     if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
         raise UnveilError(f"no more than {counted(auxiliary.most, 'thing')} about each target were drawn")
     shape, compared = (len(auxiliary), len(known)), like.kind > 0
     found = Seen(*(np.full(shape if k < 5 or compared else (0, 0), np.nan) for k in range(9)))
     at = np.where(auxiliary.attribute < 0, 0, auxiliary.attribute)
     low, high = _runs(records, sight, at, auxiliary.value)
-    things = place[auxiliary.targets], auxiliary.usable, auxiliary.attribute
+    things = place[auxiliary.targets], auxiliary.usable * each, auxiliary.attribute
     if sight.kind == "candidates":
         few = max(_FEWEST, int(who.planes.shape[1] * _FEW))
-        step = partial(_attack.narrowed, who, like, *things, low, high, known, few)
+        step = partial(narrowed, who, like, *things, low, high, known * each, few)
     else:
         step = partial(
-            _attack.scored, who, like, _model(records, sight, place, auxiliary), *things, auxiliary.value, low, high,
-            known,
+            scored, who, like, _model(records, sight, place, auxiliary), *things, auxiliary.value, low, high,
+            known * each,
         )  # fmt: skip
     sliced(lambda first, last: step(first, last, _WORK, found), len(auxiliary), threads, "attacking", run)
     return found
@@ -302,7 +306,7 @@ def _model(records: Records, sight: Sight, place: Ints, auxiliary: Auxiliary) ->
     own = np.empty(records.n, np.int64)
     own[place] = np.diff(np.append(0, np.cumsum(asked[records.attribute]))[records.indptr])
     weight = 1 / np.log(np.maximum(records.popularity, 2))
-    factorial = gammaln(np.arange(records.c + 2) + 1.0)
+    factorial = gammaln(np.arange(records.c + 2) / records.together + 1.0)  # of things
     return Model(weight, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)
 
 

@@ -19,7 +19,6 @@ The numbers C(g, m)/C(u, m), g = u, u − 1, … follow from each other by a fac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
@@ -29,7 +28,7 @@ import numpy.typing as npt
 from unveil.errors import UnveilError
 from unveil.linkage.whole import Number, exact, least_power, precisely, rounded_down
 
-__all__ = ["expected_candidates", "uniform_values", "union_bound", "union_bounds"]
+__all__ = ["bounds_of_counts", "expected_candidates", "uniform_values", "union_bound"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -66,32 +65,22 @@ def union_bound(
     fewer, same = (
         float((np.bincount(g[chosen], minlength=own + 1) * all_in).sum()) for chosen in (sizes < own, sizes == own)
     )
-    if ties == "worst":
-        return max(0.0, 1 - fewer - same)
+    return max(0.0, 1 - fewer - same) if ties == "worst" else _with_random_ties(fewer, same)
+
+
+def _with_random_ties(fewer: float, same: float) -> float:
     return max(0.0, 1 - fewer - same / 2, 1 / (1 + same) - fewer)
 
 
-def union_bounds(
-    agreements: npt.ArrayLike,
-    supports: npt.ArrayLike,
-    m: int,
-    rows: Sequence[int] | Ints | None = None,
-    ties: Literal["worst", "random"] = "worst",
-) -> Floats:
-    """:func:`union_bound` for records ``rows`` (all), one line of ``agreements`` with all records each; their average
-    bounds the success on a random one of them. NaN where a record has fewer than m attributes.
+def bounds_of_counts(counts: Ints, own: int, m: int) -> tuple[float, float]:
+    """The union bound with random ties, and 1/E|D_x|, of a record that has ``own`` attributes, where ``counts[k, g]``
+    others agree with it on g attributes and have fewer attributes (k = 0), as many (1) or more (2).
 
-    >>> union_bounds([[3, 1, 2], [1, 3, 1], [2, 1, 2]], [3, 3, 2], m=2)
-    array([0.66666667, 1.        , 1.        ])
+    >>> [round(p, 9) for p in bounds_of_counts(np.array([[0, 0, 0, 1, 0, 0, 0], [0] * 7, [0, 1, 0, 0, 1, 0, 0]]), 6, 2)]
+    [0.8, 0.625]
     """
-    table, sizes = np.asarray(agreements, np.int64), np.asarray(supports, np.int64)
-    own = np.arange(len(sizes)) if rows is None else np.asarray(rows, np.int64)
-    found = np.full(len(own), np.nan)
-    for place, r in enumerate(own):
-        if sizes[r] >= m:
-            line, others = np.delete(table[place], r), np.delete(sizes, r)
-            found[place] = union_bound(line, others, int(sizes[r]), m, ties)
-    return found
+    fewer, same, more = (float(x) for x in counts @ _all_in(own, m))
+    return _with_random_ties(fewer, same), 1 / (1 + fewer + same + more)
 
 
 def expected_candidates(agreements: npt.ArrayLike, own: int, m: int) -> float:

@@ -15,6 +15,7 @@ from unveil.wording import counted, listed, number, percent, shown
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
     from unveil.linkage.link import Linkage
     from unveil.linkage.one_to_one import OneToOne
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from unveil.linkage.quality import Quality
     from unveil.linkage.similarity import Similarity
 
-__all__ = ["check_link", "link_findings", "similarities"]
+__all__ = ["check_link", "link_findings", "matches", "similarities"]
 
 _SOURCE = (
     "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008; I. Fellegi, "
@@ -76,28 +77,62 @@ def _columns(release: Table, held: Table, policy: Policy) -> tuple[str, ...]:
 def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """Who is who, if a file of known people is held."""
     from unveil.linkage.assigned import assigned
-    from unveil.linkage.link import link
-    from unveil.linkage.mistakes import estimated_mistakes
-    from unveil.linkage.one_to_one import one_to_one
-    from unveil.linkage.possible import possible
     from unveil.linkage.quality import quality, quality_of_assigned
 
     table, held = case.release, case.holds.get("known")
     if not isinstance(table, Table) or not isinstance(held, Table):
         return
     columns = _columns(table, held, policy)
+    found, one = _linked(case, table, held, columns, policy, run)
+    measured: tuple[Quality, Quality] | None = None
+    if case.truth is not None:
+        people, rows = _pairs(case.truth)
+        measured = quality(found, people, rows), quality_of_assigned(assigned(found, run=run), people, rows)
+    yield _finding(found, one, measured, table, held, columns, policy, run)
+
+
+def _linked(
+    case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
+) -> tuple[Linkage, OneToOne]:
+    """The best match of everybody, and what follows if no row is two people."""
+    from unveil.linkage.link import link
+    from unveil.linkage.mistakes import estimated_mistakes
+    from unveil.linkage.one_to_one import one_to_one
+    from unveil.linkage.possible import possible
+
     sides = _sides(case, table, held, columns, policy, run)
     if min(table.rows, held.rows) >= _MANY:
         mistakes = estimated_mistakes(sides, outside=_OUTSIDE)
         found = link(sides, errors=mistakes.errors, outside=mistakes.outside, run=run)
     else:
         found = link(sides, errors=_ERRORS, run=run)
-    one = one_to_one(possible(sides, run=run), run)
-    measured: tuple[Quality, Quality] | None = None
-    if case.truth is not None:
-        people, rows = _pairs(case.truth)
-        measured = quality(found, people, rows), quality_of_assigned(assigned(found, run=run), people, rows)
-    yield _finding(found, one, measured, table, held, columns, policy, run)
+    return found, one_to_one(possible(sides, run=run), run)
+
+
+def matches(case: Case, policy: Policy, run: Run) -> pa.Table:
+    """What the attacker makes of every person, in the order of their file: the number of the best row, missing if none
+    agrees in anything, of rows that nothing rules out, its score, by how many standard deviations it is ahead of the
+    second, and the probability that it is right; then the likeliest row if all facts are right and no row is two
+    people, with its probability. Rows are numbered from 1."""
+    import numpy as np
+    import pyarrow as pa
+
+    table, held = case.release, case.holds["known"]
+    assert isinstance(table, Table) and isinstance(held, Table)
+    found, one = _linked(case, table, held, _columns(table, held, policy), policy, run)
+    there, placed = found.best >= 0, one.best >= 0
+    return pa.table(
+        {
+            "known": np.arange(1, found.n + 1),
+            "row": pa.array(found.best + 1, mask=~there),
+            "candidates": found.candidates,
+            "score": pa.array(found.score, mask=~there),
+            "ahead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
+            "probability": pa.array(found.posterior, mask=~there),
+            "one_to_one_row": pa.array(one.best + 1, mask=~placed),
+            "one_to_one_probability": pa.array(one.chance, mask=~placed),
+        }
+    )
 
 
 def _pairs(truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +205,7 @@ def _finding(
         missing="A missing value rules nobody out.",
         baseline=1 / table.rows,
         sentence=said,
-        curves=(_by_sureness(found),),
+        curves=(_by_sureness(found), *_by_lead(found)),
         exposed=_exposed(found, policy, run),
         source=_SOURCE,
     )
@@ -195,6 +230,15 @@ def _by_sureness(found: Linkage) -> Curve:
         reading=f"The attacker is right more often than not about {sure:,} of {found.n:,} people, if facts are as "
         "often wrong as the files suggest.",
     )
+
+
+def _by_lead(found: Linkage) -> Iterator[Curve]:
+    """How far best matches are ahead of the second best."""
+    from unveil.linkage.telling import lead
+
+    there = found.eccentricity[found.best >= 0]
+    if len(there):
+        yield lead(there, "known people", "")
 
 
 def _exposed(found: Linkage, policy: Policy, run: Run) -> tuple[Exposed, ...]:

@@ -18,76 +18,37 @@ what the adversary names, the attack measures, for every adversary and every m:
 For one target and one set of things, all of these are exact expectations over what the adversary leaves to chance
 (E[1/|D_x|] for Scoreboard). Random are the sets of things and, if not all records are targets, the targets.
 
-**How sure?** Values of targets lie between 0 and 1, most at either end, and are independent. ``interval`` is Wilson's
-for the mean, which takes values for 0 or 1 and approximates their sum by a normal distribution. Of all distributions on
-0 … 1 with the same mean, that of 0 and 1 has the largest variance: for fractions it is wider than need be.
-``sure`` holds for any distribution and any number of targets (Maurer and Pontil 2009, Theorem 4), and is wider. Where
-targets are a sample without replacement, means vary less than both take for granted.
+**How sure?** Values of targets lie between 0 and 1, most at either end, and are independent: :mod:`.intervals` says how
+much their mean is worth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log, sqrt
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
-from unveil.linkage import _attack
+from unveil.linkage._seen import Seen
 from unveil.linkage.adversaries import Adversary, Sight, indexed, liking, seen, smallest
-from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw, pieces
+from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw
+from unveil.linkage.copies import copies
+from unveil.linkage.intervals import Estimate, estimated
 from unveil.linkage.records import Records
 from unveil.run import Run
 from unveil.wording import counted, percent
 
 if TYPE_CHECKING:
-    from unveil.linkage.sparsity import Sim
+    from unveil.linkage.comparing import Sim
 
-__all__ = ["Attack", "Estimate", "Outcome", "Part", "attack", "attack_with", "copies", "estimated"]
+__all__ = ["Attack", "Outcome", "Part", "attack", "attack_with"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The mean of ``count`` values from 0 to 1, and two intervals for what it estimates; see the module. NaN if there
-    is nothing to average."""
-
-    value: float
-    interval: tuple[float, float]
-    sure: tuple[float, float]
-    count: int
-
-
-def estimated(values: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
-    """The mean of values from 0 to 1, in whatever order they come.
-
-    >>> found = estimated([1, 1, 0.5, 0, 1, 1, 1, 1, 1, 1])
-    >>> found.value, [round(x, 3) for x in found.interval], [round(x, 3) for x in found.sure]
-    (0.85, [0.541, 0.965], [0.0, 1.0])
-    """
-    if not 0 < confidence < 1:
-        raise UnveilError("a confidence lies between 0 and 1")
-    ordered = np.sort(np.asarray(values, np.float64))  # so that sums do not depend on the order
-    count = len(ordered)
-    if count == 0:
-        return Estimate(float("nan"), (0.0, 1.0), (0.0, 1.0), 0)
-    mean = min(1.0, float(ordered.mean()))
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-    middle, half = mean + z2 / (2 * count), sqrt(z2 * (mean * (1 - mean) / count + z2 / (4 * count * count)))
-    interval = (middle - half) / (1 + z2 / count), (middle + half) / (1 + z2 / count)
-    sure = 0.0, 1.0
-    if count > 1:
-        term = log(4 / (1 - confidence))
-        width = sqrt(2 * float(ordered.var(ddof=1)) * term / count) + 7 * term / (3 * (count - 1))
-        sure = max(0.0, mean - width), min(1.0, mean + width)
-    return Estimate(mean, (max(0.0, interval[0]), min(1.0, interval[1])), sure, count)
 
 
 @dataclass(frozen=True)
@@ -103,8 +64,11 @@ class Part:
 class Outcome:
     """What an adversary achieves who knows ``known`` things. The targets are ``rows``; ``excluded`` have too few
     attributes to be one. For each target: the probability that its row is named (``row_found``), or a record that is
-    equal (``found``, of which there are ``copies``), the number of records considered (``size``), its ``support`` and,
-    if records were compared, the probability that what is named is similar enough and how many attributes agree.
+    equal (``found``, of which there are ``copies``), the number of records considered (``size``), the number of things
+    it has (``support``), the probability that nobody else fits (``alone``), by how many standard deviations the best
+    score leads (``apart``) and, if records were compared, the probability that what is named is similar enough and how
+    many attributes agree. ``exact``: the targets are all records, and every set of things counted as often as it is
+    drawn.
     """
 
     adversary: Adversary
@@ -120,16 +84,28 @@ class Outcome:
     similar: Floats | None
     learned: Floats | None
     confidence: float
+    alone: Floats
+    apart: Floats
+    exact: bool = False
 
     @cached_property
     def success(self) -> Estimate:
         """How often a record that is equal to the target is named."""
-        return estimated(self.found, self.confidence)
+        return self._mean(self.found)
 
     @cached_property
     def row_success(self) -> Estimate:
         """How often the target's own row is named."""
-        return estimated(self.row_found, self.confidence)
+        return self._mean(self.row_found)
+
+    @cached_property
+    def unicity(self) -> Estimate:
+        """How often nobody else fits."""
+        return self._mean(self.alone)
+
+    def _mean(self, values: Floats) -> Estimate:
+        found = estimated(values, self.confidence)
+        return replace(found, interval=(found.value,) * 2, sure=(found.value,) * 2) if self.exact else found
 
     @cached_property
     def similar_success(self) -> Estimate | None:
@@ -203,6 +179,7 @@ def attack(
     targets: npt.ArrayLike | int | None = None,
     knowledge: Knowledge | None = None,
     perturbed: Records | None = None,
+    equals: Ints | None = None,
     sigma: float | None = None,
     sim: Sim = "alike",
     least: float = 1.0,
@@ -212,7 +189,8 @@ def attack(
 ) -> Attack:
     """Attack all records, some of them (their numbers) or as many random ones, with ``ms`` things known.
 
-    ``knowledge`` says what is drawn, and ``perturbed`` are the records D′ to draw it from. With ``sigma``, what is
+    ``knowledge`` says what is drawn, and ``perturbed`` are the records D′ to draw it from. ``equals`` says of each how
+    many records are as good as it, itself included: by default those that are equal to it. With ``sigma``, what is
     named is compared with the target as ``sim`` says, ``least`` being the μ of (2.1).
 
     Ann and Bob saw the same film, Ann one more:
@@ -232,7 +210,7 @@ def attack(
     rows = _targets(records, targets, rng)
     known = draw(records, rows, max(_rising(ms)), rng, knowledge, perturbed, run)
     return attack_with(
-        records, known, adversaries, ms,
+        records, known, adversaries, ms, equals=equals,
         sigma=sigma, sim=sim, least=least, confidence=confidence, threads=threads, run=run,
     )  # fmt: skip
 
@@ -243,6 +221,7 @@ def attack_with(
     adversaries: Sequence[Adversary] = (smallest(),),
     ms: Sequence[int] = (1, 2, 4, 8, 16),
     *,
+    equals: Ints | None = None,
     sigma: float | None = None,
     sim: Sim = "alike",
     least: float = 1.0,
@@ -254,19 +233,19 @@ def attack_with(
     known = _rising(ms)
     if sigma is not None and not 0 <= sigma <= 1:
         raise UnveilError("a similarity of records lies between 0 and 1")
-    index, equals = indexed(records, run), copies(records, run)
+    index, equal = indexed(records, run), copies(records, run) if equals is None else equals
     like = liking(records, None if sigma is None else sim, least, sigma or 0.0)
-    sights = dict[Sight, _attack.Seen]()
+    sights = dict[Sight, Seen]()
     for sight in dict.fromkeys(a.sight for a in adversaries):
         sights[sight] = seen(records, index, auxiliary, sight, known, like, threads, run)
-    support = records.support[auxiliary.targets]
+    support = records.support[auxiliary.targets] // records.together
     found = []
     for adversary in adversaries:
         view = sights[adversary.sight]
         chances = adversary.chances(view)
         for j, m in enumerate(known):
             some = np.flatnonzero(auxiliary.usable >= m)
-            row, same = chances.row[some, j], equals[auxiliary.targets[some]]
+            row, same = chances.row[some, j], equal[auxiliary.targets[some]]
             compared = sigma is not None
             found.append(
                 Outcome(
@@ -283,6 +262,8 @@ def attack_with(
                     chances.similar[some, j] if compared else None,
                     chances.learned[some, j] if compared else None,
                     confidence,
+                    (view.size[some, j] == 1).astype(np.float64),
+                    view.apart[some, j],
                 )
             )
     return Attack(tuple(found))
@@ -305,17 +286,3 @@ def _targets(records: Records, targets: npt.ArrayLike | int | None, rng: np.rand
             return np.arange(records.n)
         return np.sort(rng.choice(records.n, int(targets), replace=False, shuffle=False))
     return np.asarray(targets, np.int64)
-
-
-def copies(records: Records, run: Run | None = None) -> Ints:
-    """How many records are equal to each, itself included."""
-    run = run or Run()
-    mixed, fresh = np.zeros(records.n, np.uint64), np.ones(records.n, np.bool_)
-    for first, last in pieces(records.indptr, records.n, run):
-        _attack.mixed(records.indptr, records.attribute, records.value, first, last, mixed)
-    order = np.lexsort((records.support, mixed))
-    for first, last in pieces(np.append(0, np.cumsum(records.support[order])), records.n, run):
-        _attack.compared(records.indptr, records.attribute, records.value, order, first, last, fresh)
-    kind = np.empty(records.n, np.int64)
-    kind[order] = np.cumsum(fresh) - 1
-    return np.bincount(kind, minlength=1)[kind]

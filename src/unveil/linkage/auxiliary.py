@@ -8,9 +8,7 @@ to 9). Variants of what is drawn:
 - **some columns**: s is a set of m of the attributes that r has among these (the second experiment of §4.5, with 35
   variables that nobody would mind telling);
 - **something rare** (§4.4): s = s̃ ∪ {i}, where i is any rare attribute of r and s̃ any set of m − 1 attributes of r. As
-  i may be in s̃, there may be m − 1 things only. Attributes are ranked by how many records have them, and those of rank
-  τ·c or more are rare, where c counts the attributes that anyone has. Of equally frequent ones all are rare or none:
-  the support of a rare one is at most that of rank ⌈τ·c⌉, which is what Remark 8 and Theorem 9 need;
+  i may be in s̃, there may be m − 1 things only. What is rare is told in :mod:`unveil.linkage.tail`;
 - **errors**, each independent of the others:
 
   - *elsewhere*: the thing is an attribute that r does not have, any of these being as likely, with a value of it. This
@@ -27,7 +25,8 @@ from a stream of their own: with and without them the same attributes are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,16 +35,17 @@ import numpy.typing as npt
 from unveil.errors import UnveilError
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
+from unveil.linkage.tail import rare
 from unveil.run import Run
+from unveil.slices import pieces
 from unveil.wording import listed
 
-__all__ = ["Auxiliary", "Knowledge", "draw", "pieces", "postings"]
+__all__ = ["Auxiliary", "Knowledge", "draw", "postings"]
 
 Ints = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
 
 _NUMBERS = 1 << 20  # random numbers drawn at a time
-_STEPS = 1 << 22  # entries in a slice
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,16 @@ class Auxiliary:
     """What is known of some records. Of record ``targets[t]``, ``usable[t]`` things could be known; the first of them
     are ``attribute[t]`` and ``value[t]`` (a code), in the order in which they become known. −1 is a thing that says
     nothing: there is no more, or it is known already. The first never is, if anything is usable. ``columns`` are
-    the attributes that things were drawn from."""
+    the attributes that things were drawn from. Where several attributes are one thing (:class:`Records`), so are
+    ``together`` of these in a row.
+    """
 
     targets: Ints
     usable: Ints
     attribute: Small
     value: Small
     columns: Ints
+    together: int = 1
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -90,7 +93,7 @@ class Auxiliary:
     @property
     def most(self) -> int:
         """How many things at most."""
-        return int(self.attribute.shape[1])
+        return int(self.attribute.shape[1]) // self.together
 
 
 def draw(
@@ -101,9 +104,11 @@ def draw(
     knowledge: Knowledge | None = None,
     perturbed: Records | None = None,
     run: Run | None = None,
+    errors: np.random.Generator | None = None,
 ) -> Auxiliary:
     """Draw ``most`` things that are known of each target. ``perturbed`` are the records D′ to take values from, with
-    the support and the values' codes of ``records``: both taken out of one (:meth:`Records.only`).
+    the support and the values' codes of ``records``: both taken out of one (:meth:`Records.only`). ``errors`` is where
+    the randomness of errors comes from, if not from ``rng``.
 
     >>> import pyarrow as pa
     >>> from unveil.linkage.records import records_of_codes
@@ -114,43 +119,77 @@ def draw(
     >>> known.usable.tolist(), known.attribute.tolist(), known.value.tolist()
     ([2, 1], [[0, 1], [1, -1]], [[0, 0], [1, -1]])
     """
-    from unveil.linkage import _attack
+    from unveil.linkage import _auxiliary
 
     know, run, rows = knowledge or Knowledge(), run or Run(), np.asarray(targets, np.int64)
+    if records.together > 1:
+        return _together(records, rows, most, rng, know, perturbed, run)
     if most < 1:
         raise UnveilError("at least one thing must be known")
     if len(rows) and (rows.min() < 0 or rows.max() >= records.n):
         raise UnveilError(f"there are no such records; they are numbered from 0 to {records.n - 1:,}")
     value = records.value if perturbed is None else _perturbed(records, perturbed)
     usable = _usable(records, know.columns)
-    columns, rare = np.flatnonzero(usable), _rare(records, know.rare)
+    columns, marked = np.flatnonzero(usable), usable[:0] if know.rare is None else rare(records, know.rare)
     had = _had(records, usable, rows)
     if know.rare is not None:
-        had = np.where(_had(records, usable & rare, rows) > 0, had, 0)
+        had = np.where(_had(records, usable & marked, rows) > 0, had, 0)
     most = int(min(most, had.max(initial=1)))
     found = np.full((2, len(rows), most), -1, np.int32)
     in_order, in_errors = rng.spawn(2)
-    marked = rare if know.rare is not None else rare[:0]
     step = max(1, _NUMBERS // (6 * most + 1))
     for first in range(0, len(rows), step):
         run.check()
         part = slice(first, first + step)
         things, values = found[:, part]
-        _attack.drawn(
+        _auxiliary.drawn(
             records.indptr, records.attribute, value, rows[part], usable, marked,
             in_order.random((len(things), most + 1)), things, values,
         )  # fmt: skip
     auxiliary = Auxiliary(rows, had, found[0], found[1], columns)
     if know.elsewhere or know.wrong or know.noise:
-        _err(records, know, auxiliary, in_errors, step, run)
+        _err(records, know, auxiliary, in_errors if errors is None else errors, step, run)
     return auxiliary
+
+
+def _together(
+    records: Records,
+    rows: Ints,
+    most: int,
+    rng: np.random.Generator,
+    know: Knowledge,
+    perturbed: Records | None,
+    run: Run,
+) -> Auxiliary:
+    """The same things drawn of every part, each with errors of its own."""
+    step = records.together
+    if know.elsewhere:
+        raise UnveilError("things from elsewhere cannot be drawn where several attributes are one thing")
+    same, errors = rng.spawn(1)[0], rng.spawn(step)
+    parts = [
+        draw(
+            records.part(k), rows, most, deepcopy(same), know,
+            None if perturbed is None else perturbed.part(k), run, errors[k],
+        )
+        for k in range(step)
+    ]  # fmt: skip
+    spread = np.arange(step, dtype=np.int32)
+    attribute = np.stack([part.attribute for part in parts], axis=2)
+    return Auxiliary(
+        rows,
+        parts[0].usable,
+        np.where(attribute < 0, -1, attribute * step + spread).reshape(len(rows), -1).astype(np.int32),
+        np.stack([part.value for part in parts], axis=2).reshape(len(rows), -1),
+        (parts[0].columns[:, None] * step + spread).ravel(),
+        step,
+    )
 
 
 def _err(
     records: Records, know: Knowledge, auxiliary: Auxiliary, rng: np.random.Generator, step: int, run: Run
 ) -> None:
     """Put errors into what was drawn."""
-    from unveil.linkage import _attack
+    from unveil.linkage import _auxiliary
 
     starts, _, code = postings(records, run)
     nearby = _nearby(records, know)
@@ -158,7 +197,7 @@ def _err(
         run.check()
         part = slice(first, first + step)
         things, values = auxiliary.attribute[part], auxiliary.value[part]
-        _attack.mistaken(
+        _auxiliary.mistaken(
             records.indptr, records.attribute, auxiliary.targets[part], auxiliary.columns, starts, code, know.elsewhere,
             know.wrong, know.noise, *nearby, rng.random((len(things), auxiliary.most, 5)), things, values,
         )  # fmt: skip
@@ -167,7 +206,7 @@ def _err(
 def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
     """Who has each attribute: those who have attribute i are at ``starts[i] … starts[i + 1]``, by code, then number of
     the record; with the code."""
-    from unveil.linkage import _attack
+    from unveil.linkage import _auxiliary
 
     entries = len(records.value)
     order = np.empty(0, np.int32 if entries < 1 << 31 else np.int64)
@@ -175,25 +214,12 @@ def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
     codes = np.append(0, np.cumsum(np.bincount(records.value)))
     for keys, free in ((records.value, codes), (records.attribute, starts.copy())):
         before, order = order, np.empty(entries, order.dtype)
-        for first, last in pieces(starts[:0], entries, run):
-            _attack.dealt(keys, before, free, first, last, order)
+        for first, last in pieces(entries, run):
+            _auxiliary.dealt(keys, before, free, first, last, order)
     owner = np.empty(entries, np.int32)
-    for first, last in pieces(records.indptr, records.n, run):
-        _attack.owned(records.indptr, first, last, owner)
+    for first, last in pieces(records.indptr, run):
+        _auxiliary.owned(records.indptr, first, last, owner)
     return starts, owner[order], records.value[order]
-
-
-def pieces(begins: Ints, count: int, run: Run) -> Iterator[tuple[int, int]]:
-    """0 … ``count`` in stretches that are short enough for a slice, where k has the entries ``begins[k] …
-    begins[k + 1]``, or one if ``begins`` is empty."""
-    first = 0
-    while first < count:
-        run.check()
-        last = first + _STEPS
-        if len(begins):
-            last = max(first + 1, min(last, int(np.searchsorted(begins, begins[first] + _STEPS, "right")) - 1))
-        yield first, min(last, count)
-        first = last
 
 
 def _usable(records: Records, columns: Sequence[str] | None) -> npt.NDArray[np.bool_]:
@@ -208,16 +234,6 @@ def _usable(records: Records, columns: Sequence[str] | None) -> npt.NDArray[np.b
     asked = np.zeros(records.c, np.bool_)
     asked[[at[name] for name in columns]] = True
     return there & asked
-
-
-def _rare(records: Records, tau: float | None) -> npt.NDArray[np.bool_]:
-    """The attributes of rank τ·c or more, and those that as few have; no more has the one of rank ⌈τ·c⌉."""
-    there = records.popularity > 0
-    if tau is None or not there.any():
-        return np.zeros(records.c, np.bool_)
-    falling = -np.sort(-records.popularity[there])
-    rank = int(np.ceil(tau * len(falling) - 1e-9))
-    return np.asarray(there & (records.popularity <= falling[max(rank, 1) - 1]))
 
 
 def _had(records: Records, marked: npt.NDArray[np.bool_], rows: Ints) -> Ints:

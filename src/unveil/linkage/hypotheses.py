@@ -12,7 +12,8 @@ the attacker knows of them. :func:`check` takes each to the data:
 - ``sparse``: at most the stated share of the records that count has another one that is more than σ similar
   (Definition 10, with > for ≥);
 - ``tail``: at most κn records have each of the attributes that are called rare (Definition 13; which they are is not
-  for the theorem to say). The records that count are then those with a rare attribute (Definition 14).
+  for the theorem to say, see :mod:`unveil.linkage.tail`). The records that count are then those with a rare
+  attribute (Definition 14).
 
 What was not given is neither true nor false, and said to be so.
 """
@@ -26,18 +27,19 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
+from unveil.linkage.guarantees import Guarantee
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
-from unveil.linkage.theorems import Guarantee, Need
+from unveil.linkage.tail import with_rare
+from unveil.linkage.theorems import Need
 from unveil.wording import counted, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["alike", "check", "mean_kappa", "with_rare"]
+__all__ = ["alike", "check"]
 
 Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 _SLACK = 1e-12
@@ -62,7 +64,7 @@ def check(
         raise UnveilError(f"the theorem was applied to {counted(at.n, 'record')}, not to these {records.n:,}")
     if auxiliary is not None and (auxiliary.n, auxiliary.names) != (records.n, records.names):
         raise UnveilError("what the attacker knows must be about the same records and attributes")
-    few = None if rare is None or not at.law.tail else _few(records, rare)
+    few = None if rare is None or not at.law.tail else np.asarray(rare)
     counting = np.ones(records.n, np.bool_) if few is None else with_rare(records, few)
 
     def holds(need: Need) -> bool | None:
@@ -87,26 +89,6 @@ def check(
     return replace(guarantee, hypotheses=tuple(replace(h, holds=holds(h.kind)) for h in guarantee.hypotheses))
 
 
-def with_rare(records: Records, rare: npt.ArrayLike) -> Bools:
-    """Which records have a rare attribute, ``rare`` saying of each attribute whether it is: D_{≥τ}."""
-    return np.asarray(np.bincount(_owner(records), _few(records, rare)[records.attribute], minlength=records.n) > 0)
-
-
-def mean_kappa(records: Records, rare: npt.ArrayLike) -> float:
-    """The average of |supp(I)|/n for a random rare attribute I of a random record that has one.
-
-    Given the record and I, what is named is wrong with probability |supp(I)| γ^(m−1) at most, which is proportional to
-    |supp(I)|: this average may stand for the κ of the tail, which is the largest of them.
-    """
-    entries = _few(records, rare)[records.attribute]
-    owner, sizes = _owner(records)[entries], records.popularity[records.attribute[entries]]
-    counts = np.bincount(owner, minlength=records.n)
-    if not counts.any():
-        raise UnveilError("no record has a rare attribute")
-    some = counts > 0
-    return float((np.bincount(owner, sizes, minlength=records.n)[some] / counts[some]).mean()) / records.n
-
-
 def alike(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") -> Floats:
     """sim of every value of one array with every value of another: the definition, for few values.
 
@@ -118,17 +100,6 @@ def alike(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") ->
     """
     values, where = _together(a, b, name)
     return sim.matrix(values, name)[np.ix_(where[: len(a)], where[len(a) :])]
-
-
-def _few(records: Records, rare: npt.ArrayLike) -> Bools:
-    few = np.asarray(rare)
-    if few.shape != (records.c,) or few.dtype != np.bool_:
-        raise UnveilError("each attribute is rare or not: one truth value for each")
-    return few
-
-
-def _owner(records: Records) -> Ints:
-    return np.repeat(np.arange(records.n), records.support)
 
 
 def _is_sparse(nearest: npt.NDArray[np.float64], guarantee: Guarantee) -> bool:

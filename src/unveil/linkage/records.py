@@ -13,7 +13,7 @@ kernels make a plain array or planes of bits of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,11 @@ _MOST = 1 << 31  # bytes of a plain array
 @dataclass(frozen=True, eq=False)
 class Records:
     """n records over c attributes. ``values[i]`` are the values of attribute i by code; several attributes may share
-    one array of values. ``similarities[i]`` says how its values are compared."""
+    one array of values. ``similarities[i]`` says how its values are compared.
+
+    So many attributes in a row are *one thing* as ``together`` says: a rating and its date, where a record that has the
+    one has the other, and whoever knows the one knows the other. They are numbered i·together, i·together + 1, …
+    """
 
     indptr: Ints
     attribute: Small
@@ -51,6 +55,7 @@ class Records:
     names: tuple[str, ...]
     values: tuple[pa.Array, ...]
     similarities: tuple[Similarity, ...]
+    together: int = 1
 
     @property
     def n(self) -> int:
@@ -115,7 +120,21 @@ class Records:
         sizes = self.support[chosen]
         indptr = np.append(0, np.cumsum(sizes))
         at = np.repeat(self.indptr[chosen] - indptr[:-1], sizes) + np.arange(indptr[-1])
-        return Records(indptr, self.attribute[at], self.value[at], self.names, self.values, self.similarities)
+        return replace(self, indptr=indptr, attribute=self.attribute[at], value=self.value[at])
+
+    def part(self, k: int) -> Records:
+        """Of every thing the attribute number k: ratings without their dates."""
+        step = self.together
+        if step == 1:
+            return self
+        return Records(
+            self.indptr // step,
+            self.attribute[k::step] // step,
+            self.value[k::step],
+            self.names[k::step],
+            self.values[k::step],
+            self.similarities[k::step],
+        )
 
     def some(self, attributes: Sequence[int]) -> Records:
         """All records, with some of the attributes only, in that order."""
@@ -193,10 +212,15 @@ def records_of(
 
 
 def records_of_ratings(
-    user: Codes, item: Codes, value: Codes | None = None, similarity: Similarity | None = None
+    user: Codes,
+    item: Codes,
+    value: Codes | None = None,
+    date: Codes | None = None,
+    similarities: tuple[Similarity, Similarity] | None = None,
 ) -> Records:
-    """From triples: who rated what how. Each pair of a user and an item must occur once at most; triples without user
-    or item are refused, those without a value left out. Without values, only what was rated counts.
+    """From triples: who rated what how, and when. Ratings without user or item are refused, those without a value or
+    date left out. Each pair of a user and an item must occur once at most; without values and dates only what was rated
+    counts, however often. ``similarities`` are those of values and of dates.
 
     >>> import pyarrow as pa
     >>> from unveil.release.codes import encode
@@ -205,26 +229,47 @@ def records_of_ratings(
     >>> made.names, made.array.tolist()
     (('Alien', 'Brazil'), [[0, 2], [-1, 1]])
     """
+    if (user.codes < 0).any() or (item.codes < 0).any():
+        raise UnveilError("some ratings have no person or no item; leave them out")
+    said = similarities or (equal(), equal())
+    kinds = [(own, sim) for own, sim in zip((value, date), said, strict=True) if own is not None]
+    there = np.ones(len(user.codes), np.bool_)
+    for own, _ in kinds:
+        there &= own.codes >= 0
+    key = user.codes.astype(np.int64) * max(1, len(item.values)) + item.codes
+    rows = np.flatnonzero(there)
+    rows = rows[np.argsort(key[rows], kind="stable")]
+    fresh = np.append(True, np.diff(key[rows]) > 0)[: len(rows)]
+    if kinds and not fresh.all():
+        raise UnveilError("someone rated the same item twice; keep one rating of each")
+    rows = rows[fresh]
+    indptr = np.append(0, np.cumsum(np.bincount(user.codes[rows], minlength=len(user.values))))
+    names = [shown(n) for n in item.values.to_pylist()]
+    parts = [_rated(own, sim, rows) for own, sim in kinds] or [_bare(len(rows))]
+    step = len(parts)
+    spread = np.arange(step, dtype=np.int32)
+    return Records(
+        indptr * step,
+        (item.codes[rows, None] * step + spread).ravel().astype(np.int32),
+        np.stack([codes for codes, _, _ in parts], axis=1).ravel(),
+        tuple(f"{name}, {k}" if k else name for name in names for k in ("", "when")[:step]),
+        tuple(own for _, own, _ in parts) * len(names),
+        tuple(sim for _, _, sim in parts) * len(names),
+        step,
+    )
+
+
+def _rated(own: Codes, sim: Similarity, rows: Ints) -> tuple[Small, pa.Array, Similarity]:
+    """The codes of some rows, in the order in which they are compared."""
+    order = sim.order(own.values, "value")
+    return np.argsort(order).astype(np.int32)[own.codes[rows]], own.values.take(_places(order)), sim
+
+
+def _bare(count: int) -> tuple[Small, pa.Array, Similarity]:
+    """The same value for all."""
     import pyarrow as pa
 
-    if (user.codes < 0).any() or (item.codes < 0).any():
-        raise UnveilError("some ratings have no user or no item; leave them out")
-    sim = similarity or equal()
-    if value is None:
-        own, codes = pa.nulls(1, pa.int8()).fill_null(0), np.zeros(len(user.codes), np.int32)
-    else:
-        order = sim.order(value.values, "value")
-        own = value.values.take(_places(order))
-        codes = np.append(np.argsort(order), -1).astype(np.int32)[value.codes]
-    there = np.flatnonzero(codes >= 0)
-    key = user.codes[there].astype(np.int64) * max(1, len(item.values)) + item.codes[there]
-    order = np.argsort(key, kind="stable")
-    if (np.diff(key[order]) == 0).any():
-        raise UnveilError("someone rated the same item twice; keep one rating of each")
-    indptr = np.append(0, np.cumsum(np.bincount(user.codes[there], minlength=len(user.values))))
-    names = tuple(shown(n) for n in item.values.to_pylist())
-    width = len(names)
-    return Records(indptr, item.codes[there][order], codes[there][order], names, (own,) * width, (sim,) * width)
+    return np.zeros(count, np.int32), pa.nulls(1, pa.int8()).fill_null(0), equal()
 
 
 def _places(order: Ints) -> pa.Array:

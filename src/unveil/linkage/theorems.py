@@ -32,53 +32,31 @@ with probability γ^(m−1). (If they are drawn from the u − 1 attributes othe
 C(g−1, m−1)/C(u−1, m−1) ≤ (g/u)^(m−1) just the same.) Hence κn γ^(m−1), ``safe``. The document prints m > L =
 log(κn/(1−p)) / log(1/γ), which is κn γ^m < 1−p: one attribute too few unless L is whole, and false (counterexamples are
 among the tests). Nothing but the number of records that have i was used, so that κ = |supp(i)|/n of the attribute at
-hand will do (:func:`unveil.linkage.hypotheses.mean_kappa` averages it). The records that count are those with a rare
+hand will do (:func:`unveil.linkage.tail.mean_kappa` averages it). The records that count are those with a rare
 attribute, and *f must be taken over them*: Theorem 10 takes it over all records, with which it is false again.
 
 **How it is computed.** m is whole and must not be lost to rounding: numbers are taken as they are written (.1 is a
-tenth), logarithms have 60 digits, and a probability is rounded down. Whether the hypotheses hold is the business
-of :mod:`unveil.linkage.hypotheses`; what more the data at hand guarantee, of :mod:`unveil.linkage.agreement`.
+tenth), logarithms have 60 digits, and a probability is rounded down (:mod:`unveil.linkage.whole`).
+
+Given m or p, a theorem makes a guarantee (:mod:`unveil.linkage.guarantees`), and the best one for a good choice of σ
+(:mod:`unveil.linkage.best_bound`). Whether its hypotheses hold is the business of :mod:`unveil.linkage.hypotheses`;
+which attributes are rare, of :mod:`unveil.linkage.tail`; what more the data at hand guarantee, of
+:mod:`unveil.linkage.agreement`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from unveil.errors import UnveilError
-from unveil.linkage.whole import Number, exact, least_power, precisely, rounded_down, rounded_up
-from unveil.wording import counted, listed, number, percent
+from unveil.linkage.whole import Number, exact, least_power, precisely, rounded_up
+from unveil.wording import listed
 
-__all__ = [
-    "THEOREMS",
-    "Guarantee",
-    "Hypothesis",
-    "Setting",
-    "Theorem",
-    "best_bound",
-    "doubling_width",
-    "guaranteed",
-    "halving_kappa",
-    "learned",
-    "smallest_m",
-    "steps",
-    "sufficient",
-]
+__all__ = ["THEOREMS", "Need", "Setting", "Theorem"]
 
-Floats = npt.NDArray[np.float64]
 Need = Literal["pseudometric", "similar", "same support", "below", "supported", "sparse", "tail"]
-Sparsity = Callable[[float], float] | tuple[npt.ArrayLike, npt.ArrayLike]
-
-_GRID = 10_000  # places at which a sparsity function is asked, so that 1/10,000 of the probability is lost at most
-_FAR = 1 << 30  # more attributes than anyone knows
-_NEAR = 1e-12
-_TIED = 64  # places that look equally good and are compared exactly
 
 
 @dataclass(frozen=True)
@@ -144,7 +122,7 @@ class Setting:
         if not 0 <= self.epsilon < 1:
             raise UnveilError("ε lies between 0 and 1, below 1")
         with precisely():
-            if not 0 <= self.sigma < 1 or exact(self.sigma) >= self._width:
+            if not 0 <= self.sigma < 1 or exact(self.sigma) >= self.width:
                 raise UnveilError("σ lies between 0 and 1, below 1, and for similarity (2.2) below 1 − ε")
         if (self.kappa is not None) != self.law.tail:
             raise UnveilError("κ belongs to the theorems about a long tail, and they need it")
@@ -161,321 +139,64 @@ class Setting:
     def limit(self, eta: Number) -> float:
         """L = log(n/η) / log(1/γ), with κn for n in a long tail: the real number that the document prints."""
         with precisely():
-            return float(self._limit(_chance(eta)))
+            return float(self.exact_limit(_chance(eta)))
 
     def attributes(self, eta: Number) -> int:
         """The smallest m with which the record named is more than σ similar but for a probability η."""
         with precisely():
-            return self._attributes(_chance(eta))
+            return self.least(_chance(eta))
 
     def missed(self, m: int) -> float:
         """η, the probability that the record named is not more than σ similar, at most."""
         with precisely():
-            return rounded_up(self._missed(m))
+            return rounded_up(self.exact_missed(m))
 
-    # what follows is exact to 60 digits, and called with that precision
+    # what follows is exact to 60 digits, and called with that precision (:func:`precisely`)
 
     @property
-    def _width(self) -> Decimal:
+    def width(self) -> Decimal:
         """w: what σ stays below."""
         return 1 - exact(self.epsilon) if self.law.similarity == "2.2" else Decimal(1)
 
     @property
-    def _gamma(self) -> Decimal:
+    def gamma(self) -> Decimal:
+        """γ."""
         sigma = exact(self.sigma)
-        return 2 * sigma / (self._width + sigma)
+        return 2 * sigma / (self.width + sigma)
 
     @property
-    def _crowd(self) -> Decimal:
+    def crowd(self) -> Decimal:
         """How many records there are to confuse, n or κn."""
         return exact(self.n) * exact(1 if self.kappa is None else self.kappa)
 
-    def _limit(self, eta: Decimal) -> Decimal:
-        gamma = self._gamma
-        return (self._crowd / eta).ln() / -gamma.ln() if gamma else Decimal(0)
+    def exact_limit(self, eta: Decimal) -> Decimal:
+        """L, not rounded."""
+        gamma = self.gamma
+        return (self.crowd / eta).ln() / -gamma.ln() if gamma else Decimal(0)
 
     @property
-    def _known(self) -> int:
+    def certain(self) -> int:
         """How many of the m attributes do not count: the rare one."""
         return int(self.law.tail and self.bound == "safe")
 
     @property
-    def _strict(self) -> bool:
+    def strict(self) -> bool:
+        """Whether m must be above L: what is printed says so, and is not proven."""
         return self.law.tail and self.bound == "printed"
 
-    def _attributes(self, eta: Decimal) -> int:
-        return max(1, self._known + least_power(self._crowd, eta, self._gamma, self._strict))
+    def least(self, eta: Decimal) -> int:
+        """The smallest m for η."""
+        return max(1, self.certain + least_power(self.crowd, eta, self.gamma, self.strict))
 
-    def _missed(self, m: int) -> Decimal:
+    def exact_missed(self, m: int) -> Decimal:
+        """η, not rounded."""
         if m < 1:
             raise UnveilError("an attacker knows one attribute at least")
-        power = m - self._known
-        return min(Decimal(1), self._crowd * (self._gamma**power if power else 1))
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """What a theorem needs. ``holds`` is None where it was not, or cannot be, checked."""
-
-    kind: Need
-    statement: str
-    holds: bool | None = None
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """Success with probability ``p`` or more for an attacker who knows ``m`` attributes, if the hypotheses hold.
-
-    ``sparsity`` is f(σ) or an upper limit of it, which holds with ``confidence``.
-    """
-
-    setting: Setting
-    m: int
-    p: float
-    sparsity: float
-    confidence: float
-    hypotheses: tuple[Hypothesis, ...]
-
-    @property
-    def adversary(self) -> str:
-        """Â or B̂."""
-        return self.setting.law.adversary
-
-    @property
-    def similarity(self) -> str:
-        """Of records: (2.1), (2.2) or (2.3)."""
-        return self.setting.law.similarity
-
-    @property
-    def proven(self) -> bool | None:
-        """Whether all hypotheses hold; None if some were not checked and none is false."""
-        found = [h.holds for h in self.hypotheses]
-        return False if False in found else None if None in found else True
-
-    @property
-    def sentence(self) -> str:
-        """For people."""
-        at, law = self.setting, self.setting.law
-        name = f"Theorem {law.name}{', as printed, which is not proven' if at._strict else ''}"
-        wrong = [h.statement for h in self.hypotheses if h.holds is False]
-        if wrong:
-            return f"Theorem {law.name} does not apply here. It needs that {'; '.join(wrong)}."
-        known = counted(self.m, "random attribute")
-        if law.tail:
-            known = f"{counted(self.m, 'attribute')}, one of them rare and the others random,"
-        if not self.p:
-            return f"To whoever knows {known} of a random record, Theorem {law.name} guarantees nothing."
-        found = "it" if law.perfect else f"one that {_likeness(at)}"
-        sure = f", with a confidence of {percent(self.confidence)}" if self.confidence < 1 else ""
-        unknown = [h.statement for h in self.hypotheses if h.holds is None]
-        terms = f" It is not known whether, as it must be, {'; '.join(unknown)}." if unknown else ""
-        return (
-            f"Whoever knows {known} of a random record finds {found} among {counted(at.n, 'record')} with probability "
-            f"{percent(_to_four_digits(self.p))} or more ({name}){sure}.{terms}"
-        )
-
-
-def guaranteed(setting: Setting, m: int, sparsity: Number = 0, confidence: float = 1.0) -> Guarantee:
-    """Given m: success with probability 1 − η − f(σ) or more.
-
-    >>> guaranteed(Setting("8(a)", 8619, 0.73), 69, 0.079).p
-    0.8501038234899474
-    """
-    if not 0 <= sparsity <= 1 or (sparsity and not setting.law.perfect):
-        raise UnveilError("a sparsity is a share of the records, and belongs to theorems about finding the record")
-    with precisely():
-        missed, left = setting._missed(m), 1 - exact(sparsity)
-        lost = missed > 0 and left - missed == left  # in rounding to 60 digits
-        p = rounded_down(max(Decimal(0), left - missed), setting._strict or lost)
-    needs = tuple(Hypothesis(n, _statement(n, setting, m, float(sparsity)), _given(n)) for n in setting.law.needs)
-    return Guarantee(setting, m, p, float(sparsity), confidence, needs)
-
-
-def sufficient(setting: Setting, p: Number, sparsity: Number = 0, confidence: float = 1.0) -> Guarantee:
-    """Given p: the smallest m that guarantees success with probability p. Theorem 8 as printed has p = 1 − 2δ, f = δ.
-
-    >>> sufficient(Setting("4(1)", 10**6, 0.35), 0.99).m
-    29
-    """
-    with precisely():
-        eta = 1 - exact(p) - exact(sparsity)
-        if not 0 < eta <= 1:
-            raise UnveilError("no number of attributes is enough: p must stay below 1 − f(σ), and be 0 or more")
-        m = setting._attributes(eta)
-    return guaranteed(setting, m, sparsity, confidence)
-
-
-def steps(nearest: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """f from each record's greatest similarity to another one: the σ at which it falls, and f just above each.
-
-    >>> steps([0.5, 0.2, 0.5, 1.0])
-    (array([0. , 0.2, 0.5, 1. ]), array([1.  , 0.75, 0.25, 0.  ]))
-    """
-    own = np.asarray(nearest, np.float64)
-    if not own.size or not ((own >= 0) & (own <= 1)).all():
-        raise UnveilError("the sparsity function needs a record at least, and similarities from 0 to 1")
-    sigma, counts = np.unique(np.append(0.0, own), return_counts=True)
-    counts[0] -= 1
-    return sigma, (own.size - np.cumsum(counts)) / own.size
-
-
-def best_bound(
-    n: int,
-    m: int,
-    sparsity: Sparsity,
-    *,
-    theorem: str = "8(a)",
-    epsilon: Number = 0,
-    kappa: Number | None = None,
-    bound: Literal["safe", "printed"] = "safe",
-    confidence: float = 1.0,
-) -> Guarantee:
-    """Theorem 7 with two errors, at the best σ: the largest of 1 − n γ(σ)^m − f(σ), and 0 if that is negative.
-
-    ``sparsity`` is f, or places σ_k with f_k, the most that f is beyond σ_k. γ rises with σ and f falls in steps, so
-    the best σ lies just above a step, and with Sim > σ just above is at: it is found exactly. A function is asked where
-    η is 0, 1/10,000, …: between two such places nothing better than by 1/10,000 is missed.
-
-    Where f is known from a sample, pass upper limits of it. As σ is chosen after seeing them, they must hold all at
-    once, as those of a confidence band do.
-
-    >>> guarantee = best_bound(8619, 69, ([0.70, 0.73, 0.75], [0.145, 0.079, 0.063]))
-    >>> guarantee.setting.sigma, round(guarantee.p, 4)
-    (0.73, 0.8501)
-    """
-    first = Setting(theorem, n, 0, epsilon, kappa, bound)
-    sigma, f = _places_of(sparsity, first, m)
-    width, power = float(first._width), m - first._known
-    gamma = 2 * sigma / (width + sigma)
-    with np.errstate(divide="ignore"):
-        log_missed = math.log(float(first._crowd)) + (power * np.log(gamma) if power else np.zeros_like(gamma))
-    value = 1 - np.exp(np.minimum(log_missed, 0.0)) - f
-    near = np.flatnonzero(value >= value.max() - _NEAR)[:_TIED]
-    found = [guaranteed(replace(first, sigma=float(sigma[k])), m, float(f[k]), confidence) for k in near]
-    return max(found, key=lambda guarantee: guarantee.p)
-
-
-def smallest_m(
-    n: int,
-    p: Number,
-    sparsity: Sparsity,
-    *,
-    theorem: str = "8(a)",
-    epsilon: Number = 0,
-    kappa: Number | None = None,
-    bound: Literal["safe", "printed"] = "safe",
-    confidence: float = 1.0,
-) -> Guarantee | None:
-    """The smallest m with which :func:`best_bound` reaches p; None where none does, because f stays above 1 − p.
-
-    >>> found = smallest_m(8619, 0.842, ([0.70, 0.73, 0.75], [0.145, 0.079, 0.063]))
-    >>> found and (found.m, found.setting.sigma)
-    (69, 0.73)
-    """
-
-    def best(m: int) -> Guarantee:
-        return best_bound(
-            n, m, sparsity, theorem=theorem, epsilon=epsilon, kappa=kappa, bound=bound, confidence=confidence
-        )
-
-    low, high, found = 0, 1, best(1)
-    while found.p < p:
-        if high >= _FAR:
-            return None
-        low, high = high, 2 * high
-        found = best(high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        other = best(middle)
-        low, high, found = (low, middle, other) if other.p >= p else (middle, high, found)
-    return found
-
-
-def learned(c: int, sigma: Number) -> int:
-    """Corollary 5: where no value is null and c attributes are compared for equality, whoever finds a record σ similar
-    learns ⌈σc⌉ values of the true one, those known before included.
-
-    >>> learned(160, 0.35)
-    56
-    """
-    with precisely():
-        return int((c * exact(sigma)).to_integral_value(ROUND_CEILING))
-
-
-def doubling_width(n: int, p: Number, sigma: Number) -> tuple[float, int]:
-    """Example 1: how many attributes c there must be for Corollary 5 to double what the attacker knows: 2m ≤ σc. The
-    real number for m = L, as printed, and the whole one for a whole m."""
-    setting = Setting("4(1)", n, sigma)
-    m = sufficient(setting, p).m
-    with precisely():
-        limit = 2 * setting._limit(1 - exact(p)) / exact(sigma)
-        return float(limit), int((2 * m / exact(sigma)).to_integral_value(ROUND_CEILING))
-
-
-def halving_kappa(n: int, p: Number) -> float:
-    """κ = √((1−p)/n), with which the L of a long tail is half of that without (§4.4); the safe m is one more."""
-    with precisely():
-        return float(((1 - exact(p)) / n).sqrt())
-
-
-def _places_of(sparsity: Sparsity, setting: Setting, m: int) -> tuple[Floats, Floats]:
-    """Places σ below w, 0 among them, and the most that f is beyond each."""
-    width = float(setting._width)
-    if callable(sparsity):
-        sigma = _even(setting, m, width)
-        f = np.array([float(sparsity(float(s))) for s in sigma])
-    else:
-        sigma, f = (np.asarray(part, np.float64) for part in sparsity)
-    if sigma.shape != f.shape or sigma.ndim != 1:
-        raise UnveilError("every σ needs its share of records that have another one more similar")
-    if not ((sigma >= 0) & (sigma <= 1) & (f >= 0) & (f <= 1)).all():
-        raise UnveilError("similarities and shares of records lie between 0 and 1")
-    kept = sigma < width
-    return np.append(0.0, sigma[kept]), np.append(1.0, f[kept])
-
-
-def _even(setting: Setting, m: int, width: float) -> Floats:
-    """The σ where η is 0, 1/10,000, … 1; those evenly spread where η does not depend on σ."""
-    power = m - setting._known
-    part = np.arange(_GRID) / _GRID
-    gamma = np.minimum((part / float(setting._crowd)) ** (1 / power), 1.0) if power else part
-    return np.asarray(width * gamma / (2 - gamma))
+        power = m - self.certain
+        return min(Decimal(1), self.crowd * (self.gamma**power if power else 1))
 
 
 def _chance(eta: Number) -> Decimal:
     if not 0 < eta <= 1:
         raise UnveilError("η is a probability, above 0")
     return exact(eta)
-
-
-def _given(need: Need) -> bool | None:
-    return True if need == "below" else None
-
-
-def _statement(need: Need, at: Setting, m: int, sparsity: float) -> str:
-    few, sigma = "records with a rare attribute" if at.law.tail else "records", float(at.sigma)
-    return {
-        "pseudometric": "1 − sim satisfies the triangle inequality",
-        "similar": f"what the attacker knows is {number(1 - float(at.epsilon) / 2)} or more alike to the truth",
-        "same support": "the attacker knows of no attribute that the record has not",
-        "below": "σ is below 1 − ε",
-        "supported": f"all {few} have {counted(m, 'attribute')} or more",
-        "sparse": f"{percent(sparsity)} of the {few} or fewer have another one more than {percent(sigma)} similar",
-        "tail": f"a rare attribute is one that {_rarity(at)}",
-    }[need]
-
-
-def _likeness(at: Setting) -> str:
-    return {
-        "2.1": "agrees with it on more than {} of the attributes that either has",
-        "2.2": "is more than {} similar to it",
-        "2.3": "shares with it more than {} of the attributes that either has",
-    }[at.law.similarity].format(percent(float(at.sigma)))
-
-
-def _rarity(at: Setting) -> str:
-    return f"{number(float(at.n * (at.kappa or 0)))} of {counted(at.n, 'record')} or fewer have"
-
-
-def _to_four_digits(p: float) -> float:
-    return float(Decimal(repr(p)).quantize(Decimal("1e-4"), ROUND_FLOOR))

@@ -33,14 +33,17 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
-from unveil.linkage import _attack
+from unveil.linkage._rarest import rarest
 from unveil.linkage.adversaries import indexed, liking, scoreboard, seen
-from unveil.linkage.attack import Estimate, Floats, Ints, estimated
 from unveil.linkage.auxiliary import Knowledge, draw
+from unveil.linkage.intervals import Estimate, estimated
 from unveil.linkage.records import Records
 from unveil.run import Run
 
 __all__ = ["Unicity", "Worst", "unicity", "worst_case"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 _WORK = 2_000_000_000  # words of bits and entries of records: about a second
 _SLICE = 50_000_000
@@ -163,7 +166,7 @@ def worst_case(
         parts = np.zeros(len(todo), np.int64), np.zeros(len(todo), np.int64), np.zeros(len(todo), np.bool_)
         while first < len(todo):
             run.check()
-            first, spent = _attack.rarest(index, like, at[todo], before, size, cap, first, len(todo), _SLICE, *parts)
+            first, spent = rarest(index, like, at[todo], before, size, cap, first, len(todo), _SLICE, *parts)
             left -= spent
             run.progress("looking for the rarest points", (len(rows) - len(todo) + first) / len(rows))
         found.least[todo], found.all_points[todo], found.exact[todo] = parts

@@ -16,7 +16,9 @@ from fractions import Fraction
 
 import numpy as np
 
-__all__ = ["Number", "exact", "least_power", "precisely", "rounded_down", "rounded_up"]
+from unveil.errors import UnveilError
+
+__all__ = ["Number", "exact", "least_power", "precisely", "rounded_down", "rounded_up", "written"]
 
 Number = int | float | Fraction
 
@@ -38,6 +40,17 @@ def exact(x: Number) -> Decimal:
     if isinstance(x, Fraction):
         return Decimal(x.numerator) / Decimal(x.denominator)
     return Decimal(int(x)) if isinstance(x, int | np.integer) else Decimal(repr(float(x)))
+
+
+def written(x: Number) -> Fraction:
+    """A similarity, a share or a rank as it is written.
+
+    >>> written(0.8)
+    Fraction(4, 5)
+    """
+    if isinstance(x, bool) or not 0 <= x <= 1:
+        raise UnveilError("a similarity, a share or a rank lies between 0 and 1")
+    return x if isinstance(x, Fraction) else Fraction(repr(float(x)))
 
 
 def rounded_down(x: Decimal, strict: bool = False) -> float:

@@ -63,9 +63,9 @@ def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Poli
         identifier=tuple(c for c in policy.identifier if c in there),
         guessed=tuple(c for c in policy.guessed if c in there),
     )
-    unnamed = [c for c in table.columns if c not in policy.roles and c != policy.subject]
+    unnamed = [c for c in table.columns if c not in (*policy.roles, *policy.ratings, policy.subject)]
     guesses = suggest(table, policy.missing, run) if unnamed else {}
-    if policy.quasi:
+    if policy.quasi or policy.ratings:
         guesses = {name: guess for name, guess in guesses.items() if guess.telling}
     columns = tuple(_column(name, policy, guesses.get(name) if name in unnamed else None) for name in table.columns)
     return _with_guesses(policy, [c for c in columns if c.name in unnamed and c.origin == "guessed"]), columns
@@ -79,6 +79,8 @@ def _column(name: str, policy: Policy, guess: Guess | None) -> Column:
         return Column(name, role, "given")
     if name == policy.subject:
         return Column(name, "insensitive", "given", "says which rows are the same person")
+    if name in policy.ratings:
+        return Column(name, "quasi", "given", "what someone may know of a person")
     if guess is not None:
         return Column(name, guess.role, "guessed", guess.why)
     return Column(name, "insensitive", "assumed", "not named in the policy")
@@ -91,7 +93,7 @@ def _with_guesses(policy: Policy, guesses: list[Column]) -> Policy:
     def named(role: Role) -> tuple[str, ...]:
         return tuple(c.name for c in guesses if c.role == role)
 
-    quasi = () if policy.quasi else named("quasi")
+    quasi = () if policy.quasi or policy.ratings else named("quasi")
     return replace(
         policy,
         identifier=policy.identifier + named("identifier"),
@@ -155,7 +157,7 @@ def _quoted(names: tuple[str, ...]) -> list[str]:
 def _check_names(policy: Policy, table: Table) -> None:
     """Every column that the policy names must be there, but for identifiers: those should be gone."""
     named = [c for c, role in policy.roles.items() if role != "identifier"]
-    for name in [*named, *([policy.subject] if policy.subject else [])]:
+    for name in [*named, *([policy.subject] if policy.subject else []), *policy.ratings]:
         if name not in table.columns:
             folded = {c.casefold(): c for c in table.columns}
             close = difflib.get_close_matches(name.casefold(), folded, n=1)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-__all__ = ["BLUE", "INK", "RED", "WIDTH", "blank", "clean"]
+__all__ = ["BLUE", "COLOURS", "INK", "RED", "WIDTH", "blank", "clean"]
 
 WIDTH = 400  # on a phone a card is some 326 px wide: 12 px text then still measures 9.8 px
 INK = "currentColor"
 BLUE, RED = "#3a80bf", "#c4533a"  # at least 3:1 against the light and the dark page
+COLOURS = (BLUE, "#b87400", "#2a8c62", "#c8509c", INK, "#8c6ce0")  # of several lines; none like RED, the mark
 
 _SHAPES = {"g", "path", "line", "rect", "text", "tspan"}
 _GEOMETRY = {"d", "x", "y", "x1", "y1", "x2", "y2", "dx", "dy", "width", "height", "transform"}
@@ -25,13 +26,21 @@ _VALUE = re.compile(r"(?!.*url)[-\w\s.,#()+%]*")
 _DECIMALS = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def clean(drawing: str, title: str, description: str) -> str:
-    """The drawing as an SVG element that is nothing but shapes and text, with its accessible name."""
+def clean(drawing: str, title: str, description: str, below: ET.Element | None = None) -> str:
+    """The drawing as an SVG element that is nothing but shapes and text, with its accessible name.
+
+    ``below`` is a second drawing, set under the first.
+    """
     source = ET.fromstring(drawing)
     width, height = (round(float(source.get(side, "0"))) for side in ("width", "height"))
-    picture = _frame(title, description, width, height)
+    more = 0 if below is None else round(float(below.get("height", "0")))
+    picture = _frame(title, description, width, height + more)
     for child in source:
         _copy(child, picture)
+    if below is not None:
+        moved = ET.Element("g", {"transform": f"translate(0,{height})"})
+        moved.extend(below)
+        _copy(moved, picture)
     return ET.tostring(picture, encoding="unicode")
 
 

@@ -10,19 +10,33 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any, Literal
 
 from unveil.finding import Curve
 from unveil.wording import number, shown
 
-__all__ = ["PLOT", "Plot", "Scale", "bars", "domain", "label", "mark_before", "name", "prepare", "ticks", "width"]
+__all__ = [
+    "PLOT",
+    "Plot",
+    "Scale",
+    "bars",
+    "by_line",
+    "domain",
+    "label",
+    "mark_before",
+    "name",
+    "prepare",
+    "ticks",
+    "width",
+]
 
 Scale = Literal["linear", "log", "symlog", "category"]
 
 PLOT = 340  # the width of the plot in pixels, roughly: what the value axis leaves of the picture
 
 _NAME = 28  # characters of a name, where a character has the usual width
+_LINE_NAME = 42  # characters of the name of a line: it has the width of the picture
 _ROWS = 30  # bars of a chart that lies on its side
 _UPRIGHT = 52  # characters that fit under upright bars, all names together
 _BAR = 26  # the widest bar, in pixels
@@ -32,7 +46,10 @@ _NONCHARACTERS = re.compile("[\ufffe\uffff]")  # forbidden in XML
 
 @dataclass(frozen=True)
 class Plot:
-    """What is drawn of a curve. ``left_out`` counts the categories that a chart on its side has no room for."""
+    """What is drawn of a curve. ``left_out`` counts the categories that a chart on its side has no room for.
+
+    ``series`` holds the name of each point's line; all are empty where there is one line.
+    """
 
     curve: Curve
     scale: Scale
@@ -40,22 +57,39 @@ class Plot:
     y: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    series: tuple[str, ...]
     sideways: bool = False
     left_out: int = 0
 
 
 def prepare(curve: Curve) -> Plot:
     """The drawable part of a curve: points beyond all measure are left out, names made showable and distinct."""
-    columns = (curve.x, curve.y, curve.low or curve.y, curve.high or curve.y)
+    columns = (curve.x, curve.y, curve.low or curve.y, curve.high or curve.y, _line_names(curve))
     points = [p for p in zip(*columns, strict=True) if all(isinstance(v, str) or _drawable(v) for v in p)]
-    x, y, low, high = zip(*points, strict=True) if points else ((), (), (), ())
+    x, y, low, high, series = zip(*points, strict=True) if points else ((), (), (), (), ())
     scale = _scale(curve, x)
-    plot = Plot(curve, scale, x, y, low, high)
+    plot = Plot(curve, scale, x, y, low, high, series)
     if scale != "category" or not points:
         return plot
     names = tuple(_distinct(name(v if isinstance(v, str) else number(v)) for v in x))
     plot = replace(plot, x=names)
     return plot if curve.kind == "line" or _fit(names) else _sideways(plot)
+
+
+def _line_names(curve: Curve) -> tuple[str, ...]:
+    """The name of each point's line, as it may be shown."""
+    series = curve.series or ("",) * len(curve.y)
+    own = list(dict.fromkeys(series))
+    names = dict(zip(own, _distinct(name(n, _LINE_NAME) for n in own), strict=True))
+    return tuple(names[n] for n in series)
+
+
+def by_line(plot: Plot) -> dict[str, list[dict[str, Any]]]:
+    """The points of each line, by its name."""
+    keys = ("x", "y", "low", "high")
+    rows = (dict(zip(keys, p, strict=True)) for p in zip(plot.x, plot.y, plot.low, plot.high, strict=True))
+    named = zip(plot.series, rows, strict=True)
+    return {line: [row for _, row in group] for line, group in groupby(named, key=lambda pair: pair[0])}
 
 
 def _fit(names: tuple[str, ...]) -> bool:
@@ -167,7 +201,8 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
 
 def _sideways(plot: Plot) -> Plot:
     x, y, low, high = (column[:_ROWS] for column in (plot.x, plot.y, plot.low, plot.high))
-    return replace(plot, x=x, y=y, low=low, high=high, sideways=True, left_out=len(plot.x) - len(x))
+    first = replace(plot, x=x, y=y, low=low, high=high, series=plot.series[:_ROWS])
+    return replace(first, sideways=True, left_out=len(plot.x) - len(x))
 
 
 def _transform(scale: Scale) -> tuple[Callable[[float], float], Callable[[float], float]]:

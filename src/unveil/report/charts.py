@@ -8,19 +8,23 @@ Conventions
   in percent.
 - Bars never overlap (``_plot.bars``). Names too long to stand under their bars lay the chart on its side; it then
   shows the first of them, and says so.
+- Several lines differ in colour, dash and the shape of their points, so that they can be told apart in grey; their
+  names stand in a legend below.
 - A mark on a category axis stands before the first category that begins with a number as large as the mark.
 """
 
 from __future__ import annotations
 
+import math
 import textwrap
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from unveil.finding import Curve, Links
 from unveil.report import links
-from unveil.report._picture import BLUE, INK, RED, WIDTH, blank, clean
-from unveil.report._plot import Plot, bars, domain, label, mark_before, prepare, ticks
+from unveil.report._picture import BLUE, COLOURS, INK, RED, WIDTH, blank, clean
+from unveil.report._plot import Plot, bars, by_line, domain, label, mark_before, prepare, ticks, width
 from unveil.report.words import is_share
 
 if TYPE_CHECKING:
@@ -33,6 +37,32 @@ _ROW = 20  # a bar of a chart on its side
 _BAR = 52  # the widest upright bar
 _FONT = 13.5  # measured a little larger than drawn: the page's typeface may be wider than the one measured here
 _LINE = 15
+_LETTER = 7.5  # pixels of a character of the legend, at most, as a rule
+_FEW = 16  # up to so many points of one line among several are shown each
+_POINT = 3  # half the width of such a point
+_SAMPLE = 34  # the piece of a line that stands before its name
+_ENTRY = 20  # a row of the legend
+
+
+class _Style(NamedTuple):
+    """How one of several lines looks. ``point`` is a path, roughly in the square from -1 to 1."""
+
+    colour: str
+    dash: tuple[int, ...]
+    point: str
+
+
+_DASHES = ((), (7, 3), (2, 2), (9, 3, 2, 3), (4, 5), (12, 3, 2, 3, 2, 3))
+_POINTS = (
+    "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",  # circle
+    "M-.9,-.9H.9V.9H-.9Z",  # square
+    "M-1.1,.9H1.1L0,-1.1Z",  # triangle
+    "M0,-1.3L1.3,0L0,1.3L-1.3,0Z",  # diamond
+    "M-1.2,-.4H-.4V-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2Z",  # cross
+    "M-1.1,-.9H1.1L0,1.1Z",  # triangle upside down
+)
+# The first line is solid and drawn first: where another covers it, it shows between the dashes.
+_STYLES = tuple(map(_Style, COLOURS, _DASHES, _POINTS))
 
 
 def svg(curve: Curve | Links) -> str:
@@ -48,7 +78,7 @@ def svg(curve: Curve | Links) -> str:
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     drawing = vl_convert.vegalite_to_svg(_specification(plot), vl_version=version, allowed_base_urls=[])
-    return clean(drawing, title, description)
+    return clean(drawing, title, description, None if curve.series is None else _legend(plot))
 
 
 def _specification(plot: Plot) -> dict[str, Any]:
@@ -90,19 +120,58 @@ def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
 
 
 def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
-    import altair as alt
-
-    keys = ("x", "y", "low", "high")
-    rows = [dict(zip(keys, p, strict=True)) for p in zip(plot.x, plot.y, plot.low, plot.high, strict=True)]
     x = _names(plot) if plot.scale == "category" else _numbers(plot, plot.x, mark)
     values = (*plot.low, *plot.y, *plot.high)
-    base = _chart(rows).encode(x=x)
-    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(color=BLUE, size=30) if len(rows) <= 30 else False)
-    layers = [line.encode(y=_values(plot, values))]
-    if plot.curve.low is not None or plot.curve.high is not None:
-        band = base.mark_area(color=BLUE, opacity=0.25)
-        layers.insert(0, band.encode(y=_values(plot, values, "low"), y2="high:Q"))
-    return layers
+    bands, drawn = [], []
+    for style, rows in zip(_STYLES, by_line(plot).values(), strict=False):
+        base = _chart(rows).encode(x=x)
+        look = _one_line(len(rows)) if plot.curve.series is None else _one_of_several(style, len(rows))
+        drawn.append(base.mark_line(color=style.colour, **look).encode(y=_values(plot, values)))
+        band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
+        bands.append(band.encode(y=_values(plot, values, "low"), y2="high:Q"))
+    banded = plot.curve.low is not None or plot.curve.high is not None
+    return [*(bands if banded else []), *drawn]
+
+
+def _one_line(count: int) -> dict[str, Any]:
+    """The points of the only line, unless there are too many to show each."""
+    import altair as alt
+
+    return {"point": alt.OverlayMarkDef(color=BLUE, size=30) if count <= 30 else False}
+
+
+def _one_of_several(style: _Style, count: int) -> dict[str, Any]:
+    """The dashes of a line and its points, unless there are too many to show each."""
+    import altair as alt
+
+    area = (2 * _POINT) ** 2  # Vega scales a path by half the square root of its size
+    point = alt.OverlayMarkDef(color=style.colour, size=area, shape=style.point) if count <= _FEW else False
+    return {"point": point, "strokeDash": list(style.dash) or alt.Undefined}
+
+
+def _legend(plot: Plot) -> ET.Element:
+    """A piece of each line with its name, row by row, in as many columns as have room."""
+    entries = by_line(plot)
+    room = _SAMPLE + 22 + _LETTER * max(map(width, entries))
+    rows = math.ceil(len(entries) / max(1, int(WIDTH // room)))
+    columns = math.ceil(len(entries) / rows)
+    drawing = ET.Element("svg", {"height": str(6 + _ENTRY * rows)})
+    for i, (style, (line, points)) in enumerate(zip(_STYLES, entries.items(), strict=False)):
+        place = f"translate({4 + i % columns * room},{4 + _ENTRY * (i // columns) + _ENTRY / 2})"
+        entry = ET.SubElement(drawing, "g", {"transform": place})
+        _sample(entry, style, len(points))
+        ET.SubElement(entry, "text", {"x": f"{_SAMPLE + 6}", "y": "4", "fill": INK, "font-size": "12px"}).text = line
+    return drawing
+
+
+def _sample(entry: ET.Element, style: _Style, count: int) -> None:
+    """A piece of the line, with a point where the line shows its points."""
+    dash = {"stroke-dasharray": ",".join(map(str, style.dash))} if style.dash else {}
+    look = {"fill": "none", "stroke": style.colour, "stroke-width": "2", **dash}
+    ET.SubElement(entry, "path", {"d": f"M0,0h{_SAMPLE}", **look})
+    if count <= _FEW:
+        middle = f"translate({_SAMPLE // 2},0) scale({_POINT})"
+        ET.SubElement(entry, "path", {"d": style.point, "transform": middle, "fill": style.colour})
 
 
 def _mark_layers(plot: Plot, mark: float | str, lines: Sequence[str]) -> list[alt.Chart]:

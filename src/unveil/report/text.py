@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -158,16 +159,25 @@ def _draws(console: Console) -> bool:
 
 
 def _spark(assessment: Assessment) -> Iterator[RenderableType]:
-    """The first curve of the deciding finding, or of any, as one line of blocks."""
+    """The first curve of the deciding finding, or of any, as one line of blocks; of several lines the first."""
     decided = assessment.decided_by
     ordered = [*([decided] if decided else []), *assessment.findings]
     curve = next((c for f in ordered for c in f.curves if isinstance(c, Curve) and c.y), None)
     if curve is None:
         return
     yield _text(curve.title, "bold")
+    line = "" if curve.series is None else f"; line: {shown(curve.series[0])}"
+    curve = _first_line(curve)
     ends = " to ".join(dict.fromkeys((_end(curve, 0), _end(curve, -1))))
-    yield _indented(f"{_blocks(curve.y)}  {ends}: {curve.x_label}")
+    yield _indented(f"{_blocks(curve.y)}  {ends}: {curve.x_label}{line}")
     yield _text("")
+
+
+def _first_line(curve: Curve) -> Curve:
+    if curve.series is None:
+        return curve
+    n = curve.series.count(curve.series[0])
+    return replace(curve, x=curve.x[:n], y=curve.y[:n], low=None, high=None, series=None)
 
 
 def _end(curve: Curve, at: int) -> str:

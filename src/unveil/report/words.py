@@ -229,9 +229,16 @@ def table(curve: Curve | Links) -> tuple[list[str], list[list[str]]]:
     """A chart's data for the table beside it: the headings and the rows, written as the axes write them."""
     if isinstance(curve, Links):
         return _links_table(curve)
-    named = [(curve.x_label, curve.x), (curve.y_label, curve.y), ("from", curve.low), ("to", curve.high)]
-    present = [(label, values) for label, values in named if values is not None]
-    return [label for label, _ in present], [list(row) for row in zip(*(_texts(*p) for p in present), strict=True)]
+    x, y = curve.x_label, curve.y_label
+    columns: list[tuple[str, str, Sequence[float | str] | None]] = [
+        ("line", "", curve.series),
+        (x, x, curve.x),
+        (y, y, curve.y),
+        ("from", y, curve.low),
+        ("to", y, curve.high),
+    ]
+    present = [(heading, _texts(axis, values)) for heading, axis, values in columns if values is not None]
+    return [heading for heading, _ in present], [list(row) for row in zip(*(t for _, t in present), strict=True)]
 
 
 def _links_table(links: Links) -> tuple[list[str], list[list[str]]]:

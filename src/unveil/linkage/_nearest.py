@@ -1,4 +1,4 @@
-"""The compiled inner loops of ``sparsity``.
+"""The compiled inner loops of ``nearest`` and ``planes``.
 
 One record x is compared with a block of others at a time, all of whose sums lie side by side in ``sums``: for each of
 them Σ sim in the low bits and, from bit ``SHIFT`` on, how many attributes both have. Attributes that many records have
@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from unveil.compiled import kernel
+from unveil.linkage._bits import bit_count
 
 __all__ = [
     "LINEAR",
@@ -30,8 +29,6 @@ __all__ = [
     "Rules",
     "counted",
     "filled",
-    "mixed",
-    "same",
     "sought",
 ]
 
@@ -39,7 +36,6 @@ SHIFT = 42
 _SUM = (1 << SHIFT) - 1
 _ONE = 1 << SHIFT
 RUN, TABLE, LINEAR = 0, 1, 2  # how the values of an attribute are compared
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
 _FEW = 4  # where less than one in so many records of a block is touched, only those are looked at
 
 
@@ -83,52 +79,6 @@ class Others(NamedTuple):
     begins: Any
     slot: Any
     value: Any
-
-
-def _bits_set(_context: Any, _x: Any) -> Any:
-    """How many bits of a word are set. As an instruction of its own it is done for several words at once."""
-
-    def made(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), made
-
-
-_count: Any = intrinsic(_bits_set)
-
-
-# ---- equal records ---------------------------------------------------------------------------------------------------
-
-
-@kernel
-def mixed(known: Any, rules: Any, first: Any, last: Any, made: Any) -> None:
-    """A number for each record that is the same for equal ones and hardly ever for others."""
-    for r in range(first, last):
-        found = _MIX  # not 0, which some first entries would not change
-        for p in range(known.indptr[r], known.indptr[r + 1]):
-            a = known.attribute[p]
-            code = rules.code[rules.start[a] + known.value[p]]
-            found = (found ^ np.uint64((np.int64(a) << 32) | code)) * _MIX
-            found ^= found >> np.uint64(29)
-        made[r] = found
-
-
-@kernel
-def same(known: Any, rules: Any, order: Any, numbers: Any, first: Any, last: Any, fresh: Any) -> None:
-    """Whether each record of ``order`` differs from the one before."""
-    for k in range(max(first, 1), last):
-        one, other = order[k - 1], order[k]
-        p, q = known.indptr[one], known.indptr[other]
-        size = known.indptr[one + 1] - p
-        alike = numbers[one] == numbers[other] and size == known.indptr[other + 1] - q
-        i = 0
-        while alike and i < size:
-            a = known.attribute[p + i]
-            begin = rules.start[a]
-            alike = a == known.attribute[q + i]
-            alike = alike and rules.code[begin + known.value[p + i]] == rules.code[begin + known.value[q + i]]
-            i += 1
-        fresh[k] = not alike
 
 
 # ---- planes and lists ------------------------------------------------------------------------------------------------
@@ -278,14 +228,14 @@ def _compared(low: Any, high: Any, others: Any, b: Any, unit: Any, sums: Any, sp
 @kernel
 def _shared(has: Any, own: Any, sums: Any) -> None:
     for j in range(len(sums)):
-        sums[j] += np.int64(_count(has[j] & own)) * (_ONE + 1)
+        sums[j] += np.int64(bit_count(has[j] & own)) * (_ONE + 1)
 
 
 @kernel
 def _equal(has: Any, own: Any, plane: Any, bits: Any, sums: Any) -> None:
     for j in range(len(sums)):
         both = has[j] & own
-        sums[j] += np.int64((_count(both) << np.uint64(SHIFT)) + _count(both & ~(plane[j] ^ bits)))
+        sums[j] += np.int64((bit_count(both) << np.uint64(SHIFT)) + bit_count(both & ~(plane[j] ^ bits)))
 
 
 @kernel
@@ -304,7 +254,7 @@ def _differ_more(one: Any, bits: Any, other: Any, more: Any, spare: Any) -> None
 def _not_differing(has: Any, own: Any, spare: Any, sums: Any) -> None:
     for j in range(len(sums)):
         both = has[j] & own
-        sums[j] += np.int64((_count(both) << np.uint64(SHIFT)) + _count(both & ~spare[j]))
+        sums[j] += np.int64((bit_count(both) << np.uint64(SHIFT)) + bit_count(both & ~spare[j]))
 
 
 @kernel
@@ -318,7 +268,7 @@ def _outside(plane: Any, low: Any, high: Any, under: Any, over: Any) -> None:
 def _outside_both(has: Any, own: Any, under: Any, over: Any, sums: Any) -> None:
     for j in range(len(sums)):
         both = has[j] & own
-        sums[j] += np.int64((_count(both) << np.uint64(SHIFT)) + _count(both & ~(under[j] | over[j])))
+        sums[j] += np.int64((bit_count(both) << np.uint64(SHIFT)) + bit_count(both & ~(under[j] | over[j])))
 
 
 @kernel

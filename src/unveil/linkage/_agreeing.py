@@ -1,0 +1,38 @@
+"""Compiled: on how many things a record agrees with all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unveil.compiled import kernel
+
+__all__ = ["agreeing"]
+
+
+@kernel
+def agreeing(
+    indptr: Any, attribute: Any, value: Any, begin: Any, low: Any, high: Any, starts: Any, holder: Any, code: Any,
+    support: Any, row: Any, count: Any, found: Any,
+) -> None:  # fmt: skip
+    """Fill ``found[k, g]``, for one record: how many others agree with it on g things and have fewer things (k = 0),
+    as many (1) or more (2). ``count`` is 0 for every record, before and after."""
+    n, own = len(indptr) - 1, indptr[row + 1] - indptr[row]
+    found[:, : own + 1] = 0
+    for e in range(indptr[row], indptr[row + 1]):
+        i = attribute[e]
+        first, last = low[begin[i] + value[e]], high[begin[i] + value[e]]
+        left, right = starts[i], starts[i + 1]
+        while left < right:
+            middle = (left + right) // 2
+            if code[middle] < first:
+                left = middle + 1
+            else:
+                right = middle
+        for place in range(left, starts[i + 1]):
+            if code[place] > last:
+                break
+            count[holder[place]] += 1
+    for y in range(n):
+        if y != row:
+            found[0 if support[y] < own else 1 if support[y] == own else 2, count[y]] += 1
+        count[y] = 0

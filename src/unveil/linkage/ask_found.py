@@ -1,0 +1,317 @@
+"""The findings about someone who attacks: how often people are found, and how often nobody else fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from unveil.finding import Curve, Exposed, Finding
+from unveil.linkage.adversaries import Adversary, bare, eccentric, likeliest, scoreboard, smallest
+from unveil.linkage.attack import Outcome, attack
+from unveil.linkage.auxiliary import Knowledge
+from unveil.linkage.intervals import Estimate
+from unveil.linkage.people import People
+from unveil.linkage.success import TARGETS, success
+from unveil.linkage.telling import MERENER, MONTJOYE, NARAYANAN, PHI, lead, maker
+from unveil.linkage.unicity import Worst, worst_case
+from unveil.policy import Policy
+from unveil.run import Run
+from unveil.wording import counted, percent
+
+__all__ = ["found_findings", "numbers", "scale"]
+
+_FEW_TARGETS = 100
+_WORK = 20_000_000
+_POINTS = 12
+_LIKELY = 0.5
+_WRONG = 0.1
+_RARE = 0.5  # the rank from which on a thing is rare, as a share of all
+_ALIKE = 0.5
+_WORST = 1_000  # people for whom the worst is looked for
+_LOOKED_AT = 1_000_000_000
+
+
+def found_findings(people: People, known: int, policy: Policy, run: Run) -> Iterator[Finding]:
+    """Success with so many things known, and unicity."""
+    ms = numbers(known, int(people.support.max()))
+    right = success(
+        people.records, ms, rng=run.rng("linkage.success"), equals=people.equals, confidence=run.confidence, run=run
+    )
+    make = maker(people, known, policy)
+    yield _success(right, _others(people, ms, run), people, known, policy, run, make)
+    yield _unicity(right, _worst(people, known, run), people, known, make)
+
+
+def _worst(people: People, known: int, run: Run) -> Worst:
+    """What is found by someone who knows what singles each of some random people out best."""
+    records = people.records.part(0)
+    rows = np.arange(records.n)
+    if records.n > _WORST:
+        rows = np.sort(run.rng("linkage.unicity worst").choice(rows, _WORST, replace=False))
+    return worst_case(records, known, targets=rows, work=_LOOKED_AT, run=run)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """One attacker's curve."""
+
+    name: str
+    outcomes: tuple[Outcome, ...]
+
+
+def _others(people: People, ms: Sequence[int], run: Run) -> dict[str, _Line]:
+    """Attackers beside the one whose facts are right and who makes the best of them."""
+    records = people.records
+    fewer = max(_FEW_TARGETS, min(TARGETS, _WORK // records.n))  # where all records are looked at for each
+
+    def played(key: str, name: str, adversary: Adversary, targets: int = TARGETS, **more: Any) -> tuple[str, _Line]:
+        rng = run.rng(f"linkage.success {key}")
+        found = attack(
+            records, [adversary], ms, rng=rng, targets=min(targets, records.n), equals=people.equals,
+            confidence=run.confidence, run=run, **more,
+        )  # fmt: skip
+        return key, _Line(name, found.outcomes)
+
+    lines = [
+        played("wrong", "one fact in ten wrong", likeliest(wrong=_WRONG), fewer, knowledge=Knowledge(wrong=_WRONG)),
+        played("scores", "best score, if it stands out", eccentric(PHI), fewer),
+        played("alike", "similar", smallest(), fewer, sigma=_ALIKE),
+    ]
+    if int(people.support.min()) < int(people.support.max()):
+        lines.append(played("any", f"any {people.one} that fits", scoreboard()))
+    if records.density < 1:
+        lines.append(played("bare", f"without values: which {people.thing}s there are", bare()))
+    if people.rated:
+        lines.append(played("rare", "one of the facts rare", smallest(), knowledge=Knowledge(rare=_RARE)))
+    return dict(lines)
+
+
+def numbers(known: int, most: int) -> list[int]:
+    """How many things are known in turn: all numbers if they are few, else further and further apart."""
+    few = [m for m in range(1, most + 1) if m <= _POINTS // 2]
+    step, far = 2, list[int]()
+    while (few + far)[-1] < min(most, _reach(known)):
+        far += [min(most, (few + far)[-1] + step)]
+        step += len(far) % 2
+    return sorted({*(range(1, most + 1) if most <= _POINTS else few + far), known})
+
+
+def _reach(known: int) -> int:
+    """How far a curve goes where people have thousands of things."""
+    return max(24, 4 * known)
+
+
+def scale(most: int) -> Literal["linear", "log"]:
+    """Where numbers of things are far apart, the first few are what matters."""
+    return "log" if most > _POINTS else "linear"
+
+
+def _at(outcomes: Sequence[Outcome], known: int) -> Outcome:
+    return next(o for o in outcomes if o.known == known)
+
+
+# ---- success ---------------------------------------------------------------------------------------------------------
+
+
+def _success(
+    right: Sequence[Outcome],
+    others: dict[str, _Line],
+    people: People,
+    known: int,
+    policy: Policy,
+    run: Run,
+    make: Any,
+) -> Finding:
+    at, off = _at(right, known), _at(others["wrong"].outcomes, known)
+    found: Finding = make(
+        "linkage.success",
+        f"{people.many.capitalize()} found by someone who knows {counted(known, f'random {people.thing}')}",
+        at.success.value,
+        _said(right, off, people, known),
+        method="exact" if at.exact else "simulation",
+        interval=None if at.exact else at.success.interval,
+        confidence=None if at.exact else at.confidence,
+        share=at.success.interval,
+        baseline=at.baseline,
+        curves=tuple(_curves(right, others, people, known)),
+        exposed=_exposed(at, people, policy, run),
+        source=f"{MERENER}; {NARAYANAN}",
+    )
+    return found
+
+
+def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int) -> str:
+    at = _at(right, known)
+    value, row = at.success.value, at.row_success.value
+    apart = f" ({percent(row)} if equal ones do not count)" if percent(row) != percent(value) else ""
+    said = (
+        f"{_crossing(right, people)} With {counted(known, people.thing)} known, {percent(value)} of the {people.many} "
+        f"are found{apart}, {percent(off.success.value)} if one fact in ten is wrong."
+    )
+    short = int((people.support < known).sum())
+    if short:
+        said += f" {counted(short, people.one, people.many)} with fewer {people.values} were left out."
+    if people.left_out:
+        said += f" {counted(people.left_out, 'rating')} without a value or date were left out."
+    return said
+
+
+def _crossing(outcomes: Sequence[Outcome], people: People) -> str:
+    """From how many things on one in two is found."""
+    likely = next((o.known for o in outcomes if o.success.value >= _LIKELY), None)
+    if likely is None:
+        return f"However many {people.thing}s are known, fewer than one in two is found."
+    return f"From {counted(likely, f'known {people.thing}')} on, one in two is found."
+
+
+def _curves(right: Sequence[Outcome], others: dict[str, _Line], people: People, known: int) -> Iterator[Curve]:
+    yield _by_known(right, others, people)
+    if any((_at(right, known).row_found < _at(right, known).found - 1e-9).tolist()):
+        yield _line_of(
+            f"The same, if only their own {people.one} counts", right, people, lambda o: o.row_success,
+            f"share of {people.many} found",
+        )  # fmt: skip
+    yield _learned(others["alike"].outcomes, people)
+    if others.keys() & {"any"}:
+        yield _by_support(_at(right, known), people)
+    gaps = _at(others["scores"].outcomes, known).apart
+    if len(gaps):
+        yield lead(gaps, people.many, f"With {counted(known, people.thing)} known: ")
+
+
+def _by_known(right: Sequence[Outcome], others: dict[str, _Line], people: People) -> Curve:
+    """Success of all attackers."""
+    named = [others[key] for key in ("any", "bare", "scores", "wrong", "rare") if key in others]
+    lines = [_Line("all facts right", tuple(right)), *named]
+    points = [(line.name, o) for line in lines for o in line.outcomes if len(o.rows)]
+    ends = {line.name: line.outcomes[-1] for line in lines if len(line.outcomes[-1].rows)}
+    last = ends[lines[0].name]
+    baseline = last.baseline
+    return Curve(
+        title=f"{people.many.capitalize()} found by how many {people.thing}s are known",
+        kind="line",
+        x_label=f"{people.thing}s known, chosen at random",
+        y_label=f"share of {people.many} found",
+        x=tuple(float(o.known) for _, o in points),
+        y=tuple(o.success.value for _, o in points),
+        low=tuple(o.success.interval[0] for _, o in points),
+        high=tuple(o.success.interval[1] for _, o in points),
+        series=tuple(name for name, _ in points),
+        x_scale=scale(last.known),
+        reading=f"With all facts right, {percent(last.success.value)} are found with "
+        f"{counted(last.known, people.thing)} known; bands are intervals at {percent(last.confidence)} confidence, and "
+        f"guessing finds {percent(baseline)}, 1 in {round(1 / baseline):,}.",
+    )
+
+
+def _line_of(title: str, outcomes: Sequence[Outcome], people: People, which: Any, label: str) -> Curve:
+    """One number of one attacker by how much is known."""
+    some = [o for o in outcomes if len(o.rows)]
+    found: list[Estimate] = [which(o) for o in some]
+    exact = some[-1].exact
+    return Curve(
+        title=title,
+        kind="line",
+        x_label=f"{people.thing}s known, chosen at random",
+        y_label=label,
+        x=tuple(float(o.known) for o in some),
+        y=tuple(f.value for f in found),
+        x_scale=scale(some[-1].known),
+        low=None if exact else tuple(f.interval[0] for f in found),
+        high=None if exact else tuple(f.interval[1] for f in found),
+        reading=f"With {counted(some[-1].known, people.thing)} known: {percent(found[-1].value)}.",
+    )
+
+
+def _learned(outcomes: Sequence[Outcome], people: People) -> Curve:
+    """How much of what is named is true, whoever was named."""
+    each = people.records.together
+    some = [o for o in outcomes if len(o.rows)]
+    y = [float(np.mean(o.learned / (each * o.support))) for o in some if o.learned is not None]
+    similar = some[-1].similar_success
+    values = people.values
+    alike = (
+        f" {percent(similar.value)} of those named share half of all {values} that either has."
+        if similar is not None
+        else ""
+    )
+    return Curve(
+        title="How much is right of what is named, whoever it is",
+        kind="line",
+        x_label=f"{people.thing}s known, chosen at random",
+        y_label=f"share of the person's {values}, on average",
+        x=tuple(float(o.known) for o in some),
+        y=tuple(y),
+        x_scale=scale(some[-1].known),
+        reading=f"With {counted(some[-1].known, people.thing)} known, {percent(y[-1])} of {values} are right.{alike}",
+    )
+
+
+def _by_support(at: Outcome, people: People) -> Curve:
+    """Who is easiest to find."""
+    parts = at.by_support()
+    names = [f"{p.low:,}" if p.low == p.high else f"{p.low:,}–{p.high:,}" for p in parts]
+    best = max(range(len(parts)), key=lambda k: parts[k].success.value)
+    values = people.values
+    return Curve(
+        title=f"Who is easiest to find: {people.many} by how many {values} they have",
+        kind="bars",
+        x_label=f"{values} of a {people.one}",
+        y_label=f"share of these {people.many} found",
+        x=tuple(names),
+        y=tuple(p.success.value for p in parts),
+        x_scale="category",
+        reading=f"With {counted(at.known, people.thing)} known, {percent(parts[best].success.value)} of those with "
+        f"{names[best]} {values} are found.",
+    )
+
+
+def _exposed(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+    chance = dict(zip(people.row[outcome.rows].tolist(), outcome.found.tolist(), strict=True))
+    return tuple(
+        Exposed(
+            subject=f"row {row + 1:,}" if people.one == "row" else f"person of row {row + 1:,}",
+            risk=chance[row],
+            because=f"found with {counted(outcome.known, f'random {people.thing}')} known",
+            learns=policy.sensitive,
+        )
+        for row in sorted(chance, key=lambda r: (-chance[r], r))[: run.exposed]
+        if chance[row] > 1 / outcome.records
+    )
+
+
+# ---- unicity ---------------------------------------------------------------------------------------------------------
+
+
+def _unicity(right: Sequence[Outcome], worst: Worst, people: People, known: int, make: Any) -> Finding:
+    at, random = _at(right, known), "random rating" if people.rated else "random value"
+    found: Finding = make(
+        "linkage.unicity",
+        f"{people.many.capitalize()} {people.who} are unique given {counted(known, f'random {people.thing}')}",
+        at.unicity.value,
+        f"{percent(at.unicity.value)} of the {people.many} are the only ones with {counted(known, random)} of theirs. "
+        f"{_singled_out(worst, people, known)}",
+        method="exact" if at.exact else "simulation",
+        interval=None if at.exact else at.unicity.interval,
+        confidence=None if at.exact else at.confidence,
+        share=at.unicity.interval,
+        curves=(
+            _line_of(
+                f"Unique {people.many} by how many {people.thing}s are known", right, people, lambda o: o.unicity,
+                f"share of {people.many} {people.who} are unique",
+            ),
+        ),
+        source=MONTJOYE,
+    )  # fmt: skip
+    return found
+
+
+def _singled_out(worst: Worst, people: People, known: int) -> str:
+    """The worst case, in words."""
+    found = percent(float(worst.risk.mean()))
+    least, even = "at least " if worst.truncated else "", ", even without dates" * (people.records.together > 1)
+    of = f"the {people.many}" if len(worst.rows) == people.records.n else f"{len(worst.rows):,} random {people.many}"
+    return f"Someone who knows the {known} that single each out best finds {least}{found} of {of}{even}."

@@ -1,0 +1,207 @@
+"""The findings about how alike records are, and what that guarantees an attacker without attacking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unveil.finding import Curve, Finding
+from unveil.linkage.agreeing import agreeing, work
+from unveil.linkage.ask_found import numbers, scale
+from unveil.linkage.best_bound import best_bound, smallest_m, steps
+from unveil.linkage.intervals import estimated
+from unveil.linkage.people import People
+from unveil.linkage.sparsity import Sparsity, sparsity
+from unveil.linkage.tail import tail
+from unveil.linkage.telling import MERENER, maker
+from unveil.policy import Policy
+from unveil.run import Run
+from unveil.wording import counted, percent
+
+__all__ = ["sparse_findings"]
+
+_ALL = 10_000  # records up to which each is compared with all others
+_SAMPLE = 400
+_FEW = 100
+_WORK = 1_000_000_000
+_LIKELY = 0.5
+_HALF = 0.5
+_RARE = 0.5
+
+
+def sparse_findings(people: People, known: int, policy: Policy, run: Run) -> Iterator[Finding]:
+    """Sparsity, and the success that is guaranteed. Dates are left out: they only tell people apart further."""
+    records = people.records.part(0)
+    make = maker(people, known, policy)
+    found = sparsity(records, sample=None if records.n <= _ALL else _SAMPLE, run=run)
+    yield _sparsity(found, people, make)
+    yield _bound(found, people, known, run, make)
+
+
+def _sparsity(found: Sparsity, people: People, make: Any) -> Finding:
+    value, interval = found.f(_HALF), found.interval(_HALF)
+    finding: Finding = make(
+        "linkage.sparsity",
+        f"{people.many.capitalize()} {people.who} share half of their {people.values} or more with another",
+        value,
+        f"For {percent(value)} of the {people.many} there is another one with which they share half of all "
+        f"{people.values} that either has; for {percent(found.f(1))} one that is equal. The fewer there are, "
+        f"the less must be known to find someone.{_long_tail(people)}",
+        method="exact" if found.exact else "simulation",
+        interval=None if found.exact else interval,
+        confidence=None if found.exact else 0.95,
+        direction="higher",
+        curves=tuple(_curves(found, people)),
+        source=MERENER,
+    )
+    return finding
+
+
+def _long_tail(people: People) -> str:
+    """How rare the rarer half of the things is, where things differ in that."""
+    records = people.records.part(0)
+    popular = records.popularity[records.popularity > 0]
+    if popular.min() == popular.max():
+        return ""
+    rare = tail(records)
+    if rare.kappa(_RARE) > _HALF:
+        return ""
+    kappa, share = percent(rare.kappa(_RARE)), percent(rare.share(_RARE))
+    if people.rated:
+        return f" No item of the rarer half was rated by more than {kappa} of the people; {share} rated one of these."
+    return f" No column of the rarer half has values in more than {kappa} of the rows; {share} have one of these."
+
+
+def _curves(found: Sparsity, people: People) -> Iterator[Curve]:
+    sigma, share = found.curve(21)
+    limits = [found.interval(s) for s in sigma]
+    yield Curve(
+        title=f"How many {people.many} have another one that is similar",
+        kind="line",
+        x_label=f"similarity: shared {people.values} over all that either has",
+        y_label=f"share of {people.many} with another at least as similar",
+        x=tuple(float(s) for s in sigma),
+        y=tuple(float(s) for s in share),
+        low=None if found.exact else tuple(low for low, _ in limits),
+        high=None if found.exact else tuple(high for _, high in limits),
+        reading=f"At .5, {percent(found.f(_HALF))} of the {people.many} have another that shares half of their "
+        f"{people.values}.",
+    )
+    records = people.records.part(0)
+    popular = records.popularity[records.popularity > 0]
+    if popular.min() == popular.max():
+        return
+    ranks, counts = tail(records).curve(100)
+    things = "items" if people.rated else "columns"
+    yield Curve(
+        title="How many people rated each item" if people.rated else "How many rows have a value in each column",
+        kind="line",
+        x_label=f"{things}, from the most frequent to the rarest",
+        y_label="share of people who rated it" if people.rated else "share of rows with a value",
+        x=tuple(float(r) for r in ranks),
+        y=tuple(float(c) / records.n for c in counts),
+        x_scale="log",
+        reading=f"From {percent(counts[0] / records.n)} of the {people.many} for the most frequent down to "
+        f"{percent(counts[-1] / records.n)} for the rarest. What few have tells who someone is.",
+    )
+
+
+# ---- what is guaranteed ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """What counting guarantees for each number of things known, and whether that is from a sample."""
+
+    success: dict[int, float]
+    sampled: bool
+
+
+def _bound(found: Sparsity, people: People, known: int, run: Run, make: Any) -> Finding:
+    records = people.records.part(0)
+    ms = [m for m in numbers(known, int(people.support.max())) if (records.support >= m).any()]
+    each = 1 - (1 - run.confidence) / (1 + len(ms))  # bounds that hold together
+    near: Any = steps(found.found.similarity) if found.exact else found.limits(101, each)
+    theorem = {m: best_bound(records.n, m, near).p for m in ms}
+    counted_from = _from_the_data(people, ms, each, run)
+    value = max(theorem[known], counted_from.success[known])
+    short = int((people.support < known).sum())
+    apart = f" Not for the {counted(short, people.one, people.many)} with fewer {people.values}." if short else ""
+    finding: Finding = make(
+        "linkage.success_bound",
+        f"Guaranteed to someone who knows {counted(known, f'random {people.thing}')}",
+        value,
+        f"{_said(counted_from.success[known], theorem[known], people)} {_needed(people, near)}{apart}",
+        method="bound",
+        interval=(value, 1.0),
+        confidence=run.confidence if counted_from.sampled or not found.exact else None,
+        share=(value, 1.0),
+        curves=(_guaranteed(theorem, counted_from, people),),
+        source=f"{MERENER}, Theorem 8(a) with the two errors apart, Theorem 11 and the union bound over the records at "
+        "hand",
+    )
+    return finding
+
+
+def _said(counting: float, theorem: float, people: People) -> str:
+    said = (
+        f"Counting how far {people.many} agree guarantees that {percent(counting)} are found"
+        if counting
+        else f"Counting how far {people.many} agree guarantees nothing"
+    )
+    return said + (f", the theorem {percent(theorem)}." if theorem else ", the theorem, which knows less, nothing.")
+
+
+def _needed(people: People, near: Any) -> str:
+    enough = smallest_m(people.records.n, _LIKELY, near)
+    if enough is None:
+        return f"By the theorem no number of {people.thing}s guarantees that one in two is found."
+    reach = "" if enough.m <= int(people.support.min()) else f", more than every {people.one} has"
+    thing = counted(enough.m, f"random {people.thing}")
+    return f"By the theorem {thing} would guarantee that one in two is found{reach}."
+
+
+def _from_the_data(people: People, ms: list[int], confidence: float, run: Run) -> _Counted:
+    """What the agreement of records with all others guarantees, each with this confidence if that is from a sample."""
+    records = people.records.part(0)
+    count = max(_FEW, int(_WORK / work(records)))
+    rows = np.flatnonzero(records.support >= 1)
+    sampled = len(rows) > count
+    if sampled:
+        rows = np.sort(run.rng("linkage.success_bound").choice(rows, count, replace=False))
+    found = agreeing(records, rows, ms, run)
+    return _Counted(
+        {m: _mean(found.union[:, j], found.jensen[:, j], sampled, confidence) for j, m in enumerate(ms)}, sampled
+    )
+
+
+def _mean(union: Any, jensen: Any, sampled: bool, confidence: float) -> float:
+    """The better of two bounds on the mean."""
+    there = ~np.isnan(union)
+    if not there.any():
+        return 0.0
+    each = 1 - (1 - confidence) / 2
+    if sampled:
+        return max(estimated(x[there], each).sure[0] for x in (union, jensen))
+    return max(float(np.sort(x[there]).mean()) for x in (union, jensen))
+
+
+def _guaranteed(theorem: dict[int, float], counted_from: _Counted, people: People) -> Curve:
+    by_counting, by_theorem = list(counted_from.success.items()), list(theorem.items())
+    points = [("by counting agreement", p) for p in by_counting] + [("by the theorem", p) for p in by_theorem]
+    last, p = by_counting[-1]
+    return Curve(
+        title=f"Guaranteed by how many {people.thing}s are known",
+        kind="line",
+        x_label=f"{people.thing}s known, chosen at random",
+        y_label=f"share of {people.many} found, at least",
+        x=tuple(float(m) for _, (m, _) in points),
+        y=tuple(value for _, (_, value) in points),
+        series=tuple(name for name, _ in points),
+        x_scale=scale(last),
+        reading=f"With {counted(last, people.thing)} known, counting guarantees {percent(p)} and the theorem "
+        f"{percent(theorem[last])}.",
+    )

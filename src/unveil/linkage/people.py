@@ -1,0 +1,131 @@
+"""Whom would someone look for? The records of the people in a table, one for each.
+
+In a table with one row per person, a record holds the quasi-identifiers of a row. In ratings it holds what a person
+rated, how, and when.
+
+Records are put into an order of their values, so that what is drawn does not depend on the order of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import UnveilError
+from unveil.linkage.copies import copies
+from unveil.linkage.records import Records, records_of, records_of_ratings
+from unveil.linkage.similarity import equal
+from unveil.run import Run
+from unveil.wording import counted, shown
+
+if TYPE_CHECKING:
+    from unveil.linkage.similarity import Similarity
+    from unveil.policy import Policy
+    from unveil.release.table import Table
+
+__all__ = ["People", "people_of_ratings", "people_of_rows"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Their ``records``, the (first) row of each, from 0, and how many ``equals`` are as good as each: those that are
+    the same in everything that is released, itself included. ``one``, ``many`` and ``thing`` are what to call a person,
+    people, and what is known of them; ``among`` the columns that it comes from. ``left_out`` rows say too little.
+    """
+
+    records: Records
+    row: Ints
+    equals: Ints
+    one: str
+    many: str
+    thing: str
+    among: tuple[str, ...]
+    left_out: int = 0
+
+    @property
+    def rated(self) -> bool:
+        """Whether these are people with ratings, and not rows of a table."""
+        return self.thing == "rating"
+
+    @property
+    def who(self) -> str:
+        """People who, rows that."""
+        return "who" if self.rated else "that"
+
+    @property
+    def values(self) -> str:
+        """What there is to know of each."""
+        return "ratings" if self.rated else "values"
+
+    @property
+    def support(self) -> Ints:
+        """How many things there are to know of each."""
+        return self.records.support // self.records.together
+
+
+def people_of_rows(
+    table: Table, columns: tuple[str, ...], policy: Policy, similarities: Mapping[str, Similarity], run: Run
+) -> People:
+    """Every row is a person, known by these columns."""
+    records = records_of(table, columns, policy.missing, similarities, run)
+    row = np.lexsort(records.array.T[::-1]) if records.dense else np.arange(records.n)
+    equals = _equal_rows(table, columns, copies(records, run), policy, run)
+    return People(records.only(row), row, equals[row], "row", "rows", "column", columns)
+
+
+def _equal_rows(table: Table, columns: tuple[str, ...], like: Ints, policy: Policy, run: Run) -> Ints:
+    """How many rows are the same in all columns, those that name people aside, where ``like`` are so in some."""
+    found = np.ones(len(like), np.int64)
+    rows = np.flatnonzero(like > 1)
+    kind = np.zeros(len(rows), np.int64)
+    others = [c for c in table.columns if c not in policy.identifier]
+    for column in (*columns, *(c for c in others if c not in columns)):
+        run.check()
+        if not len(rows):
+            return found
+        codes = table.codes([column], policy.missing, run)[column]
+        key = kind * (len(codes.values) + 1) + codes.codes[rows] + 1
+        _, kind, sizes = np.unique(key, return_inverse=True, return_counts=True)
+        several = sizes[kind] > 1
+        rows, kind, size = rows[several], kind[several], sizes[kind][several]
+    found[rows] = size
+    return found
+
+
+def people_of_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity], run: Run) -> People:
+    """Every person is known by what they rated."""
+    columns = policy.ratings
+    codes = table.codes(columns, policy.missing, run)
+    user, item, value, date = (codes.get(c) for c in (*columns, "", "")[:4])
+    said = [similarities.get(c, equal()) for c in (*columns[2:], "", "")]
+    assert user is not None and item is not None
+    try:
+        records = records_of_ratings(user, item, value, date, (said[0], said[1]))
+    except UnveilError as error:
+        raise UnveilError(f"{shown(table.name)}: {error}") from None
+    first = np.full(len(user.values), len(user.codes), np.int64)
+    np.minimum.at(first, user.codes, np.arange(len(user.codes)))
+    gone = [own.codes < 0 for own in (value, date) if own is not None]
+    left_out = int(np.logical_or.reduce(gone).sum()) if gone else 0
+    return People(records, first, copies(records, run), "person", "people", "rating", columns[1:], left_out)
+
+
+def check_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity]) -> None:
+    """Refuse ratings that cannot be right."""
+    codes = table.codes(policy.ratings, policy.missing)
+    for column in policy.ratings[:2]:
+        gone = int((codes[column].codes < 0).sum())
+        if gone:
+            raise UnveilError(
+                f"{shown(table.name)}: {counted(gone, 'row')} without a value in {shown(column)!r}; leave them out"
+            )
+    for column in policy.ratings[2:]:
+        if column in similarities:
+            similarities[column].numbers(codes[column].values, column)
+    people_of_ratings(table, policy, similarities, Run())

@@ -1,0 +1,79 @@
+"""What the findings of this room have in common: sources, and who the attacker is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from unveil.finding import Curve, Finding
+from unveil.policy import Policy
+from unveil.wording import counted, listed, percent
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from unveil.linkage.people import People
+
+__all__ = ["MERENER", "MONTJOYE", "NARAYANAN", "PHI", "lead", "maker"]
+
+MERENER = (
+    "M. M. Merener, Theoretical results on de-anonymization via linkage attacks, Transactions on Data Privacy 5, 2012"
+)
+NARAYANAN = "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008"
+MONTJOYE = "Y.-A. de Montjoye and others, Unique in the crowd, Scientific Reports 3, 2013"
+
+PHI = 1.5  # standard deviations by which a best match stands out
+_EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
+_MISSING = "A missing value is nothing that could be known of a person, and agrees with nothing."
+
+
+def maker(people: People, known: int, policy: Policy) -> Any:
+    """Makes findings with what all of them have in common."""
+    what = f"{counted(known, 'random value')} of a person among {listed(people.among, 12)}"
+    if people.rated:
+        what = f"{counted(known, 'random rating')} of a person, each with {listed(people.among)}"
+
+    def make(finding_id: str, title: str, value: float, sentence: str, **more: Any) -> Finding:
+        tolerance = policy.tolerated(finding_id)
+        facts: dict[str, Any] = {
+            "id": finding_id,
+            "question": "linkage",
+            "title": title,
+            "value": value,
+            "unit": "share",
+            "subjects": people.records.n,
+            "tolerance": tolerance,
+            "direction": "lower",
+            "decides": tolerance is not None,
+            "attacker": f"Knows {what}, and that the person is in the data.",
+            "missing": _MISSING,
+            "sentence": sentence,
+        }
+        return Finding(**(facts | more))
+
+    return make
+
+
+def lead(ahead: npt.NDArray[np.float64], who: str, when: str) -> Curve:
+    """How far best matches are ahead of the second best, in standard deviations of all scores."""
+    import numpy as np
+
+    gaps = np.nan_to_num(ahead, nan=0.0)
+    counts = np.bincount(np.searchsorted(_EDGES, gaps, "right") - 1, minlength=len(_EDGES))
+    names = [f"{a:g}–{b:g}" for a, b in pairwise(_EDGES)] + [f"≥ {_EDGES[-1]:g}"]
+    out = float((gaps >= PHI).mean())
+    said = f"the best match stands out by {PHI:g} standard deviations or more for {percent(out)} of the {who}"
+    return Curve(
+        title="How far the best match is ahead of the second best",
+        kind="bars",
+        x_label="lead of the best score, in standard deviations of all scores",
+        y_label=f"share of {who}",
+        x=tuple(names),
+        y=tuple((counts / counts.sum()).tolist()),
+        x_scale="category",
+        mark=PHI,
+        mark_label=f"stands out from {PHI:g} on",
+        reading=f"{when}{said if when else said.capitalize()}. An attacker can then be confident without knowing the "
+        "truth.",
+    )

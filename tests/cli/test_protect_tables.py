@@ -1,0 +1,104 @@
+"""``unveil protect`` on tables, as a user runs it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+Unveil = Callable[..., subprocess.CompletedProcess[str]]
+
+COMMAND = ("--quasi", "age,sex,zip,select", "--insensitive", "weight", "--tolerance", "classes.k=off")
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(2)
+    age, sex, code = (
+        rng.integers(20, 60, 300),
+        rng.choice(["f", "m"], 300),
+        rng.choice(["01001", "01002", "20100"], 300),
+    )
+    job = rng.choice(["CANARY", "clerk", "nurse"], 300, p=[0.02, 0.5, 0.48])
+    rows = zip(age, sex, code, job, np.round(rng.normal(70, 9, 300), 4), strict=True)
+    path = tmp_path / "people.csv"
+    path.write_text("age,sex,zip,select,weight\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+def test_it_writes_a_release_that_holds(unveil: Unveil, written: Path) -> None:
+    safe, report = written.with_name("safe.csv"), written.with_name("safe.html")
+    wanted = (*COMMAND, "--tolerance", "linkage.success=.2")
+    done = unveil("protect", written, *wanted, "-o", safe, "--report", report, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [p["id"] for p in told["protections"]] == ["none", "columns", "values", "rows", "mixed"]
+    (chosen,) = [p for p in told["protections"] if p["chosen"]]
+    assert chosen["usefulness"] == max(
+        p["usefulness"] for p in told["protections"] if p["usefulness"] is not None and p["decision"] == "release"
+    )
+    assert told["release"]["name"] == "safe.csv"
+    assert told["provenance"]["sha256"] == hashlib.sha256(safe.read_bytes()).hexdigest()
+    assert sorted(p.name for p in written.parent.iterdir()) == ["people.csv", "safe.csv", "safe.html"]
+    assert "CANARY" not in done.stdout + done.stderr + report.read_text(encoding="utf-8")
+    quasi = [c["name"] for c in told["columns"] if c["role"] == "quasi"]
+    again = unveil("assess", safe, "--quasi", ",".join(quasi), *COMMAND[2:], "--tolerance", "linkage.success=.2")
+    assert again.returncode == 0, again.stdout
+
+
+def test_it_writes_parquet(unveil: Unveil, written: Path) -> None:
+    wanted = (*COMMAND, "--tolerance", "linkage.success=.3", "--method", "columns", "--quiet")
+    done = unveil("protect", written, *wanted, "-o", written.with_name("safe.parquet"))
+    assert (done.returncode, done.stderr) == (0, "")
+    table = pq.read_table(written.with_name("safe.parquet"))
+    assert table.num_rows == 300
+    assert "weight" in table.column_names
+
+
+def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: Path) -> None:
+    safe = written.with_name("safe.csv")
+    done = unveil("protect", written, *COMMAND, "--tolerance", "linkage.success=1", "-o", safe)
+    assert done.returncode == 0, done.stderr
+    assert safe.read_text().replace('"', "") == written.read_text()
+    assert "As it is" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "said"),
+    [
+        (("--tolerance", "linkage.success=.0001"), 1, "nothing was written"),
+        (
+            ("--tolerance", "linkage.success=.2", "--tolerance", "classes.k=50", "--method", "values"),
+            1,
+            "classes.k=off",
+        ),
+        (("--mapping", "map.csv"), 2, "--mapping is for baskets"),
+        (("--categories", "people.csv"), 2, "--categories is for baskets"),
+        (("--method", "merge"), 2, "choose from columns"),
+        (("--subject", "weight"), 2, "one row per person"),
+    ],
+)
+def test_nothing_is_written_where_it_fails(
+    unveil: Unveil, written: Path, more: tuple[str, ...], code: int, said: str
+) -> None:
+    wanted = ("--quasi", "age,sex,zip,select", "--tolerance", "classes.k=5", *more)
+    if "--subject" not in more:
+        wanted = (*wanted, "--insensitive", "weight")
+    done = unveil("protect", written, *wanted, "-o", "safe.csv")
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [p.name for p in written.parent.iterdir()] == ["people.csv"]
+
+
+def test_a_table_with_two_columns_to_know_is_refused(unveil: Unveil, written: Path) -> None:
+    done = unveil("protect", written, "--quasi", "age,zip", "--insensitive", "weight,sex,select", "-o", "safe.csv")
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1].endswith("name what an attacker may know with --quasi a,b,c")
+    assert not written.with_name("safe.csv").exists()
