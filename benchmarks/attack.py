@@ -96,15 +96,15 @@ def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000):  # type: igno
 
 def _sample(records, m: int):  # type: ignore[no-untyped-def]
     """What is known of the targets of the baseline."""
-    from unveil.linkage.auxiliary import draw
+    from unveil.linkage.attack.auxiliary import draw
 
     rows = np.random.default_rng(1).choice(records.n, _SAMPLE, replace=False)
     return draw(records, rows, m, np.random.default_rng(2))
 
 
 def _ours(name: str, known: str) -> dict[str, float]:
-    from unveil.linkage.adversaries import indexed, liking, scoreboard, seen
-    from unveil.linkage.auxiliary import draw
+    from unveil.linkage.attack.adversaries import indexed, liking, scoreboard, seen
+    from unveil.linkage.attack.auxiliary import draw
 
     records, m = _records(name), int(known)
     index, like, sight = indexed(records), liking(records), scoreboard().sight
@@ -146,8 +146,8 @@ def _merge(name: str, known: str) -> dict[str, float]:
 
 
 def _several(name: str, known: str) -> dict[str, float]:
-    from unveil.linkage.adversaries import bare, eccentric, indexed, likeliest, liking, scoreboard, seen
-    from unveil.linkage.auxiliary import draw
+    from unveil.linkage.attack.adversaries import bare, eccentric, indexed, likeliest, liking, scoreboard, seen
+    from unveil.linkage.attack.auxiliary import draw
 
     records = _records(name)
     index, like, close = indexed(records), liking(records), liking(records, "alike", 1.0, 0.5)
@@ -170,7 +170,7 @@ def _several(name: str, known: str) -> dict[str, float]:
 
 
 def _worst(name: str, size: str) -> dict[str, float]:
-    from unveil.linkage.unicity import unicity, worst_case
+    from unveil.linkage.attack.unicity import unicity, worst_case
 
     records = _records(name)
     assert not worst_case(records, int(size)).truncated

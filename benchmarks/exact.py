@@ -75,7 +75,7 @@ def _records(n: int, c: int, nulls: float) -> Records:
 
 
 def _ours(n: int, c: int, sizes: str, nulls: float = 0.0) -> dict[str, float]:
-    from unveil.linkage.exact import exactly
+    from unveil.linkage.attack.exact import exactly
 
     records = _records(n, c, nulls)
     return measured(lambda: exactly(records, _sizes(sizes)), repeat=5 if n < 1_000_000 else 2)

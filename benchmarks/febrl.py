@@ -115,11 +115,11 @@ def _judged(links: Iterable[tuple[int, int]], true: list[int]) -> dict[str, floa
 def _unveil(released: Columns, known: Columns, true: list[int]) -> dict[str, Any]:
     import pyarrow as pa
 
-    from unveil.linkage.assigned import Assigned, assigned
-    from unveil.linkage.link import Linkage, link
-    from unveil.linkage.mistakes import estimated_mistakes
-    from unveil.linkage.paired import paired, records_of_both
-    from unveil.linkage.quality import quality, quality_of_assigned
+    from unveil.linkage.link.assigned import Assigned, assigned
+    from unveil.linkage.link.matches import Linkage, link
+    from unveil.linkage.link.mistakes import estimated_mistakes
+    from unveil.linkage.link.paired import paired, records_of_both
+    from unveil.linkage.link.quality import quality, quality_of_assigned
     from unveil.release.codes import encode
 
     made = [

@@ -41,8 +41,8 @@ def main() -> None:
 def _figures(file: str, known: int, aim: float) -> dict[str, float]:
     import unveil
     from unveil import Case, Policy, Run
-    from unveil.linkage.moves import smallest_plan
     from unveil.linkage.protect import _search
+    from unveil.linkage.safer.moves import smallest_plan
     from unveil.release.hierarchy import Hierarchy
 
     table = unveil.read(file, strip=True)
@@ -62,7 +62,7 @@ def _figures(file: str, known: int, aim: float) -> dict[str, float]:
 
 def _lockstep(search, aim: float) -> float:  # type: ignore[no-untyped-def]
     """All columns a level up, again and again; the last three stay on their coarsest labels."""
-    from unveil.linkage.moves import FEWEST
+    from unveil.linkage.safer.moves import FEWEST
 
     plan = search.start
     for level in range(1, max(ladder.out for ladder in search.ladders) + 1):

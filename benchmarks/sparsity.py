@@ -125,7 +125,7 @@ def _ratings(n: int, c: int, entries: int, sim: Any) -> Records:
 
 
 def _ours(size: str, said: str = "equal") -> dict[str, float]:
-    from unveil.linkage.nearest import nearest
+    from unveil.linkage.alike.nearest import nearest
 
     records = _made(size, said)
     return measured(lambda: nearest(records, "sum"), repeat=3)
@@ -145,7 +145,7 @@ def _check(found: Any) -> None:
     """That all ways find the same."""
     import numpy as np
 
-    from unveil.linkage.nearest import nearest
+    from unveil.linkage.alike.nearest import nearest
 
     records = _made(sys.argv[2])
     assert np.abs(nearest(records).similarity - found).max() < 1e-6
@@ -221,8 +221,8 @@ def _bytes(size: str) -> dict[str, float]:
 
 
 def _sample(size: str, sample: str) -> dict[str, float]:
-    from unveil.linkage.nearest import nearest
-    from unveil.linkage.sparsity import sparsity
+    from unveil.linkage.alike.nearest import nearest
+    from unveil.linkage.alike.sparsity import sparsity
 
     records = _made(size)
     nearest(_made("ratings"), rows=[0])  # compiled before

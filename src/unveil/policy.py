@@ -146,13 +146,13 @@ class Policy:
 
     ``quasi`` holds sets of quasi-identifiers: each set is one attacker's knowledge, and all must hold. ``subject`` is
     the column that says which rows are the same person. ``ratings``: every row says that a person has something to do
-    with an item; the columns of person, item and optionally value and date. ``guessed`` names the columns whose role nobody gave.
-    ``require`` names questions without whose answer there is no ``release``. ``may_be_wrong``: the attacker may have
-    excluded what is true. ``width``: how well the frequencies of items are known, as a share of the baskets or a gap.
-    ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the most frequent
-    tenth of the items, ``3`` for sets of three), so that few are cracked with probability ``danger`` or more.
-    ``pairs_known``: how many of the pairs that are bought together most often the attacker knows. ``items_known``: how
-    many items of one basket they know; ``things_known``: how many random columns of a person.
+    with an item; the columns of person, item and optionally value and date. ``guessed`` names the columns whose role
+    nobody gave. ``require`` names questions without whose answer there is no ``release``. ``may_be_wrong``: the
+    attacker may have excluded what is true. ``width``: how well the frequencies of items are known, as a share of the
+    baskets or a gap. ``itemsets``: which sets of items are to be protected (``pairs``, ``top:10`` for pairs without the
+    most frequent tenth of the items, ``3`` for sets of three), so that few are cracked with probability ``danger`` or
+    more. ``pairs_known``: how many of the pairs that are bought together most often the attacker knows.
+    ``items_known``: how many items of one basket they know; ``things_known``: how many random columns of a person.
 
     ``missing_as``: a missing quasi-identifier is a ``value`` of its own, a ``wildcard`` that fits anything, or its row
     is ``excluded``. ``hierarchy``: for some columns, the file that says what their values are kinds of, or a rule to

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil.linkage.agreeing import agreeing, work
 from unveil.linkage.records import Records, records_of_codes
 from unveil.linkage.similarity import within
+from unveil.linkage.theorems.agreeing import agreeing, work
 from unveil.release.codes import encode
 from unveil.run import Run
 

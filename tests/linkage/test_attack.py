@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from reference import naive_attack
 from unveil import Run, UnveilError
-from unveil.linkage import adversaries as module
-from unveil.linkage.adversaries import (
+from unveil.linkage.attack import adversaries as module
+from unveil.linkage.attack.adversaries import (
     Adversary,
     bare,
     bayesian,
@@ -27,8 +27,8 @@ from unveil.linkage.adversaries import (
     scoreboard,
     smallest,
 )
-from unveil.linkage.attack import Attack, attack, attack_with
-from unveil.linkage.auxiliary import Auxiliary, Knowledge, draw
+from unveil.linkage.attack.auxiliary import Auxiliary, Knowledge, draw
+from unveil.linkage.attack.experiment import Attack, attack, attack_with
 from unveil.linkage.copies import copies
 from unveil.linkage.intervals import estimated
 from unveil.linkage.records import Records, records_of_codes, records_of_ratings

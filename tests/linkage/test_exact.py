@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from reference import exact_linkage
 from unveil import Run, UnveilError
-from unveil.linkage import exact as module
-from unveil.linkage.adversaries import scoreboard, smallest
-from unveil.linkage.attack import attack
-from unveil.linkage.exact import Exact, cost, countable, exactly
+from unveil.linkage.attack import exact as module
+from unveil.linkage.attack.adversaries import scoreboard, smallest
+from unveil.linkage.attack.exact import Exact, cost, countable, exactly
+from unveil.linkage.attack.experiment import attack
+from unveil.linkage.attack.unicity import unicity
 from unveil.linkage.records import Records, records_of_codes
 from unveil.linkage.similarity import equal, within
-from unveil.linkage.unicity import unicity
 from unveil.release.codes import encode
 
 Rows = Sequence[Sequence[int | None]]

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from reference import naive_link
 from unveil.errors import UnveilError
-from unveil.linkage import kinds as kinds_module
-from unveil.linkage.assigned import assigned
-from unveil.linkage.link import Linkage, link
-from unveil.linkage.mistakes import estimated_mistakes
-from unveil.linkage.one_to_one import one_to_one
-from unveil.linkage.paired import Paired, paired, records_of_both
-from unveil.linkage.possible import candidate_rows, possible
-from unveil.linkage.quality import calibration, quality, quality_of_assigned
-from unveil.linkage.scores import KEPT
+from unveil.linkage.link import kinds as kinds_module
+from unveil.linkage.link.assigned import assigned
+from unveil.linkage.link.matches import Linkage, link
+from unveil.linkage.link.mistakes import estimated_mistakes
+from unveil.linkage.link.one_to_one import one_to_one
+from unveil.linkage.link.paired import Paired, paired, records_of_both
+from unveil.linkage.link.possible import candidate_rows, possible
+from unveil.linkage.link.quality import calibration, quality, quality_of_assigned
+from unveil.linkage.link.scores import KEPT
 from unveil.linkage.similarity import Similarity, category, days, equal, linear, support, within
 from unveil.linkage.similarity import given as given_by
 from unveil.release.codes import Codes, encode
@@ -356,7 +356,7 @@ def test_budgets_are_told() -> None:
 
 
 def test_a_part_that_is_too_large_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unveil.linkage.one_to_one._LARGEST", 2)
+    monkeypatch.setattr("unveil.linkage.link.one_to_one._LARGEST", 2)
     found = one_to_one(possible(cars([JOHN, MARY, BOB])))
     assert found.method == "estimate" and found.guessed == 2
     assert found.chance[:2].tolist() == pytest.approx([1 / 2, 1 / 3])

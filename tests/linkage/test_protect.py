@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Case, Policy, Run, Table, UnveilError
-from unveil.linkage import moves
-from unveil.linkage.coarsen import entropy, ladders, rule_for
-from unveil.linkage.moves import FEWEST, Plan, Search, applied, relaxed, smallest_plan, undone
 from unveil.linkage.protect import PROTECTIONS, _applied, _given_away, _search, _sentence
+from unveil.linkage.safer import moves
+from unveil.linkage.safer.coarsen import entropy, ladders, rule_for
+from unveil.linkage.safer.moves import FEWEST, Plan, Search, applied, relaxed, smallest_plan, undone
 from unveil.protect import _left, _ready
 from unveil.release.hierarchy import Hierarchy
 

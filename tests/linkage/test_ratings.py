@@ -14,9 +14,9 @@ import pytest
 
 import unveil
 from unveil import Policy, UnveilError
-from unveil.linkage.adversaries import bayesian, eccentric, likeliest, scoreboard, smallest
-from unveil.linkage.attack import attack
-from unveil.linkage.auxiliary import Knowledge, draw
+from unveil.linkage.attack.adversaries import bayesian, eccentric, likeliest, scoreboard, smallest
+from unveil.linkage.attack.auxiliary import Knowledge, draw
+from unveil.linkage.attack.experiment import attack
 from unveil.linkage.records import Records, records_of_ratings
 from unveil.linkage.similarity import days, equal, within
 from unveil.release.codes import encode

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from reference import naive_sparsity as naive
 from unveil import Run, UnveilError, slices
-from unveil.linkage import comparing, planes
 from unveil.linkage import copies as finding_copies
-from unveil.linkage import nearest as search
+from unveil.linkage.alike import comparing, planes
+from unveil.linkage.alike import nearest as search
+from unveil.linkage.alike.nearest import Nearest, nearest
+from unveil.linkage.alike.sparsity import Sparsity, sparsity
+from unveil.linkage.alike.tail import Tail, rare, tail, with_rare
 from unveil.linkage.intervals import highest, lowest, wilson
-from unveil.linkage.nearest import Nearest, nearest
 from unveil.linkage.records import Records, records_of_codes
 from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
 from unveil.linkage.similarity import given as given_by
-from unveil.linkage.sparsity import Sparsity, sparsity
-from unveil.linkage.tail import Tail, rare, tail, with_rare
 from unveil.release.codes import encode
 
 Table = list[tuple[int | None, ...]]

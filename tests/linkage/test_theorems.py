@@ -16,17 +16,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from unveil.errors import UnveilError
-from unveil.linkage.agreement import expected_candidates, uniform_values, union_bound
-from unveil.linkage.best_bound import best_bound, smallest_m, steps
-from unveil.linkage.corollaries import doubling_width, halving_kappa, learned
-from unveil.linkage.counterexamples import case_1, case_2, case_3, claim, success
-from unveil.linkage.guarantees import guaranteed, sufficient
-from unveil.linkage.hypotheses import alike, check
+from unveil.linkage.alike.tail import mean_kappa, with_rare
 from unveil.linkage.records import Records, records_of_codes
 from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
 from unveil.linkage.similarity import given as by_function
-from unveil.linkage.tail import mean_kappa, with_rare
-from unveil.linkage.theorems import THEOREMS, Setting
+from unveil.linkage.theorems.agreement import expected_candidates, uniform_values, union_bound
+from unveil.linkage.theorems.best_bound import best_bound, smallest_m, steps
+from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned
+from unveil.linkage.theorems.counterexamples import case_1, case_2, case_3, claim, success
+from unveil.linkage.theorems.guarantees import guaranteed, sufficient
+from unveil.linkage.theorems.hypotheses import alike, check
+from unveil.linkage.theorems.statements import THEOREMS, Setting
 from unveil.release.codes import encode
 
 # ---- by definition: small databases, every record, every set of attributes ------------------------------------------

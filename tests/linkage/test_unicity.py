@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from reference import naive_attack
 from unveil import Run, UnveilError
-from unveil.linkage import unicity as module
-from unveil.linkage.adversaries import scoreboard
-from unveil.linkage.attack import attack
+from unveil.linkage.attack import unicity as module
+from unveil.linkage.attack.adversaries import scoreboard
+from unveil.linkage.attack.experiment import attack
+from unveil.linkage.attack.unicity import unicity, worst_case
 from unveil.linkage.records import Records, records_of_codes, records_of_ratings
 from unveil.linkage.similarity import equal, within
-from unveil.linkage.unicity import unicity, worst_case
 from unveil.release.codes import encode
 
 Visits = dict[str, list[str]]

@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import pytest
 
-from unveil.linkage.agreement import uniform_values
-from unveil.linkage.best_bound import best_bound
-from unveil.linkage.corollaries import doubling_width, halving_kappa, learned
-from unveil.linkage.counterexamples import claim
-from unveil.linkage.guarantees import guaranteed, sufficient
-from unveil.linkage.theorems import Setting
+from unveil.linkage.theorems.agreement import uniform_values
+from unveil.linkage.theorems.best_bound import best_bound
+from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned
+from unveil.linkage.theorems.counterexamples import claim
+from unveil.linkage.theorems.guarantees import guaranteed, sufficient
+from unveil.linkage.theorems.statements import Setting
 
 NETFLIX = 480_000
 

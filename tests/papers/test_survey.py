@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from unveil.linkage.adversaries import smallest
-from unveil.linkage.attack import attack
-from unveil.linkage.auxiliary import Knowledge
+from unveil.linkage.attack.adversaries import smallest
+from unveil.linkage.attack.auxiliary import Knowledge
+from unveil.linkage.attack.experiment import attack
 from unveil.linkage.records import Records, records_of_codes
 from unveil.release.codes import encode
 

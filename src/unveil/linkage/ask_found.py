@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from unveil.finding import Curve, Exposed, Finding
-from unveil.linkage.adversaries import Adversary, bare, eccentric, likeliest, scoreboard, smallest
-from unveil.linkage.attack import Outcome, attack
-from unveil.linkage.auxiliary import Knowledge
+from unveil.linkage.attack.adversaries import Adversary, bare, eccentric, likeliest, scoreboard, smallest
+from unveil.linkage.attack.auxiliary import Knowledge
+from unveil.linkage.attack.experiment import Outcome, attack
+from unveil.linkage.attack.success import TARGETS, success
+from unveil.linkage.attack.unicity import Worst, worst_case
 from unveil.linkage.intervals import Estimate
 from unveil.linkage.people import People
-from unveil.linkage.success import TARGETS, success
 from unveil.linkage.telling import MERENER, MONTJOYE, NARAYANAN, PHI, lead, maker
-from unveil.linkage.unicity import Worst, worst_case
 from unveil.policy import Policy
 from unveil.run import Run
 from unveil.wording import counted, percent

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.linkage.link import Linkage
-    from unveil.linkage.one_to_one import OneToOne
-    from unveil.linkage.paired import Paired
-    from unveil.linkage.quality import Quality
+    from unveil.linkage.link.matches import Linkage
+    from unveil.linkage.link.one_to_one import OneToOne
+    from unveil.linkage.link.paired import Paired
+    from unveil.linkage.link.quality import Quality
     from unveil.linkage.similarity import Similarity
 
 __all__ = ["check_link", "link_findings", "matches", "similarities"]
@@ -76,8 +76,8 @@ def _columns(release: Table, held: Table, policy: Policy) -> tuple[str, ...]:
 
 def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """Who is who, if a file of known people is held."""
-    from unveil.linkage.assigned import assigned
-    from unveil.linkage.quality import quality, quality_of_assigned
+    from unveil.linkage.link.assigned import assigned
+    from unveil.linkage.link.quality import quality, quality_of_assigned
 
     table, held = case.release, case.holds.get("known")
     if not isinstance(table, Table) or not isinstance(held, Table):
@@ -95,10 +95,10 @@ def _linked(
     case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
 ) -> tuple[Linkage, OneToOne]:
     """The best match of everybody, and what follows if no row is two people."""
-    from unveil.linkage.link import link
-    from unveil.linkage.mistakes import estimated_mistakes
-    from unveil.linkage.one_to_one import one_to_one
-    from unveil.linkage.possible import possible
+    from unveil.linkage.link.matches import link
+    from unveil.linkage.link.mistakes import estimated_mistakes
+    from unveil.linkage.link.one_to_one import one_to_one
+    from unveil.linkage.link.possible import possible
 
     sides = _sides(case, table, held, columns, policy, run)
     if min(table.rows, held.rows) >= _MANY:
@@ -144,7 +144,7 @@ def _pairs(truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _sides(case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> Paired:
     """The release and the known people, side by side; labels that stand for several values are read as such."""
-    from unveil.linkage.paired import paired, records_of_both
+    from unveil.linkage.link.paired import paired, records_of_both
     from unveil.release.codes import as_text
     from unveil.release.meaning import generalised, raw, reading
 

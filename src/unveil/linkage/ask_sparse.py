@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from unveil.finding import Curve, Finding
-from unveil.linkage.agreeing import agreeing, work
+from unveil.linkage.alike.sparsity import Sparsity, sparsity
+from unveil.linkage.alike.tail import tail
 from unveil.linkage.ask_found import numbers, scale
-from unveil.linkage.best_bound import best_bound, smallest_m, steps
 from unveil.linkage.intervals import estimated
 from unveil.linkage.people import People
-from unveil.linkage.sparsity import Sparsity, sparsity
-from unveil.linkage.tail import tail
 from unveil.linkage.telling import MERENER, maker
+from unveil.linkage.theorems.agreeing import agreeing, work
+from unveil.linkage.theorems.best_bound import best_bound, smallest_m, steps
 from unveil.policy import Policy
 from unveil.run import Run
 from unveil.wording import counted, percent

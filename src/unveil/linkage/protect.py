@@ -1,7 +1,7 @@
 """How tables can be protected from someone who knows a few things: coarser columns, rare values together, fewer rows.
 
-What is chosen is :mod:`unveil.linkage.moves`, what columns can become :mod:`unveil.linkage.coarsen`. Nothing here is
-random but for the attacks that are played, and the choice among rows that are equally likely found.
+What is chosen is :mod:`unveil.linkage.safer.moves`, what columns can become :mod:`unveil.linkage.safer.coarsen`.
+Nothing here is random but for the attacks that are played, and the choice among rows that are equally likely found.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.linkage.coarsen import Ladder, Step
-    from unveil.linkage.moves import Ints, Plan, Search, Small
+    from unveil.linkage.safer.coarsen import Ladder, Step
+    from unveil.linkage.safer.moves import Ints, Plan, Search, Small
 
 __all__ = ["PROTECTIONS"]
 
@@ -41,7 +41,7 @@ _searches: WeakKeyDictionary[Case, tuple[Policy, Run, Search]] = WeakKeyDictiona
 
 
 def _made(case: Case, policy: Policy, run: Run, strictness: float, kinds: Sequence[str]) -> Protection | None:
-    from unveil.linkage.moves import smallest_plan
+    from unveil.linkage.safer.moves import smallest_plan
 
     table, search = _table(case, policy), _search(case, policy, run)
     aim = strictness * min(policy.wanted("linkage.success"), search.weigh(search.start))
@@ -85,8 +85,8 @@ def _columns(policy: Policy) -> tuple[str, ...]:
 def _search(case: Case, policy: Policy, run: Run) -> Search:
     """The search for a plan; the same one for the same case, policy and run."""
     from unveil.linkage.ask_link import similarities
-    from unveil.linkage.coarsen import ladders
-    from unveil.linkage.moves import Search
+    from unveil.linkage.safer.coarsen import ladders
+    from unveil.linkage.safer.moves import Search
 
     table, columns = case.release, _columns(policy)
     assert isinstance(table, Table)

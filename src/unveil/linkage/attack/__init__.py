@@ -1,0 +1,1 @@
+"""Playing the attack: who looks, what they know, how often they find."""

@@ -1,0 +1,164 @@
+"""Compiled: a score of every record, or how much each is believed.
+
+Scores are added up along the lists of who has which value (see ``_index``). Arrays of two axes go by target and by
+thing or number of things known.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.compiled import kernel
+from unveil.linkage.attack._index import placed
+from unveil.linkage.attack._likeness import held_up, likened, put_down
+from unveil.linkage.attack._seen import told
+
+__all__ = ["Model", "scored"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_FIXED = 1 << 30  # scores are whole numbers of this fraction: their sums are exact, and ties are ties in any order
+_COUNT = 1 << 48  # counts things above the bits of the score
+_SCORE = _COUNT - 1
+
+
+class Model(NamedTuple):
+    """How records are scored: by weights if ``wrong`` is below 0, and by the probability that a value is ``wrong`` or
+    an attribute from ``elsewhere`` otherwise. ``own`` is how many of the ``usable`` attributes each place has and
+    ``factorial[k]`` is log k!."""
+
+    weight: Floats
+    wrong: float
+    elsewhere: float
+    own: Ints
+    usable: int
+    factorial: Floats
+
+
+@kernel
+def _added(holder: Any, begin: Any, end: Any, gain: Any, score: Any) -> None:
+    for at in range(begin, end):
+        score[holder[at]] += gain
+
+
+@kernel
+def _added_graded(
+    holder: Any, code: Any, begin: Any, end: Any, number: Any, start: Any, own: Any, scale: Any, weight: Any, score: Any
+) -> None:
+    """Add a weight times how alike the number is."""
+    for at in range(begin, end):
+        apart = abs(own - number[start + code[at]]) / scale
+        score[holder[at]] += np.int64(np.rint(_FIXED * weight * max(0.0, 1.0 - apart)))
+
+
+@kernel
+def _deviations(score: Any, logs: Any) -> None:
+    """Scores in standard deviations of all scores."""
+    n, total, squares = len(score), 0, 0.0
+    for y in range(n):
+        total += score[y]
+    mean = total / n
+    for y in range(n):
+        squares += (score[y] - mean) * (score[y] - mean)
+    deviation = np.sqrt(squares / n)
+    scale = 1.0 / deviation if deviation > 0.0 else 0.0
+    for y in range(n):
+        logs[y] = score[y] * scale
+
+
+@kernel
+def _likelihoods(model: Any, score: Any, known: Any, logs: Any) -> None:
+    """The logarithm of the probability of what is known, for every record, up to what is the same for all."""
+    wrong = np.log(model.wrong) if model.wrong > 0.0 else 0.0
+    sure = np.log1p(-model.elsewhere)
+    there = np.log(model.elsewhere) if model.elsewhere > 0.0 else -np.inf
+    for y in range(len(score)):
+        have, own = score[y] >> 48, model.own[y]
+        lack = known - have
+        if lack > model.usable - own or (lack > 0 and model.elsewhere == 0.0):
+            logs[y] = -np.inf
+            continue
+        others = model.usable - own
+        here = wrong + sure if others > 0 else wrong
+        logs[y] = (score[y] & _SCORE) / _FIXED + have * here + model.factorial[own - have] - model.factorial[own]
+        if lack > 0:
+            logs[y] += lack * there + model.factorial[others - lack] - model.factorial[others]
+
+
+@kernel
+def scored(
+    index: Any, like: Any, model: Any, targets: Any, usable: Any, attribute: Any, value: Any, low: Any, high: Any,
+    ms: Any, first: Any, last: Any, work: Any, seen: Any,
+) -> Any:  # fmt: skip
+    """Fill what is seen by someone who gives every record a score: the weight of what is known to those who have
+    something alike; or, to count what is known, 2⁴⁸ to those who have the attribute, and to those who have something
+    alike also how much likelier that is if it is right. Where nothing is wrong, only these are counted.
+
+    Goes from target ``first`` to ``last``, or as far as ``work`` allows; returns the target to go on with.
+    """
+    starts, holder, code, codes = index.starts, index.holder, index.code, index.codes
+    fine, plane, before = index.fine, index.plane, index.before
+    like_starts, number, scale = like.starts, like.number, like.scale
+    weight, wrong, weighing, one = model.weight, model.wrong, model.wrong < 0.0, np.int64(_COUNT)
+    n, most, c = len(index.last), attribute.shape[1], len(plane) if like.kind else 0
+    score, logs, places = np.empty(n, np.int64), np.empty(n), np.arange(n, dtype=np.int32)
+    begin, end = np.empty(most, np.int64), np.empty(most, np.int64)
+    under, upto = np.empty(most, np.int64), np.empty(most, np.int64)
+    exact_begin, exact_end = np.empty(most, np.int64), np.empty(most, np.int64)
+    own_low, own_high, own_number = np.ones(c, np.int32), np.zeros(c, np.int32), np.empty(c)
+    similar, learned = np.empty(n if like.kind else 0, np.bool_), np.empty(n if like.kind else 0, np.int64)
+    done = 0
+    for t in range(first, last):
+        if done >= work:
+            return t
+        target, known, things = targets[t], np.int64(0), np.int64(0)
+        score[:] = 0
+        if like.kind and usable[t] >= ms[0]:
+            support = index.indptr[target + 1] - index.indptr[target]
+            held_up(index, like, target, own_low, own_high, own_number)
+            done += likened(index, like, places, n, support, own_low, own_high, own_number, similar, learned)
+            put_down(index, target, own_low, own_high)
+        for j in range(len(ms)):
+            m = ms[j]
+            if usable[t] < m:
+                break
+            if wrong > 0.0:
+                placed(
+                    starts, code, codes, fine, plane, before, attribute, value, value, t, known, m, exact_begin,
+                    exact_end, under, upto,
+                )  # fmt: skip
+            placed(starts, code, codes, fine, plane, before, attribute, low, high, t, known, m, begin, end, under, upto)
+            for k in range(known, m):
+                i = attribute[t, k]
+                if i < 0:
+                    continue
+                things += 1
+                done += starts[i + 1] - starts[i]
+                gain: Any = one
+                if weighing:
+                    gain = np.int64(np.rint(_FIXED * weight[i]))
+                    if scale[i] > 0.0:
+                        own = number[like_starts[i] + value[t, k]]
+                        _added_graded(
+                            holder, code, begin[k], end[k], number, like_starts[i], own, scale[i], weight[i], score
+                        )
+                        continue
+                elif wrong > 0.0:
+                    share = max(1, exact_end[k] - exact_begin[k]) / (starts[i + 1] - starts[i])
+                    odds = (1.0 - wrong) / (high[t, k] - low[t, k] + 1) / (share * wrong)
+                    gain += np.int64(np.rint(_FIXED * np.log1p(odds)))
+                    _added(holder, starts[i], begin[k], one, score)
+                    _added(holder, end[k], starts[i + 1], one, score)
+                _added(holder, begin[k], end[k], gain, score)
+            known = m
+            if weighing:
+                _deviations(score, logs)
+            else:
+                _likelihoods(model, score, things, logs)
+            told(logs, target, similar, learned, t, j, seen)
+            done += 10 * n
+    return last

@@ -1,0 +1,70 @@
+"""How often is someone found who is known by m random things? Exactly where that can be counted, else by playing.
+
+The one measure that findings state and protections bring down: the success of the adversary with minimum support, who
+is as good as anyone while what is known is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unveil.linkage.attack.adversaries import smallest
+from unveil.linkage.attack.exact import Exact, cost, countable, exactly
+from unveil.linkage.attack.experiment import Ints, Outcome, attack
+from unveil.linkage.copies import copies
+from unveil.linkage.records import Records
+from unveil.run import Run
+
+__all__ = ["TARGETS", "success"]
+
+TARGETS = 5_000
+_WORK = 300_000_000  # rows times sets of columns that are counted: a few seconds
+_RESULTS = 10_000_000  # rows times numbers of things known: about a gigabyte
+
+
+def success(
+    records: Records,
+    ms: Sequence[int],
+    *,
+    rng: np.random.Generator,
+    equals: Ints | None = None,
+    targets: int = TARGETS,
+    confidence: float = 0.95,
+    work: float = _WORK,
+    run: Run | None = None,
+) -> tuple[Outcome, ...]:
+    """What someone achieves who knows ``ms`` random things, for each of them. ``equals`` says of each record how many
+    are as good as it, itself included. It is counted if that takes no more than ``work``, and else played on as many
+    random ``targets``."""
+    alike = copies(records, run) if equals is None else equals
+    if countable(records) and records.n * len(ms) <= _RESULTS and cost(records, ms) <= work:
+        return tuple(_outcome(found, records, alike, confidence) for found in exactly(records, ms, run))
+    few = min(targets, records.n)
+    return attack(
+        records, [smallest()], ms, rng=rng, targets=few, equals=alike, confidence=confidence, run=run
+    ).outcomes
+
+
+def _outcome(found: Exact, records: Records, equals: Ints, confidence: float) -> Outcome:
+    rows = np.flatnonzero(records.support >= found.known)
+    row = found.row[rows]
+    return Outcome(
+        smallest(),
+        found.known,
+        rows,
+        records.n - len(rows),
+        records.n,
+        row,
+        np.minimum(1.0, row * equals[rows]),
+        found.size[rows],
+        records.support[rows],
+        equals[rows],
+        None,
+        None,
+        confidence,
+        found.unique[rows],
+        np.full(len(rows), np.nan),
+        exact=True,
+    )

@@ -1,0 +1,1 @@
+"""Who is who in a file of known people."""

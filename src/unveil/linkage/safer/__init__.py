@@ -1,0 +1,1 @@
+"""What a table can become so that fewer are found."""

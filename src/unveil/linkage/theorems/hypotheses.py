@@ -1,0 +1,171 @@
+"""Do the theorems apply to the data at hand?
+
+Each theorem about linkage (:mod:`unveil.linkage.theorems.statements`) rests on hypotheses about the records D, and
+about D′, what the attacker knows of them. :func:`check` takes each to the data:
+
+- ``pseudometric``: 1 − sim satisfies the triangle inequality, on the values of D and of D′ together. It is used once,
+  to carry the likeness of r to r′ and of r′ to a candidate over to r and the candidate: where D′ is D there is nothing
+  to carry, and any similarity will do. Where D′ is unknown, only similarities of which it is always true pass;
+- ``similar``: every value of D′ is at least 1 − ε/2 alike to that of D, null where that is null (Definition 6);
+- ``same support``: D′ has values where D has, whatever they are (Definition 7);
+- ``supported``: every record that counts has m attributes (Definition 3);
+- ``sparse``: at most the stated share of the records that count has another one that is more than σ similar
+  (Definition 10, with > for ≥);
+- ``tail``: at most κn records have each of the attributes that are called rare (Definition 13; which they are is not
+  for the theorem to say, see :mod:`unveil.linkage.alike.tail`). The records that count are then those with a rare
+  attribute (Definition 14).
+
+What was not given is neither true nor false, and said to be so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.errors import UnveilError
+from unveil.linkage.alike.tail import with_rare
+from unveil.linkage.records import Records
+from unveil.linkage.similarity import Similarity
+from unveil.linkage.theorems.guarantees import Guarantee
+from unveil.linkage.theorems.statements import Need
+from unveil.wording import counted, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["alike", "check"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_SLACK = 1e-12
+_PAIRS = 64  # of values compared at once
+
+
+def check(
+    guarantee: Guarantee,
+    records: Records,
+    auxiliary: Records | None = None,
+    nearest: npt.ArrayLike | None = None,
+    rare: npt.ArrayLike | None = None,
+) -> Guarantee:
+    """The same guarantee, with its hypotheses checked.
+
+    ``auxiliary`` is D′; pass ``records`` itself for an attacker without errors. ``nearest`` is each record's greatest
+    similarity to another one, by the theorem's similarity of records. ``rare`` says of each attribute whether
+    it is in the tail.
+    """
+    at = guarantee.setting
+    if records.n != at.n:
+        raise UnveilError(f"the theorem was applied to {counted(at.n, 'record')}, not to these {records.n:,}")
+    if auxiliary is not None and (auxiliary.n, auxiliary.names) != (records.n, records.names):
+        raise UnveilError("what the attacker knows must be about the same records and attributes")
+    few = None if rare is None or not at.law.tail else np.asarray(rare)
+    counting = np.ones(records.n, np.bool_) if few is None else with_rare(records, few)
+
+    def holds(need: Need) -> bool | None:
+        match need:
+            case "pseudometric":
+                return _is_pseudometric(records, auxiliary)
+            case "similar":
+                return None if auxiliary is None else _is_similar(records, auxiliary, 1 - float(at.epsilon) / 2)
+            case "same support":
+                return None if auxiliary is None else _same_support(records, auxiliary)
+            case "supported":
+                return bool((records.support[counting] >= guarantee.m).all())
+            case "sparse":
+                known = nearest is not None and (few is not None or not at.law.tail)
+                return _is_sparse(np.asarray(nearest)[counting], guarantee) if known else None
+            case "tail":
+                most = float(at.n * (at.kappa or 0)) * (1 + _SLACK)
+                return None if few is None else bool((records.popularity[few] <= most).all())
+            case "below":
+                return True
+
+    return replace(guarantee, hypotheses=tuple(replace(h, holds=holds(h.kind)) for h in guarantee.hypotheses))
+
+
+def alike(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") -> Floats:
+    """sim of every value of one array with every value of another: the definition, for few values.
+
+    >>> import pyarrow as pa
+    >>> from unveil.linkage.similarity import linear
+    >>> alike(linear(2), pa.array([1, 2]), pa.array([1.5]))
+    array([[0.75],
+           [0.75]])
+    """
+    values, where = _together(a, b, name)
+    return sim.matrix(values, name)[np.ix_(where[: len(a)], where[len(a) :])]
+
+
+def _is_sparse(nearest: npt.NDArray[np.float64], guarantee: Guarantee) -> bool:
+    near = nearest > float(guarantee.setting.sigma)
+    return not near.size or float(near.mean()) <= guarantee.sparsity + _SLACK
+
+
+def _is_pseudometric(records: Records, auxiliary: Records | None) -> bool | None:
+    if auxiliary is records:
+        return True
+    unsure, seen = False, set[tuple[int, int, int]]()
+    for i, (sim, name, own) in enumerate(zip(records.similarities, records.names, records.values, strict=True)):
+        key = (id(sim), id(own), 0 if auxiliary is None else id(auxiliary.values[i]))
+        if sim.declared or key in seen:
+            continue
+        seen.add(key)
+        values = own if auxiliary is None else _together(own, auxiliary.values[i], name)[0]
+        if not sim.is_pseudometric(values, name):
+            return False
+        unsure = unsure or auxiliary is None
+    return None if unsure else True
+
+
+def _same_support(records: Records, auxiliary: Records) -> bool:
+    same = np.array_equal(records.indptr, auxiliary.indptr)
+    return same and np.array_equal(records.attribute, auxiliary.attribute)
+
+
+def _is_similar(records: Records, auxiliary: Records, least: float) -> bool:
+    """Whether every value is ``least`` alike to the other, comparing each pair of values once."""
+    if auxiliary is records:
+        return True
+    if not _same_support(records, auxiliary):
+        return False
+    groups: dict[tuple[int, int, int], int] = {}
+    ours, theirs, sims = records.values, auxiliary.values, records.similarities
+    keys = [(id(a), id(b), id(s)) for a, b, s in zip(ours, theirs, sims, strict=True)]
+    group = np.array([groups.setdefault(key, i) for i, key in enumerate(keys)], np.int64)
+    cells = np.stack([group[records.attribute], records.value, auxiliary.value], axis=1)
+    pairs = np.unique(cells, axis=0)
+    for i in np.unique(pairs[:, 0]):
+        mine = pairs[pairs[:, 0] == i]
+        for start in range(0, len(mine), _PAIRS):
+            part = mine[start : start + _PAIRS]
+            a, b = ours[i].take(_arrow(part[:, 1])), theirs[i].take(_arrow(part[:, 2]))
+            if (np.diag(alike(sims[i], a, b, records.names[i])) < least - _SLACK).any():
+                return False
+    return True
+
+
+def _arrow(places: Ints) -> pa.Array:
+    from unveil.release.codes import arrow_numbers
+
+    return arrow_numbers(places)
+
+
+def _together(a: pa.Array, b: pa.Array, name: str) -> tuple[pa.Array, Ints]:
+    """The different values of both, and where each of a, then of b, is among them."""
+    import pyarrow as pa
+
+    from unveil.release.codes import plain
+
+    try:
+        if a.type != b.type:
+            a, b = (a.cast(b.type), b) if pa.types.is_floating(b.type) else (a, b.cast(a.type))
+    except pa.ArrowException:
+        raise UnveilError(f"{shown(name)}: the attacker's values are not of the kind that the records have") from None
+    found = pa.concat_arrays([a, b]).dictionary_encode()
+    return found.dictionary, plain(found.indices).astype(np.int64)
