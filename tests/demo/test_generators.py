@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from unveil.demo.films import films
 from unveil.demo.friends import friends
 from unveil.demo.grocery import grocery
 from unveil.demo.hospital import hospital
@@ -46,7 +47,7 @@ def edges(request: pytest.FixtureRequest) -> np.ndarray:
 
 
 def test_same_seed_same_data():
-    for make in (hospital, grocery, friends):
+    for make in (hospital, grocery, films, friends):
         one, same, other = (make(np.random.default_rng(seed)) for seed in (7, 7, 8))
         equal = np.array_equal if make is friends else lambda a, b: a == b
         assert equal(one, same), make.__name__
@@ -59,6 +60,7 @@ def test_small_sizes(size: int):
     assert len(set(hospital(rng, patients=size)["patient"].to_pylist())) == size
     assert len(grocery(rng, baskets=size, products=size)) == size
     assert friends(rng, people=size).shape[1] == 2
+    assert len(set(films(rng, people=size, titles=size)["person"].to_pylist())) == size
 
 
 def test_impossible_sizes():
@@ -68,15 +70,15 @@ def test_impossible_sizes():
         lambda: grocery(rng, baskets=0),
         lambda: grocery(rng, products=0),
         lambda: friends(rng, people=-1),
+        lambda: films(rng, people=0),
+        lambda: films(rng, titles=0),
     ):
         with pytest.raises(UnveilError, match="at least 1"):
             call()
 
 
 def test_import_is_light():
-    code = (
-        "import sys, unveil.demo.hospital, unveil.demo.grocery, unveil.demo.friends; sys.exit('pyarrow' in sys.modules)"
-    )
+    code = "import sys, unveil.demo.hospital, unveil.demo.grocery, unveil.demo.films, unveil.demo.friends; sys.exit('pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": os.pathsep.join(sys.path)}).returncode == 0
 
 
@@ -303,3 +305,34 @@ def test_there_are_communities(edges: np.ndarray):
 def test_numbers_do_not_tell_community(edges: np.ndarray):
     apart = np.abs(edges[:, 0] - edges[:, 1]).mean()
     assert 0.9 < apart / 200 < 1.1  # two random numbers below 600 are 200 apart on average
+
+
+# ── films ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def ratings(request: pytest.FixtureRequest) -> pa.Table:
+    return films(np.random.default_rng(request.param))
+
+
+def test_nobody_rates_a_film_twice(ratings: pa.Table):
+    pairs = list(zip(ratings["person"].to_pylist(), ratings["film"].to_pylist(), strict=True))
+    assert len(set(pairs)) == len(pairs)
+    assert set(ratings["stars"].to_pylist()) == {1, 2, 3, 4, 5}
+
+
+def test_few_films_are_seen_by_many_and_most_by_few(ratings: pa.Table):
+    seen = sorted(Counter(ratings["film"].to_pylist()).values(), reverse=True)
+    assert seen[0] > 5 * seen[len(seen) // 2]
+    rated = sorted(Counter(ratings["person"].to_pylist()).values())
+    assert 3 <= rated[0] <= 6
+    assert rated[-1] > 4 * rated[len(rated) // 2]
+
+
+def test_people_agree_about_films(ratings: pa.Table):
+    """Stars of one film differ less than all stars do."""
+    stars: dict[int, list[int]] = defaultdict(list)
+    for film, given in zip(ratings["film"].to_pylist(), ratings["stars"].to_pylist(), strict=True):
+        stars[film].append(given)
+    within = np.mean([np.var(given) for given in stars.values() if len(given) > 5])
+    assert within < 0.8 * np.var(ratings["stars"].to_pylist())

@@ -10,6 +10,7 @@ import pytest
 
 import unveil
 from unveil import Policy, UnveilError
+from unveil.finding import Curve
 
 COLUMNS = ("a", "b", "c", "d")
 
@@ -104,6 +105,7 @@ def test_the_curve_rises_and_says_from_where_on_one_in_two_is_found(tmp_path: Pa
     rows = [tuple(rng.randrange(6) for _ in range(5)) for _ in range(200)]
     found = unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS))["linkage.success"]
     curve = found.curves[0]
+    assert isinstance(curve, Curve)
     assert curve.series is not None
     first = [p for p, name in zip(curve.x, curve.series, strict=True) if name == "all facts right"]
     assert first == [1.0, 2.0, 3.0, 4.0]
@@ -155,3 +157,21 @@ def test_how_many_things_must_be_sensible() -> None:
     for wrong in (0, 2.0, True):
         with pytest.raises(UnveilError, match="things_known"):
             Policy(things_known=wrong)  # type: ignore[arg-type]
+
+
+def test_no_guarantee_exceeds_what_is_found(tmp_path: Path) -> None:
+    """Every line of the bounds stays below the exact success, at every number of columns known."""
+    positive = 0
+    for seed in range(6):
+        rng = random.Random(seed)
+        rows = [(*(rng.choice([*range(20 * (1 + c)), "?"]) for c in range(4)), "x") for _ in range(80)]
+        found = unveil.assess(written(tmp_path / f"t{seed}.csv", rows), Policy(quasi=COLUMNS, things_known=2))
+        assert found["linkage.success"].method == "exact"
+        curve, bound = found["linkage.success"].curves[0], found["linkage.success_bound"].curves[0]
+        assert isinstance(curve, Curve)
+        assert isinstance(bound, Curve)
+        assert curve.series is not None
+        exact = {x: y for x, y, name in zip(curve.x, curve.y, curve.series, strict=True) if name == "all facts right"}
+        assert all(y <= exact[x] + 1e-9 for x, y in zip(bound.x, bound.y, strict=True))
+        positive += sum(y > 0.3 for y in bound.y)
+    assert positive > 6

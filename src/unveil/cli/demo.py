@@ -1,4 +1,4 @@
-"""``unveil demo``: three examples, assessed end to end."""
+"""``unveil demo``: four examples, assessed end to end."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Examples:
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the examples.")
 @click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 def command(directory: Path, seed: int, quiet: bool) -> None:
-    """Write a hospital's patients, a grocer's baskets and a network of friends to DIRECTORY, each with its policy,
-    assess all three and write the report."""
+    """Write a hospital's patients, a grocer's baskets, a film club's ratings and a network of friends to DIRECTORY,
+    each with its policy, assess all four and write the report."""
     from unveil.assess import assess
     from unveil.demo.examples import EXAMPLES
     from unveil.policy import Policy

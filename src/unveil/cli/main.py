@@ -48,7 +48,7 @@ _SUMMARY = {
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely each pseudonym of a matrix is to be cracked.",
-    "demo": "Make three examples, assess them and write the report.",
+    "demo": "Make four examples, assess them and write the report.",
     "schema": "Print the JSON Schema of an assessment.",
     "completion": "Print the script for completion in a shell.",
 }

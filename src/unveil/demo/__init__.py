@@ -1,1 +1,1 @@
-"""Three believable examples, made from a seed."""
+"""Four believable examples, made from a seed."""

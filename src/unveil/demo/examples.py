@@ -1,4 +1,4 @@
-"""The three examples: what is written, and under which policy."""
+"""The four examples: what is written, and under which policy."""
 
 from __future__ import annotations
 
@@ -56,6 +56,12 @@ def _friends(rng: np.random.Generator) -> Release:
     return Graph.from_edges(edges[:, 0], edges[:, 1])
 
 
+def _films(rng: np.random.Generator) -> Release:
+    from unveil.demo.films import films
+
+    return table_of(films(rng))
+
+
 EXAMPLES = (
     Example(
         "patients.csv",
@@ -83,6 +89,24 @@ classes.k = 5
 # A grocer wants to publish what is bought together, products replaced by numbers.
 [tolerance]
 items.expected_cracks = 0.1
+""",
+    ),
+    Example(
+        "films.csv",
+        _films,
+        """\
+# A film club wants to publish its members' ratings, names replaced by numbers.
+things_known = 3                    # what a colleague heard someone say about films
+
+[columns]
+ratings = ["person", "film", "stars", "date"]
+
+[compare]
+stars = "1"                         # give or take a star
+date = "30d"                        # and a month
+
+[tolerance]
+linkage.success = 0.1
 """,
     ),
     Example(

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.finding import Curve, Finding
 from unveil.linkage.alike.sparsity import Sparsity, sparsity
-from unveil.linkage.alike.tail import tail
+from unveil.linkage.alike.tail import rare, tail, with_rare
 from unveil.linkage.ask_found import numbers, scale
 from unveil.linkage.intervals import estimated
 from unveil.linkage.people import People
@@ -66,10 +67,10 @@ def _long_tail(people: People) -> str:
     popular = records.popularity[records.popularity > 0]
     if popular.min() == popular.max():
         return ""
-    rare = tail(records)
-    if rare.kappa(_RARE) > _HALF:
+    long = tail(records)
+    if long.kappa(_RARE) > _HALF:
         return ""
-    kappa, share = percent(rare.kappa(_RARE)), percent(rare.share(_RARE))
+    kappa, share = percent(long.kappa(_RARE)), percent(long.share(_RARE))
     if people.rated:
         return f" No item of the rarer half was rated by more than {kappa} of the people; {share} rated one of these."
     return f" No column of the rarer half has values in more than {kappa} of the rows; {share} have one of these."
@@ -123,9 +124,10 @@ class _Counted:
 def _bound(found: Sparsity, people: People, known: int, run: Run, make: Any) -> Finding:
     records = people.records.part(0)
     ms = [m for m in numbers(known, int(people.support.max())) if (records.support >= m).any()]
-    each = 1 - (1 - run.confidence) / (1 + len(ms))  # bounds that hold together
-    near: Any = steps(found.found.similarity) if found.exact else found.limits(101, each)
-    theorem = {m: best_bound(records.n, m, near).p for m in ms}
+    each = 1 - (1 - run.confidence) / (2 + len(ms))  # bounds that hold together
+    having = {m: _among(found, records.support >= m, each) for m in ms}
+    theorem = {m: 0.0 if f is None else best_bound(records.n, m, f).p for m, f in having.items()}
+    rarely = _with_something_rare(found, people, ms, each) if people.rated else {}
     counted_from = _from_the_data(people, ms, each, run)
     value = max(theorem[known], counted_from.success[known])
     short = int((people.support < known).sum())
@@ -134,16 +136,45 @@ def _bound(found: Sparsity, people: People, known: int, run: Run, make: Any) -> 
         "linkage.success_bound",
         f"Guaranteed to someone who knows {counted(known, f'random {people.thing}')}",
         value,
-        f"{_said(counted_from.success[known], theorem[known], people)} {_needed(people, near)}{apart}",
+        f"{_said(counted_from.success[known], theorem[known], people)}{_rarely(rarely, known)} "
+        f"{_needed(people, theorem, _among(found, records.support >= 0, each))}"
+        f"{apart}",
         method="bound",
         interval=(value, 1.0),
         confidence=run.confidence if counted_from.sampled or not found.exact else None,
         share=(value, 1.0),
-        curves=(_guaranteed(theorem, counted_from, people),),
+        curves=(_guaranteed(theorem, rarely, counted_from, people),),
         source=f"{MERENER}, Theorem 8(a) with the two errors apart, Theorem 11 and the union bound over the records at "
         "hand",
     )
     return finding
+
+
+def _among(found: Sparsity, some: npt.NDArray[np.bool_], confidence: float) -> Any:
+    """f of some records only, or what it is at most with this confidence; None if none of them was looked at."""
+    own = some[found.found.rows]
+    if not own.any():
+        return None
+    part = Sparsity(found.found.only(own), int(some.sum()))
+    return steps(part.found.similarity) if part.exact else part.limits(101, confidence)
+
+
+def _with_something_rare(found: Sparsity, people: People, ms: list[int], confidence: float) -> dict[int, float]:
+    """What the theorem guarantees of those who have something rare, if that is among what is known."""
+    records = people.records.part(0)
+    marked = rare(records, _RARE)
+    some, kappa, found_so = with_rare(records, marked), tail(records).kappa(_RARE), dict[int, float]()
+    for m in ms:
+        near = _among(found, some & (records.support >= m), confidence)
+        if near is not None:
+            found_so[m] = best_bound(records.n, m, near, theorem="8(a), long tail", kappa=kappa).p
+    return found_so
+
+
+def _rarely(found: dict[int, float], known: int) -> str:
+    if not found.get(known):
+        return ""
+    return f" If one of them is of an item of the rarer half, the theorem guarantees {percent(found[known])}."
 
 
 def _said(counting: float, theorem: float, people: People) -> str:
@@ -155,13 +186,22 @@ def _said(counting: float, theorem: float, people: People) -> str:
     return said + (f", the theorem {percent(theorem)}." if theorem else ", the theorem, which knows less, nothing.")
 
 
-def _needed(people: People, near: Any) -> str:
+def _needed(people: People, theorem: dict[int, float], near: Any) -> str:
+    """From how many things on the theorem guarantees that one in two is found."""
+    reached = next((m for m, p in theorem.items() if p >= _LIKELY), None)
+    if reached is not None:
+        thing = counted(reached, f"random {people.thing}")
+        return f"With {thing} it guarantees that one in two is found of the {people.many} {people.who} have as many."
     enough = smallest_m(people.records.n, _LIKELY, near)
-    if enough is None:
-        return f"By the theorem no number of {people.thing}s guarantees that one in two is found."
-    reach = "" if enough.m <= int(people.support.min()) else f", more than every {people.one} has"
+    if enough is None or enough.m <= max(theorem):
+        return f"No number of {people.thing}s makes it guarantee that one in two is found."
     thing = counted(enough.m, f"random {people.thing}")
-    return f"By the theorem {thing} would guarantee that one in two is found{reach}."
+    most = int(people.support.max())
+    if enough.m <= most:
+        return f"It would take {thing} for it to guarantee that one in two is found."
+    return (
+        f"It would take {thing} for it to guarantee that one in two is found; no {people.one} has more than {most:,}."
+    )
 
 
 def _from_the_data(people: People, ms: list[int], confidence: float, run: Run) -> _Counted:
@@ -189,10 +229,14 @@ def _mean(union: Any, jensen: Any, sampled: bool, confidence: float) -> float:
     return max(float(np.sort(x[there]).mean()) for x in (union, jensen))
 
 
-def _guaranteed(theorem: dict[int, float], counted_from: _Counted, people: People) -> Curve:
-    by_counting, by_theorem = list(counted_from.success.items()), list(theorem.items())
-    points = [("by counting agreement", p) for p in by_counting] + [("by the theorem", p) for p in by_theorem]
-    last, p = by_counting[-1]
+def _guaranteed(theorem: dict[int, float], rarely: dict[int, float], counted_from: _Counted, people: People) -> Curve:
+    lines = {
+        "by counting agreement": counted_from.success,
+        "by the theorem": theorem,
+        "by the theorem, one of them rare": rarely,
+    }
+    points = [(name, point) for name, line in lines.items() for point in line.items()]
+    last, p = list(counted_from.success.items())[-1]
     return Curve(
         title=f"Guaranteed by how many {people.thing}s are known",
         kind="line",

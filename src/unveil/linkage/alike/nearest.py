@@ -59,6 +59,10 @@ class Nearest:
         """The largest Sim of each record."""
         return self.above / self.below
 
+    def only(self, some: npt.NDArray[np.bool_]) -> Nearest:
+        """Some of them."""
+        return Nearest(self.rows[some], self.row[some], self.above[some], self.below[some])
+
 
 def nearest(
     records: Records, sim: Sim = "alike", least: float = 1.0, rows: npt.ArrayLike | None = None, run: Run | None = None
