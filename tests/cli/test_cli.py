@@ -164,9 +164,9 @@ def test_demo(unveil: Unveil, tmp_path: Path) -> None:
     made = {p.name for p in (tmp_path / "made").iterdir()}
     assert made == {
         *("patients.csv", "patients.toml", "baskets.dat", "baskets.toml", "friends.edges", "friends.toml"),
-        "report.html",
+        *("films.csv", "films.toml", "report.html"),
     }
-    for name in ("patients.csv", "baskets.dat", "friends.edges"):
+    for name in ("patients.csv", "baskets.dat", "films.csv", "friends.edges"):
         policy = Path("made") / Path(name).with_suffix(".toml")
         assert unveil("assess", Path("made") / name, "--policy", policy).returncode in (0, 1, 3)
 
