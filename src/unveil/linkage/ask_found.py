@@ -211,7 +211,7 @@ def _line_of(title: str, outcomes: Sequence[Outcome], people: People, which: Any
     """One number of one attacker by how much is known."""
     some = [o for o in outcomes if len(o.rows)]
     found: list[Estimate] = [which(o) for o in some]
-    exact = some[-1].exact
+    exact = all(o.exact for o in some)
     return Curve(
         title=title,
         kind="line",

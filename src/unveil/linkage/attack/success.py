@@ -36,15 +36,26 @@ def success(
     run: Run | None = None,
 ) -> tuple[Outcome, ...]:
     """What someone achieves who knows ``ms`` random things, for each of them. ``equals`` says of each record how many
-    are as good as it, itself included. It is counted if that takes no more than ``work``, and else played on as many
-    random ``targets``."""
+    are as good as it, itself included. It is counted for the first numbers, as far as that takes no more than ``work``,
+    and played on as many random ``targets`` for the others."""
     alike = copies(records, run) if equals is None else equals
-    if countable(records) and records.n * len(ms) <= _RESULTS and cost(records, ms) <= work:
-        return tuple(_outcome(found, records, alike, confidence) for found in exactly(records, ms, run))
-    few = min(targets, records.n)
-    return attack(
-        records, [smallest()], ms, rng=rng, targets=few, equals=alike, confidence=confidence, run=run
-    ).outcomes
+    known = sorted(set(ms))
+    counted = _counted(records, known, work)
+    found = [_outcome(e, records, alike, confidence) for e in exactly(records, counted, run)] if counted else []
+    if rest := known[len(counted) :]:
+        few = min(targets, records.n)
+        found += attack(
+            records, [smallest()], rest, rng=rng, targets=few, equals=alike, confidence=confidence, run=run
+        ).outcomes
+    return tuple(found)
+
+
+def _counted(records: Records, known: list[int], work: float) -> list[int]:
+    """The first numbers of things, as many as can be counted with so much work."""
+    if not countable(records):
+        return []
+    most = min(len(known), _RESULTS // max(1, records.n))
+    return next((known[:k] for k in range(most, 0, -1) if cost(records, known[:k]) <= work), [])
 
 
 def _outcome(found: Exact, records: Records, equals: Ints, confidence: float) -> Outcome:
