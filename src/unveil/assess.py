@@ -175,8 +175,13 @@ def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[s
             doubts.append(f"{left:,} of {counted(case.release.rows, 'row')} lack a quasi-identifier and were left out.")
     if isinstance(case.release, Table) and not (policy.quasi or policy.ratings):
         doubts.append("Nobody said what an attacker may know.")
+    doubts += _estimated(case, policy, findings)
     if policy.ratings and policy.tolerated("linkage.success") is None:
-        doubts.append("Nobody said how many people may be found by their ratings: linkage.success has no tolerance.")
+        found = next((f.value_text for f in findings if f.id == "linkage.success"), "an unknown share")
+        doubts.append(
+            f"Someone who knows {counted(policy.things_known, 'rating')} of a person finds {found} of the people, and "
+            "nobody said how many may be found: linkage.success has no tolerance."
+        )
     if policy.guessed:
         doubts.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
     return doubts
@@ -187,6 +192,16 @@ def _tolerances_set(case: Case, policy: Policy) -> list[str]:
     asked = {f for q in QUESTIONS if case.release.kind in q.kinds for f in q.findings}
     preset = PRESETS[policy.preset].tolerance
     return [n for n, value in policy.tolerance.items() if value is not None and n in asked and preset.get(n) is None]
+
+
+def _estimated(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
+    """What only the policy holds against a tolerance, and could only be estimated."""
+    names = _tolerances_set(case, policy)
+    return [
+        f"{f.title}: {f.value_text}, tolerated {f.tolerance_text}, but that is an estimate, which decides nothing."
+        for f in findings
+        if f.id in names and f.method == "estimate" and not f.decides
+    ]
 
 
 def _measured(name: str, findings: tuple[Finding, ...]) -> bool:

@@ -369,6 +369,9 @@ def _check_ratings(policy: Policy) -> None:
         return
     if len(policy.ratings) not in (2, 3, 4) or len(set(policy.ratings)) < len(policy.ratings):
         raise UnveilError("ratings must name two to four columns: person, item, and optionally value and date")
+    strange = [c for c in policy.compare if c in policy.ratings[:2]]
+    if strange:
+        raise UnveilError(f"compare names {listed(strange)}; of ratings only values and dates are compared")
     if policy.subject != policy.ratings[0]:
         raise UnveilError("the first column of ratings says whose they are, as subject does; leave out subject")
 

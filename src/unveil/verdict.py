@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
-from unveil.wording import counted
+from unveil.wording import listed
 
 __all__ = ["Decision", "Verdict", "decide"]
 
@@ -60,6 +60,13 @@ def decide(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> Verdict:
         worst_id = max(doubtful, key=lambda f: f.harmed).id if doubtful else None
         return Verdict("your call", worst_id, " ".join(reasons), reasons)
     worst = max(deciding, key=lambda f: f.harmed)
-    said = f"All {counted(len(deciding), 'deciding finding')} are" if len(deciding) > 1 else "The deciding finding is"
+    said = "The deciding finding is"
+    if len(deciding) > 1:
+        said = "Both deciding findings are" if len(deciding) == 2 else f"All {len(deciding)} deciding findings are"
     because = worst.id if worst.harmed > 0 else None
-    return Verdict("release", because, f"{said} within tolerance against these attackers.")
+    return Verdict("release", because, f"{said} within tolerance against these attackers: {_titles(deciding)}.")
+
+
+def _titles(deciding: Sequence[Finding]) -> str:
+    """What was decided by."""
+    return listed(dict.fromkeys(f.title for f in deciding), 4)

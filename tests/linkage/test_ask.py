@@ -28,14 +28,14 @@ def some_rows(n: int, seed: int) -> list[tuple[object, ...]]:
 
 
 def exact_success(rows: list[tuple[object, ...]], m: int) -> tuple[float, float, float]:
-    """Over all sets of m values of all rows: how often Â names a row that is equal in all columns, the row itself, and
-    how often it is the only one that fits."""
+    """Over all sets of m values of all rows, or all of those with fewer: how often Â names a row that is equal in all
+    columns, the row itself, and how often it is the only one that fits."""
     values = [{i: v for i, v in enumerate(row[:4]) if v != "?"} for row in rows]
     equal, found, alone, sets = 0.0, 0.0, 0.0, 0.0
     for place, row in enumerate(values):
-        own = list(combinations(sorted(row), m))
-        if not own:
+        if not row:
             continue
+        own = list(combinations(sorted(row), min(m, len(row))))
         sets += 1
         for s in own:
             fits = [v for v in values if all(v.get(i) == row[i] for i in s)]
@@ -63,8 +63,8 @@ def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) ->
         bound = found["linkage.success_bound"]
         assert bound.interval is not None
         assert bound.interval[0] <= own
-        same = sum(rows.count(row) for row in rows if sum(v != "?" for v in row[:4]) >= 3)
-        targets = sum(sum(v != "?" for v in row[:4]) >= 3 for row in rows)
+        some = [row for row in rows if any(v != "?" for v in row[:4])]
+        same, targets = sum(rows.count(row) for row in some), len(some)
         assert found["linkage.success"].baseline == pytest.approx(same / targets / 300)
 
 
@@ -175,3 +175,34 @@ def test_no_guarantee_exceeds_what_is_found(tmp_path: Path) -> None:
         assert all(y <= exact[x] + 1e-9 for x, y in zip(bound.x, bound.y, strict=True))
         positive += sum(y > 0.3 for y in bound.y)
     assert positive > 6
+
+
+def test_missing_values_are_no_protection(tmp_path: Path) -> None:
+    """Rows with fewer values than are known are found by all they have."""
+    rows: list[tuple[object, ...]] = [("1", "1", "1", "1", i) for i in range(10)]
+    for i in range(98):
+        row: list[object] = [f"{k}{i}" for k in range(4)]
+        row[i % 4] = "?"
+        rows.append((*row, "x"))
+    tolerance = {"classes.k": None, "classes.l_distinct": None, "linkage.success": 0.2}
+    policy = Policy(quasi=COLUMNS, sensitive=("s",), tolerance=tolerance)
+    found = unveil.assess(written(tmp_path / "t.csv", rows), policy)
+    assert found["linkage.success"].value == pytest.approx((98 + 1) / 108)
+    assert found.verdict.decision == "protect first"
+    assert found["linkage.success"].exposed[0].risk == 1
+    assert "Of 98 rows with fewer values all were known" in found["linkage.success"].sentence
+
+
+@pytest.mark.parametrize(
+    ("compare", "error"),
+    [
+        ({"agee": "2"}, "no column is called 'agee'"),
+        ({"s": "2"}, "not among what an attacker may know"),
+        ({"a": "30d"}, "not all dates"),
+        ({"b": "2"}, "not all numbers"),
+    ],
+)
+def test_comparisons_that_cannot_be_made(compare: dict[str, str], error: str, tmp_path: Path) -> None:
+    rows = [(i, "x", 3, 4, 1) for i in range(6)]
+    with pytest.raises(UnveilError, match=error):
+        unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS, compare=compare))

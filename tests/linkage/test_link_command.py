@@ -90,11 +90,11 @@ def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> N
     written(release.parent / "twice.csv", "known,row", [(1, 1), (1, 2)])
     written(release.parent / "far.csv", "known,row", [(1, 99)])
     for args, complaint in (
-        (("--columns", "sex,age"), "no column age"),
-        (("--columns", "ill"), "no column ill"),
+        (("--columns", "sex,age"), "no column is called 'age'"),
+        (("--columns", "ill"), "no column is called 'ill'"),
         (("--compare", "birth=soon"), "cannot be compared"),
         (("--compare", "sex=2"), "not all numbers"),
-        (("--compare", "age=2"), "no column age"),
+        (("--compare", "age=2"), "no column is called 'age'"),
         (("--links", known), "columns known and row"),
         (("--links", "twice.csv"), "twice"),
         (("--links", "far.csv"), "does not have"),
@@ -130,3 +130,41 @@ def test_what_is_made_of_every_person(unveil: Unveil, files: tuple[Path, Path, P
     assert refused.returncode == 2
     assert not (tmp_path / "result.txt").exists()
     assert unveil(*asked, "--matches", known).returncode == 2
+
+
+def test_months_and_years_of_dates_are_read(unveil: Unveil, tmp_path: Path) -> None:
+    rng = random.Random(8)
+    born = [f"19{rng.randrange(50, 99)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}" for _ in range(80)]
+    written(tmp_path / "known.csv", "birth,zip", [(b, i % 7) for i, b in enumerate(born)])
+    links = written(tmp_path / "links.csv", "known,row", [(i + 1, i + 1) for i in range(80)])
+    for length in (7, 4):
+        rows = [(b[:length], i % 7) for i, b in enumerate(born)]
+        written(tmp_path / "release.csv", "birth,zip", rows)
+        found = told(unveil("link", "release.csv", "--known", "known.csv", "--links", links, "--format", "json"))
+        assert found["value"] == pytest.approx(len(set(rows)) / 80, abs=0.03)  # each class finds one, ties at random
+
+
+def test_values_that_are_written_differently_are_told(unveil: Unveil, tmp_path: Path) -> None:
+    written(tmp_path / "release.csv", "birth,zip", [(f"1987-06-{d:02}", d) for d in range(1, 20)])
+    written(tmp_path / "known.csv", "birth,zip", [(f"{d:02}.06.1987", d) for d in range(1, 20)])
+    found = told(unveil("link", "release.csv", "--known", "known.csv", "--format", "json"))
+    assert "No value of birth is in both files" in found["sentence"]
+
+
+def test_ties_count_as_chances_with_the_true_links(unveil: Unveil, tmp_path: Path) -> None:
+    """Four rows for each of ten zips: a guess is right one time in four, and never surer than that."""
+    rows = [(z, "x") for z in range(10) for _ in range(4)]
+    written(tmp_path / "release.csv", "zip,ill", rows)
+    written(tmp_path / "known.csv", "zip", [(z,) for z in range(10)])
+    links = written(tmp_path / "links.csv", "known,row", [(z + 1, 4 * z + 2) for z in range(10)])
+    asked = ("link", "release.csv", "--known", "known.csv", "--columns", "zip", "--format", "json")
+    assert told(unveil(*asked, "--links", links))["value"] == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_tolerance_of_what_is_only_estimated_is_a_call(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
+    release, known, _ = files
+    off = ("--tolerance", "classes.k=off", "--tolerance", "classes.l_distinct=off", "--insensitive", "ill")
+    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth", "--tolerance", "birth=10d", *off)
+    done = unveil(*asked, "--tolerance", "linkage.matched=20%")
+    assert done.returncode == 3, done.stdout
+    assert "but that is an estimate" in " ".join(done.stdout.split())

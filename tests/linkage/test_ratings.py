@@ -47,17 +47,18 @@ def records_of(ratings: list[Rating], apart: int = 0, late: int = 0) -> Records:
     return records_of_ratings(*columns, similarities=similar)
 
 
-def expected(ratings: list[Rating], m: int, apart: int = 0, late: int = 0) -> tuple[float, float]:
-    """Over all sets of m ratings of everybody: how often Â names them, and how often nobody else fits."""
+def expected(ratings: list[Rating], m: int, apart: int = 0, late: int = 0, short: bool = False) -> tuple[float, float]:
+    """Over all sets of m ratings of everybody, or all of those who have fewer if ``short``: how often Â names them, and
+    how often nobody else fits."""
     rated: dict[str, dict[str, tuple[int, int]]] = {}
     for person, film, stars, day in ratings:
         rated.setdefault(person, {})[film] = (stars, int(day[-2:]))
     found, alone, targets = 0.0, 0.0, 0
     for own in rated.values():
-        if len(own) < m:
+        if len(own) < m and not short:
             continue
         targets += 1
-        sets = list(combinations(own, m))
+        sets = list(combinations(own, min(m, len(own))))
         for s in sets:
             fits = [
                 o
@@ -149,13 +150,13 @@ def test_findings_of_ratings(tmp_path: Path) -> None:
     table = table_of(tmp_path / "r.csv", ratings)
     policy = Policy(ratings=("user", "film", "stars", "day"), compare={"day": "3d"}, things_known=2)
     found = unveil.assess(table, policy)
-    success, alone = expected(ratings, 2, 0, 3)
+    success, alone = expected(ratings, 2, 0, 3, short=True)
     for name, truth in (("linkage.success", success), ("linkage.unicity", alone)):
         interval = found[name].interval
         assert interval is not None
         assert interval[0] <= truth <= interval[1]
     bound = found["linkage.success_bound"]
-    plain, _ = expected([(*r[:3], "2020-01-01") for r in ratings], 2)
+    plain, _ = expected([(*r[:3], "2020-01-01") for r in ratings], 2, short=True)
     assert bound.value is not None
     assert 0 < bound.value <= plain
     assert found["linkage.success"].subjects == 80
@@ -164,6 +165,31 @@ def test_findings_of_ratings(tmp_path: Path) -> None:
     assert "linkage.success has no tolerance" in found.verdict.sentence
     over = unveil.assess(table, Policy(ratings=policy.ratings, tolerance={"linkage.success": 0.01}, things_known=2))
     assert over.verdict.because == "linkage.success"
+
+
+def test_a_rating_with_its_date_is_one_fact_where_sets_could_be_counted(tmp_path: Path) -> None:
+    """Few items, values and dates compared for equality."""
+    rows = [
+        ("a", "x", 1, "2020-01-01"),
+        ("a", "y", 2, "2020-01-02"),
+        ("b", "x", 1, "2020-02-05"),
+        ("b", "y", 3, "2020-01-02"),
+    ]
+    table = table_of(tmp_path / "r.csv", rows)
+    for known in (1, 2):
+        found = unveil.assess(table, Policy(ratings=("user", "film", "stars", "day"), things_known=known))
+        assert found["linkage.success"].value == found["linkage.unicity"].value == 1
+
+
+def test_few_ratings_are_no_protection(tmp_path: Path) -> None:
+    """People with fewer ratings than are known are found by all they have."""
+    alike = [(f"u{i}", f"i{j}", 3, "2020-01-01") for i in range(10) for j in range(4)]
+    few = [(f"v{i}", f"j{i}", 3, "2020-01-01") for i in range(90)]
+    policy = Policy(ratings=("user", "film", "stars"), insensitive=("day",), tolerance={"linkage.success": 0.2})
+    found = unveil.assess(table_of(tmp_path / "r.csv", alike + few), policy)
+    assert found["linkage.success"].value == 1
+    assert found["linkage.unicity"].value == pytest.approx(0.9)
+    assert found.verdict.decision == "protect first"
 
 
 def test_what_is_drawn_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
@@ -183,9 +209,10 @@ def test_what_was_visited_counts_once_without_values(tmp_path: Path) -> None:
     path = tmp_path / "v.csv"
     path.write_text("who,where\n" + "".join(f"{a},{b}\n" for a, b in visits))
     found = unveil.assess(unveil.read(path, "table"), Policy(ratings=("who", "where"), things_known=2))
-    assert found["linkage.unicity"].value == 1
+    assert found["linkage.unicity"].value == pytest.approx(2 / 3)  # both others were at the bar, as Bob
+    assert found["linkage.success"].value == 1  # but he was nowhere else
     assert found["linkage.sparsity"].value == 1
-    assert "1 person with fewer ratings" in found["linkage.success"].sentence
+    assert "Of 1 person with fewer ratings all were known" in found["linkage.success"].sentence
 
 
 def test_ratings_without_a_value_are_left_out_and_counted(tmp_path: Path) -> None:

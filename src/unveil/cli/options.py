@@ -223,6 +223,8 @@ def case_from(file: str, given: Mapping[str, Any]) -> Case:
             if not isinstance(release, Transactions):
                 raise UnveilError(f"--{name} is for baskets of items; {shown(release.name)} was read as {release.kind}")
             holds[name] = read(held, "transactions") if name in _BASKETS else _table(held)
+    if isinstance(release, Table) and any("=" not in text for text in given["tolerance"]):
+        raise UnveilError("a bare --tolerance is for baskets of items; write linkage.success=.1 or classes.k=5")
     if given.get("population") and not isinstance(release, Table):
         raise UnveilError(f"--population is for tables of people; {shown(release.name)} was read as {release.kind}")
     if population := _population_file(given):
@@ -359,10 +361,15 @@ def _tolerance(text: str) -> list[tuple[str, float | None]]:
     if found and value == "off":
         return [(name, None)]
     try:
-        return [(name, float(value))] if found else [(each, float(name)) for each in _ITEMS]
+        return [(name, _share(value))] if found else [(each, _share(name)) for each in _ITEMS]
     except ValueError:
         example = "write classes.k=11, or classes.k=off" if not found else "the value must be a number or off"
         raise UnveilError(f"--tolerance {shown(text)}: {example}") from None
+
+
+def _share(text: str) -> float:
+    """A number; 10% is .1."""
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
 _BASKETS = ("similar", "original")

@@ -57,10 +57,28 @@ def _people(table: Table, policy: Policy, run: Run) -> People | None:
 
 def _check(case: Case, policy: Policy) -> None:
     check_link(case, policy)
+    if isinstance(case.release, Table) and "known" not in case.holds:
+        _check_compared(case.release, policy)
     if policy.ratings and isinstance(case.release, Table) and set(policy.ratings) <= set(case.release.columns):
         from unveil.linkage.people import check_ratings
 
         check_ratings(case.release, policy, similarities(policy, policy.ratings))
+
+
+def _check_compared(table: Table, policy: Policy) -> None:
+    """Values that are to be compared must be such that they can be, in columns that someone may know."""
+    from unveil.errors import UnveilError
+    from unveil.release.roles import check_column
+    from unveil.wording import listed
+
+    known = {*policy.ratings[2:], *(c for group in policy.quasi for c in group)}
+    for column in policy.compare:
+        check_column(table, column)
+    strange = [c for c in policy.compare if c not in known] if known else []
+    if strange:
+        raise UnveilError(f"compare names {listed(strange)}, which is not among what an attacker may know")
+    for column, sim in similarities(policy, tuple(known & set(table.columns))).items():
+        sim.numbers(table.codes([column], policy.missing)[column].values, column)
 
 
 QUESTION = Question(
@@ -68,7 +86,7 @@ QUESTION = Question(
     title="Which record is the person I know a few things about?",
     kinds=("table",),
     findings=("linkage.success", "linkage.unicity", "linkage.sparsity", "linkage.success_bound", "linkage.matched"),
-    sampled=("linkage.success", "linkage.unicity"),
+    sampled=("linkage.success", "linkage.unicity", "linkage.sparsity"),
     ask=ask,
     check=_check,
     protect=PROTECTIONS,

@@ -11,7 +11,7 @@ import numpy as np
 from unveil.finding import Curve, Exposed, Finding
 from unveil.linkage.attack.adversaries import Adversary, bare, eccentric, likeliest, scoreboard, smallest
 from unveil.linkage.attack.auxiliary import Knowledge
-from unveil.linkage.attack.experiment import Outcome, attack
+from unveil.linkage.attack.experiment import Floats, Ints, Outcome, attack, everyone, with_shorter
 from unveil.linkage.attack.success import TARGETS, success
 from unveil.linkage.attack.unicity import Worst, worst_case
 from unveil.linkage.intervals import Estimate
@@ -30,6 +30,7 @@ _LIKELY = 0.5
 _WRONG = 0.1
 _RARE = 0.5  # the rank from which on a thing is rare, as a share of all
 _ALIKE = 0.5
+_LOOKED, _DRAWS = 10, 50  # people looked at for each one that is listed, and draws for each of them
 _WORST = 1_000  # people for whom the worst is looked for
 _LOOKED_AT = 1_000_000_000
 
@@ -48,8 +49,8 @@ def found_findings(people: People, known: int, policy: Policy, run: Run) -> Iter
 def _worst(people: People, known: int, run: Run) -> Worst:
     """What is found by someone who knows what singles each of some random people out best."""
     records = people.records.part(0)
-    rows = np.arange(records.n)
-    if records.n > _WORST:
+    rows = np.flatnonzero(records.support > 0)
+    if len(rows) > _WORST:
         rows = np.sort(run.rng("linkage.unicity worst").choice(rows, _WORST, replace=False))
     return worst_case(records, known, targets=rows, work=_LOOKED_AT, run=run)
 
@@ -70,10 +71,10 @@ def _others(people: People, ms: Sequence[int], run: Run) -> dict[str, _Line]:
     def played(key: str, name: str, adversary: Adversary, targets: int = TARGETS, **more: Any) -> tuple[str, _Line]:
         rng = run.rng(f"linkage.success {key}")
         found = attack(
-            records, [adversary], ms, rng=rng, targets=min(targets, records.n), equals=people.equals,
-            confidence=run.confidence, run=run, **more,
+            records, [adversary], with_shorter(ms, people.support), rng=rng, targets=min(targets, records.n),
+            equals=people.equals, confidence=run.confidence, run=run, **more,
         )  # fmt: skip
-        return key, _Line(name, found.outcomes)
+        return key, _Line(name, everyone(found.outcomes, ms))
 
     lines = [
         played("wrong", "one fact in ten wrong", likeliest(wrong=_WRONG), fewer, knowledge=Knowledge(wrong=_WRONG)),
@@ -130,7 +131,7 @@ def _success(
         "linkage.success",
         f"{people.many.capitalize()} found by someone who knows {counted(known, f'random {people.thing}')}",
         at.success.value,
-        _said(right, off, people, known),
+        _said(right, off, people, known, policy),
         method="exact" if at.exact else "simulation",
         interval=None if at.exact else at.success.interval,
         confidence=None if at.exact else at.confidence,
@@ -143,17 +144,22 @@ def _success(
     return found
 
 
-def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int) -> str:
+def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, policy: Policy) -> str:
     at = _at(right, known)
     value, row = at.success.value, at.row_success.value
     apart = f" ({percent(row)} if equal ones do not count)" if percent(row) != percent(value) else ""
+    less = percent(off.success.value) if off.success.value < value else "about as many"
     said = (
-        f"{_crossing(right, people)} With {counted(known, people.thing)} known, {percent(value)} of the {people.many} "
-        f"are found{apart}, {percent(off.success.value)} if one fact in ten is wrong."
+        f"With {counted(known, people.thing)} known, {percent(value)} of the {people.many} are found{apart}, {less} if "
+        f"one fact in ten is wrong. {_crossing(right, people)}"
     )
-    short = int((people.support < known).sum())
-    if short:
-        said += f" {counted(short, people.one, people.many)} with fewer {people.values} were left out."
+    short, none = int((people.support < known).sum()), int((people.support == 0).sum())
+    if short > none:
+        said += f" Of {counted(short - none, people.one, people.many)} with fewer {people.values} all were known."
+    if none:
+        said += f" {counted(none, people.one, people.many)} without any were left out."
+    if policy.things_known > known:
+        said += f" Nobody has {policy.things_known:,}."
     if people.left_out:
         said += f" {counted(people.left_out, 'rating')} without a value or date were left out."
     return said
@@ -161,21 +167,24 @@ def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int) ->
 
 def _crossing(outcomes: Sequence[Outcome], people: People) -> str:
     """From how many things on one in two is found."""
-    likely = next((o.known for o in outcomes if o.success.value >= _LIKELY), None)
+    under = [o.known for o in outcomes if not o.success.value >= _LIKELY]
+    likely = next((o.known for o in outcomes if o.known > max(under, default=0)), None)
     if likely is None:
-        return f"However many {people.thing}s are known, fewer than one in two is found."
+        last, most = outcomes[-1].known, int(people.support.max())
+        many = f"However many {people.thing}s are" if last == most else f"With up to {counted(last, people.thing)}"
+        return f"{many} known, fewer than one in two is found."
     return f"From {counted(likely, f'known {people.thing}')} on, one in two is found."
 
 
 def _curves(right: Sequence[Outcome], others: dict[str, _Line], people: People, known: int) -> Iterator[Curve]:
     yield _by_known(right, others, people)
-    if any((_at(right, known).row_found < _at(right, known).found - 1e-9).tolist()):
+    if any(percent(o.success.value) != percent(o.row_success.value) for o in right):
         yield _line_of(
             f"The same, if only their own {people.one} counts", right, people, lambda o: o.row_success,
             f"share of {people.many} found",
         )  # fmt: skip
     yield _learned(others["alike"].outcomes, people)
-    if others.keys() & {"any"}:
+    if len(_at(right, known).by_support()) > 1:
         yield _by_support(_at(right, known), people)
     gaps = _at(others["scores"].outcomes, known).apart
     if len(gaps):
@@ -270,7 +279,8 @@ def _by_support(at: Outcome, people: People) -> Curve:
 
 
 def _exposed(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[Exposed, ...]:
-    chance = dict(zip(people.row[outcome.rows].tolist(), outcome.found.tolist(), strict=True))
+    rows, risk = (outcome.rows, outcome.found) if outcome.exact else _likeliest(outcome, people, run)
+    chance = dict(zip(people.row[rows].tolist(), risk.tolist(), strict=True))
     return tuple(
         Exposed(
             subject=f"row {row + 1:,}" if people.one == "row" else f"person of row {row + 1:,}",
@@ -283,6 +293,23 @@ def _exposed(outcome: Outcome, people: People, policy: Policy, run: Run) -> tupl
     )
 
 
+def _likeliest(outcome: Outcome, people: People, run: Run) -> tuple[Ints, Floats]:
+    """Those who were found, few others fitting, with what they risk over many draws of what is known."""
+    order = np.lexsort((outcome.rows, outcome.size, -outcome.found))[: _LOOKED * max(1, run.exposed)]
+    rows = np.sort(outcome.rows[order])
+    many = np.repeat(rows, _DRAWS)
+    known = with_shorter([outcome.known], people.support)
+    again = attack(
+        people.records, [smallest()], known, rng=run.rng("linkage.success exposed"), targets=many,
+        equals=people.equals, run=run,
+    )  # fmt: skip
+    found = np.zeros(people.records.n)
+    for o in again.outcomes:
+        own = (o.support == o.known) | (o.known == outcome.known)
+        np.add.at(found, o.rows[own], o.found[own])
+    return rows, found[rows] / _DRAWS
+
+
 # ---- unicity ---------------------------------------------------------------------------------------------------------
 
 
@@ -292,7 +319,7 @@ def _unicity(right: Sequence[Outcome], worst: Worst, people: People, known: int,
         "linkage.unicity",
         f"{people.many.capitalize()} {people.who} are unique given {counted(known, f'random {people.thing}')}",
         at.unicity.value,
-        f"{percent(at.unicity.value)} of the {people.many} are the only ones with {counted(known, random)} of theirs. "
+        f"{percent(at.unicity.value)} of the {people.many} are the only ones with {counted(known, random)} of theirs."
         f"{_singled_out(worst, people, known)}",
         method="exact" if at.exact else "simulation",
         interval=None if at.exact else at.unicity.interval,
@@ -310,8 +337,11 @@ def _unicity(right: Sequence[Outcome], worst: Worst, people: People, known: int,
 
 
 def _singled_out(worst: Worst, people: People, known: int) -> str:
-    """The worst case, in words."""
-    found = percent(float(worst.risk.mean()))
-    least, even = "at least " if worst.truncated else "", ", even without dates" * (people.records.together > 1)
-    of = f"the {people.many}" if len(worst.rows) == people.records.n else f"{len(worst.rows):,} random {people.many}"
-    return f"Someone who knows the {known} that single each out best finds {least}{found} of {of}{even}."
+    """How many are unique in the worst case, in words. Not where dates come with ratings: those are not looked at."""
+    if people.records.together > 1 or not len(worst.rows):
+        return ""
+    share = percent(float((worst.least == 1).mean()))
+    least = "at least " if worst.truncated else ""
+    some = int((people.support > 0).sum())
+    of = f"the {people.many}" if len(worst.rows) == some else f"{len(worst.rows):,} random {people.many}"
+    return f" Given the {known} that single each out best, {least}{share} of {of} are."

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Exposed, Finding
 from unveil.policy import Policy
+from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import counted, listed, number, percent, shown
@@ -56,8 +57,7 @@ def check_link(case: Case, policy: Policy) -> None:
     columns = _columns(case.release, held, policy)
     for column in (*columns, *policy.compare):
         for table in (case.release, held):
-            if column not in table.columns:
-                raise UnveilError(f"{shown(table.name)}: there is no column {shown(column)}; check the header")
+            check_column(table, column)
     if not columns:
         raise UnveilError(f"{shown(held.name)} and {shown(case.release.name)} have no column in common")
     for column, sim in similarities(policy, columns).items():
@@ -76,19 +76,42 @@ def _columns(release: Table, held: Table, policy: Policy) -> tuple[str, ...]:
 
 def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """Who is who, if a file of known people is held."""
-    from unveil.linkage.link.assigned import assigned
-    from unveil.linkage.link.quality import quality, quality_of_assigned
-
     table, held = case.release, case.holds.get("known")
     if not isinstance(table, Table) or not isinstance(held, Table):
         return
     columns = _columns(table, held, policy)
     found, one = _linked(case, table, held, columns, policy, run)
-    measured: tuple[Quality, Quality] | None = None
-    if case.truth is not None:
-        people, rows = _pairs(case.truth)
-        measured = quality(found, people, rows), quality_of_assigned(assigned(found, run=run), people, rows)
+    measured = None if case.truth is None else _measured(found, case.truth, run)
     yield _finding(found, one, measured, table, held, columns, policy, run)
+
+
+class _Measured(NamedTuple):
+    """How good links are: those that are likelier right than wrong, the best match of everybody, and links chosen
+    together, if that could be done."""
+
+    sure: Quality
+    best: Quality
+    together: Quality | None
+
+    @property
+    def right(self) -> float:
+        """How many people the better attacker finds."""
+        return max(self.best.right, self.together.right if self.together else 0.0)
+
+
+def _measured(found: Linkage, truth: np.ndarray, run: Run) -> _Measured:
+    import numpy as np
+
+    from unveil.linkage.link.assigned import assigned
+    from unveil.linkage.link.quality import quality, quality_of_assigned
+
+    people = np.flatnonzero(truth >= 0)
+    rows, everyone = truth[people], np.flatnonzero(found.best >= 0)
+    try:
+        together = quality_of_assigned(assigned(found, run=run), people, rows)
+    except UnveilError:  # too many people and rows are alike
+        together = None
+    return _Measured(quality(found, people, rows), quality(found, people, rows, everyone), together)
 
 
 def _linked(
@@ -135,35 +158,28 @@ def matches(case: Case, policy: Policy, run: Run) -> pa.Table:
     )
 
 
-def _pairs(truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    import numpy as np
-
-    people = np.flatnonzero(truth >= 0)
-    return people, truth[people]
-
-
 def _sides(case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> Paired:
     """The release and the known people, side by side; labels that stand for several values are read as such."""
     from unveil.linkage.link.paired import paired, records_of_both
     from unveil.release.codes import as_text
-    from unveil.release.meaning import generalised, raw, reading
+    from unveil.release.meaning import generalised, partly_dated, raw, reading
 
     codes = [t.codes(columns, policy.missing, run) for t in (table, held)]
     said = similarities(policy, columns)
     labels = {}
     for column, read in zip(columns, reading(columns, case.hierarchies), strict=True):
+        released, known = (as_text(own[column].values).to_pylist() for own in codes)
         if column not in said and (
-            column in case.hierarchies or generalised(as_text(codes[0][column].values).to_pylist())
+            column in case.hierarchies or generalised(released) or partly_dated(known, released)
         ):
             labels[column] = raw(read)
-    released, known = records_of_both(codes[0], codes[1], said)
-    return paired(released, known, labels=labels)
+    return paired(*records_of_both(codes[0], codes[1], said), labels=labels)
 
 
 def _finding(
     found: Linkage,
     one: OneToOne,
-    measured: tuple[Quality, Quality] | None,
+    measured: _Measured | None,
     table: Table,
     held: Table,
     columns: tuple[str, ...],
@@ -172,22 +188,9 @@ def _finding(
 ) -> Finding:
     people = found.n
     expected = found.expected_links / people
-    value = measured[0].right / people if measured else expected
+    value = measured.right / people if measured else expected
     tolerance = policy.tolerated("linkage.matched")
-    said = (
-        f"Of {counted(people, 'known person', 'known people')}, {number(round(found.expected_links, 1))} "
-        f"({percent(expected)}) can be expected to be linked to their row by the best match; {found.alone:,} fit one "
-        f"row only, {found.without:,} none. If all that is known is right and no row is two people, "
-        f"{number(round(one.expected_best, 1))} of the likeliest rows are right"
-        f"{'' if one.method == 'exact' else ', by estimate'}."
-    )
-    if measured:
-        best, together = measured
-        said = (
-            f"{number(round(best.right))} of {counted(people, 'known person', 'known people')} ({percent(value)}) are "
-            f"linked to their row: precision {best.precision:.4f}, recall {best.recall:.4f}; with every row used once "
-            f"at most, precision {together.precision:.4f}, recall {together.recall:.4f}. {said}"
-        )
+    said = _said(found, one, measured) + _never(table, held, columns, policy, run)
     return Finding(
         id="linkage.matched",
         question="linkage",
@@ -209,6 +212,54 @@ def _finding(
         exposed=_exposed(found, policy, run),
         source=_SOURCE,
     )
+
+
+def _said(found: Linkage, one: OneToOne, measured: _Measured | None) -> str:
+    """What came out, in words."""
+    people = counted(found.n, "known person", "known people")
+    expected = f"{number(round(found.expected_links))} ({percent(found.expected_links / found.n)})"
+    said = ""
+    if measured:
+        sure, together = measured.sure, measured.together
+        how = ", with every row used once at most" if together and together.right > measured.best.right else ""
+        said = f"Of {people}, {number(round(measured.right))} ({percent(measured.right / found.n)}) are found{how}. "
+        if measured.sure.true < found.n:
+            said += f"{measured.sure.true:,} of them are in the release, by the links given. "
+        if sure.links:
+            said += (
+                f"Of {counted(sure.links, 'link')} likelier right than wrong, {number(round(sure.right))} are right: "
+                f"precision {sure.precision:.4f}, recall {sure.recall:.4f}. "
+            )
+        if together and together.links:
+            said += f"One to one: precision {together.precision:.4f}, recall {together.recall:.4f}. "
+        said += f"Without the true links {expected} could be expected"
+    else:
+        said = f"Of {people}, {expected} can be expected to be linked to their row by the best match"
+    said += f"; {found.alone:,} fit one row only, {found.without:,} none."
+    if not found.without:
+        estimate = "" if one.method == "exact" else ", by estimate"
+        said += (
+            f" If all that is known is right and no row is two people, {number(round(one.expected_best))} of the "
+            f"likeliest rows are right{estimate}."
+        )
+    return said
+
+
+def _never(table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> str:
+    """Columns of which no value is in both files, which may be written differently."""
+    from unveil.release.codes import as_text
+    from unveil.release.meaning import meaning
+
+    said = ""
+    for column in columns:
+        if column in policy.compare or column in policy.hierarchy:
+            continue
+        known, released = (
+            as_text(t.codes([column], policy.missing, run)[column].values).to_pylist() for t in (held, table)
+        )
+        if known and released and not len(meaning(known, released)[0]):
+            said += f" No value of {shown(column)} is in both files: is it written differently?"
+    return said
 
 
 def _by_sureness(found: Linkage) -> Curve:

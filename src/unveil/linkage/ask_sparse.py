@@ -17,7 +17,7 @@ from unveil.linkage.intervals import estimated
 from unveil.linkage.people import People
 from unveil.linkage.telling import MERENER, maker
 from unveil.linkage.theorems.agreeing import agreeing, work
-from unveil.linkage.theorems.best_bound import best_bound, smallest_m, steps
+from unveil.linkage.theorems.best_bound import best_bound, steps
 from unveil.policy import Policy
 from unveil.run import Run
 from unveil.wording import counted, percent
@@ -38,12 +38,12 @@ def sparse_findings(people: People, known: int, policy: Policy, run: Run) -> Ite
     records = people.records.part(0)
     make = maker(people, known, policy)
     found = sparsity(records, sample=None if records.n <= _ALL else _SAMPLE, run=run)
-    yield _sparsity(found, people, make)
+    yield _sparsity(found, people, run, make)
     yield _bound(found, people, known, run, make)
 
 
-def _sparsity(found: Sparsity, people: People, make: Any) -> Finding:
-    value, interval = found.f(_HALF), found.interval(_HALF)
+def _sparsity(found: Sparsity, people: People, run: Run, make: Any) -> Finding:
+    value, interval = found.f(_HALF), found.interval(_HALF, run.confidence)
     finding: Finding = make(
         "linkage.sparsity",
         f"{people.many.capitalize()} {people.who} share half of their {people.values} or more with another",
@@ -53,7 +53,7 @@ def _sparsity(found: Sparsity, people: People, make: Any) -> Finding:
         f"the less must be known to find someone.{_long_tail(people)}",
         method="exact" if found.exact else "simulation",
         interval=None if found.exact else interval,
-        confidence=None if found.exact else 0.95,
+        confidence=None if found.exact else run.confidence,
         direction="higher",
         curves=tuple(_curves(found, people)),
         source=MERENER,
@@ -62,18 +62,19 @@ def _sparsity(found: Sparsity, people: People, make: Any) -> Finding:
 
 
 def _long_tail(people: People) -> str:
-    """How rare the rarer half of the things is, where things differ in that."""
-    records = people.records.part(0)
-    popular = records.popularity[records.popularity > 0]
-    if popular.min() == popular.max():
-        return ""
-    long = tail(records)
-    if long.kappa(_RARE) > _HALF:
+    """How rare the rarer half of the things is, where that is rare."""
+    long = tail(people.records.part(0))
+    if not _has_tail(people):
         return ""
     kappa, share = percent(long.kappa(_RARE)), percent(long.share(_RARE))
     if people.rated:
-        return f" No item of the rarer half was rated by more than {kappa} of the people; {share} rated one of these."
-    return f" No column of the rarer half has values in more than {kappa} of the rows; {share} have one of these."
+        return f" Each item of the rarer half was rated by {kappa} of the people at most; {share} rated one of these."
+    return f" Each column of the rarer half has values in {kappa} of the rows at most; {share} have one of these."
+
+
+def _has_tail(people: People) -> bool:
+    """Whether half of the things are had by the minority."""
+    return tail(people.records.part(0)).kappa(_RARE) <= _HALF
 
 
 def _curves(found: Sparsity, people: People) -> Iterator[Curve]:
@@ -92,8 +93,7 @@ def _curves(found: Sparsity, people: People) -> Iterator[Curve]:
         f"{people.values}.",
     )
     records = people.records.part(0)
-    popular = records.popularity[records.popularity > 0]
-    if popular.min() == popular.max():
+    if not _has_tail(people):
         return
     ranks, counts = tail(records).curve(100)
     things = "items" if people.rated else "columns"
@@ -126,19 +126,17 @@ def _bound(found: Sparsity, people: People, known: int, run: Run, make: Any) -> 
     ms = [m for m in numbers(known, int(people.support.max())) if (records.support >= m).any()]
     each = 1 - (1 - run.confidence) / (2 + len(ms))  # bounds that hold together
     having = {m: _among(found, records.support >= m, each) for m in ms}
-    theorem = {m: 0.0 if f is None else best_bound(records.n, m, f).p for m, f in having.items()}
+    some = int((records.support > 0).sum())
+    share = {m: int((records.support >= m).sum()) / some for m in ms}
+    theorem = {m: 0.0 if f is None else share[m] * best_bound(records.n, m, f).p for m, f in having.items()}
     rarely = _with_something_rare(found, people, ms, each) if people.rated else {}
     counted_from = _from_the_data(people, ms, each, run)
     value = max(theorem[known], counted_from.success[known])
-    short = int((people.support < known).sum())
-    apart = f" Not for the {counted(short, people.one, people.many)} with fewer {people.values}." if short else ""
     finding: Finding = make(
         "linkage.success_bound",
         f"Guaranteed to someone who knows {counted(known, f'random {people.thing}')}",
         value,
-        f"{_said(counted_from.success[known], theorem[known], people)}{_rarely(rarely, known)} "
-        f"{_needed(people, theorem, _among(found, records.support >= 0, each))}"
-        f"{apart}",
+        f"{_said(counted_from.success[known], theorem, people, known)}{_rarely(rarely, known)}",
         method="bound",
         interval=(value, 1.0),
         confidence=run.confidence if counted_from.sampled or not found.exact else None,
@@ -177,30 +175,20 @@ def _rarely(found: dict[int, float], known: int) -> str:
     return f" If one of them is of an item of the rarer half, the theorem guarantees {percent(found[known])}."
 
 
-def _said(counting: float, theorem: float, people: People) -> str:
-    said = (
-        f"Counting how far {people.many} agree guarantees that {percent(counting)} are found"
-        if counting
-        else f"Counting how far {people.many} agree guarantees nothing"
-    )
-    return said + (f", the theorem {percent(theorem)}." if theorem else ", the theorem, which knows less, nothing.")
-
-
-def _needed(people: People, theorem: dict[int, float], near: Any) -> str:
-    """From how many things on the theorem guarantees that one in two is found."""
+def _said(counting: float, theorem: dict[int, float], people: People, known: int) -> str:
+    thing = counted(known, f"random {people.thing}")
+    if not counting and not theorem[known]:
+        said = f"Nothing is guaranteed to someone who knows {thing}, whatever the attack finds."
+    elif counting >= theorem[known]:
+        said = f"From how far {people.many} agree it follows that {percent(counting)} are found at least."
+    else:
+        said = f"From how alike {people.many} are it follows that {percent(theorem[known])} are found at least."
     reached = next((m for m, p in theorem.items() if p >= _LIKELY), None)
-    if reached is not None:
-        thing = counted(reached, f"random {people.thing}")
-        return f"With {thing} it guarantees that one in two is found of the {people.many} {people.who} have as many."
-    enough = smallest_m(people.records.n, _LIKELY, near)
-    if enough is None or enough.m <= max(theorem):
-        return f"No number of {people.thing}s makes it guarantee that one in two is found."
-    thing = counted(enough.m, f"random {people.thing}")
-    most = int(people.support.max())
-    if enough.m <= most:
-        return f"It would take {thing} for it to guarantee that one in two is found."
+    if reached is None:
+        return said
     return (
-        f"It would take {thing} for it to guarantee that one in two is found; no {people.one} has more than {most:,}."
+        f"{said} By the theorem, {counted(reached, f'random {people.thing}')} are enough to find one in two of the "
+        f"{people.many}."
     )
 
 

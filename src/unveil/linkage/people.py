@@ -74,8 +74,8 @@ def people_of_rows(
 ) -> People:
     """Every row is a person, known by these columns."""
     records = records_of(table, columns, policy.missing, similarities, run)
-    row = np.lexsort(records.array.T[::-1]) if records.dense else np.arange(records.n)
     equals = _equal_rows(table, columns, copies(records, run), policy, run)
+    row = np.lexsort((equals, *records.array.T[::-1])) if records.dense else np.arange(records.n)
     return People(records.only(row), row, equals[row], "row", "rows", "column", columns)
 
 

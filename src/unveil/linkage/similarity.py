@@ -215,15 +215,18 @@ def _as_days(values: pa.Array, name: str) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
-        dates = (
-            values.cast(pa.timestamp("us"))
-            if not pa.types.is_string(values.type)
-            else pc.strptime(pc.utf8_slice_codeunits(values, 0, 10), format="%Y-%m-%d", unit="us")
-        )
-        return np.asarray(dates.cast(pa.int64()), np.float64) / 86_400e6
-    except (pa.ArrowException, ValueError):
-        raise UnveilError(f"{shown(name)}: its values are not all dates such as 1987-06-05") from None
+    from unveil.release.hierarchy import is_date
+
+    wrong = UnveilError(f"{shown(name)}: its values are not all dates such as 1987-06-05")
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        if not all(map(is_date, values.to_pylist())):
+            raise wrong
+        dates = pc.strptime(pc.utf8_slice_codeunits(values, 0, 10), format="%Y-%m-%d", unit="us")
+    elif pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
+        dates = values.cast(pa.timestamp("us", values.type.tz if pa.types.is_timestamp(values.type) else None))
+    else:
+        raise wrong
+    return np.asarray(dates.cast(pa.int64()), np.float64) / 86_400e6
 
 
 def named(text: str) -> Similarity:

@@ -42,7 +42,7 @@ def maker(people: People, known: int, policy: Policy) -> Any:
             "title": title,
             "value": value,
             "unit": "share",
-            "subjects": people.records.n,
+            "subjects": int((people.support > 0).sum()),
             "tolerance": tolerance,
             "direction": "lower",
             "decides": tolerance is not None,

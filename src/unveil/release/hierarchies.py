@@ -46,10 +46,21 @@ def hierarchies(
             )
         if not is_rule(text):
             made[column] = Hierarchy.read(Path(text))
+            _check_known(made[column], _values(having, column, policy.missing, run), column)
             continue
         values = _values(having, column, policy.missing, run)
         made[column] = _by_rule(text, values if column in policy.sensitive else _ungeneralised(text, values), column)
     return MappingProxyType(made)
+
+
+def _check_known(hierarchy: Hierarchy, values: pa.ChunkedArray, column: str) -> None:
+    """Refuse a hierarchy that knows none of the values; some may be labels already."""
+    known = {label for level in range(hierarchy.height + 1) for label in hierarchy.labels(level).to_pylist()}
+    texts = values.to_pylist()
+    if texts and known.isdisjoint(texts):
+        spaces = any(text.strip() in known for text in texts)
+        remedy = "read the table with --strip to drop its spaces" if spaces else "is it another column's?"
+        raise UnveilError(f"{shown(hierarchy.name)}: knows no value of {shown(column)!r}; {remedy}")
 
 
 def _values(tables: Sequence[Table], column: str, missing: tuple[str, ...], run: Run | None) -> pa.ChunkedArray:

@@ -16,12 +16,13 @@ import numpy.typing as npt
 from unveil.release.hierarchy import Hierarchy
 from unveil.release.labels import ROOT, interval_of, mask_matches
 
-__all__ = ["Interpret", "generalised", "meaning", "meaning_in", "raw", "reading"]
+__all__ = ["Interpret", "generalised", "meaning", "meaning_in", "partly_dated", "raw", "reading"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _MIDNIGHT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]00:00(:00(\.0+)?)?")
+_DATE_PART = re.compile(r"\d{4}(-\d{2}){0,2}")
 _RANGE = re.compile(r"(\d+)-(\d+)")
 
 Interpret = Callable[[Sequence[str], Sequence[str]], tuple[npt.ArrayLike, npt.ArrayLike]]
@@ -34,17 +35,20 @@ Pairs = set[tuple[int, int]]
 def meaning(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, Ints]:
     """Which values and labels can be true of the same person, by what is written alone.
 
-    The same text or number; ``*`` for anything; a mask (``476**``, see :func:`unveil.release.labels.mask_matches`);
-    an interval (``[20, 30)``, ``20-29``, ``≥ 60``, see :func:`unveil.release.labels.interval_of`). A value may be an
-    interval itself, or a mask that covers or is covered by the label, if that is all the attacker knows. Where some
-    text like ``20-29`` cannot be an interval, as 06-1987 or 25-12, none of the column is.
+    The same text or number; ``*`` for anything; a mask (``476**``, see :func:`unveil.release.labels.mask_matches`); an
+    interval (``[20, 30)``, ``20-29``, ``≥ 60``, see :func:`unveil.release.labels.interval_of`); the month or year of a
+    date (``1987-06``), where all that is written are dates or parts of such. A value may be an interval itself, or a
+    mask that covers or is covered by the label, if that is all the attacker knows. Where some text like ``20-29``
+    cannot be an interval, as 06-1987 or 25-12, none of the column is.
 
     >>> meaning(["25", "61"], ["20-29", "6*", "*", "> 61"])[1].tolist()
     [0, 2, 1, 2]
     """
     left, right = ([_bare(text) for text in texts] for texts in (values, labels))
     swapped = {(v, x) for x, v in _masked(right, left)}
-    return _arrays(_same(left, right) | _masked(left, right) | swapped | _overlapping(left, right))
+    return _arrays(
+        _same(left, right) | _masked(left, right) | swapped | _overlapping(left, right) | _dated(left, right)
+    )
 
 
 def raw(interpret: Interpret) -> Interpret:
@@ -180,6 +184,34 @@ def _intervals(texts: Sequence[str], codes: bool) -> tuple[Ints, Floats, Floats]
     low = np.array([f.low if f.low_closed else np.nextafter(f.low, np.inf) for _, f in read])
     high = np.array([f.high if f.high_closed else np.nextafter(f.high, -np.inf) for _, f in read])
     return np.array([i for i, _ in read], np.int64), low, high
+
+
+def partly_dated(values: Sequence[str], labels: Sequence[str]) -> bool:
+    """Whether all of these are dates, months or years, some more exact than others.
+
+    >>> partly_dated(["1987-06-05"], ["1987-06", "1990"]), partly_dated(["1987"], ["1990"])
+    (True, False)
+    """
+    lengths = set[int]()
+    for text in (*values, *labels):
+        bare = _bare(text)
+        if bare != ROOT and not _DATE_PART.fullmatch(bare):
+            return False
+        lengths |= {len(bare)} if bare != ROOT else set()
+    return len(lengths) > 1
+
+
+def _dated(values: Sequence[str], labels: Sequence[str]) -> Pairs:
+    """Dates with their months and years."""
+    if not partly_dated(values, labels):
+        return set()
+    found: Pairs = set()
+    for length in {len(text) for text in (*values, *labels) if text != ROOT}:
+        ends = _places([text if len(text) == length else "" for text in labels])
+        found |= {(v, x) for v, text in enumerate(values) if len(text) > length for x in ends.get(text[:length], ())}
+        begins = _places([text if len(text) == length else "" for text in values])
+        found |= {(v, x) for x, text in enumerate(labels) if len(text) > length for v in begins.get(text[:length], ())}
+    return found
 
 
 def generalised(labels: Sequence[str]) -> bool:

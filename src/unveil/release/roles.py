@@ -22,7 +22,7 @@ from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import counted, listed, shown
 
-__all__ = ["Guess", "command_line", "complete", "suggest"]
+__all__ = ["Guess", "check_column", "command_line", "complete", "suggest"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,6 +51,7 @@ _WORDS: dict[Role, frozenset[str]] = {
 }
 _MANY = 0.5
 _LONGEST = 1000
+_LIKE = 0.7  # how like a name must be to be meant
 
 
 def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Policy, tuple[Column, ...]]:
@@ -157,12 +158,18 @@ def _quoted(names: tuple[str, ...]) -> list[str]:
 def _check_names(policy: Policy, table: Table) -> None:
     """Every column that the policy names must be there, but for identifiers: those should be gone."""
     named = [c for c, role in policy.roles.items() if role != "identifier"]
-    for name in [*named, *([policy.subject] if policy.subject else []), *policy.ratings]:
-        if name not in table.columns:
-            folded = {c.casefold(): c for c in table.columns}
-            close = difflib.get_close_matches(name.casefold(), folded, n=1)
-            hint = f"did you mean {shown(folded[close[0]])!r}?" if close else f"there are {listed(table.columns)}"
-            raise UnveilError(f"{shown(table.name)}: no column is called {shown(name)!r}; {hint}")
+    for name in [*named, *([policy.subject] if policy.subject else []), *policy.ratings, *policy.compare]:
+        check_column(table, name)
+
+
+def check_column(table: Table, name: str) -> None:
+    """Refuse a column that is not there."""
+    if name in table.columns:
+        return
+    folded = {c.casefold(): c for c in table.columns}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LIKE)
+    hint = f"did you mean {shown(folded[close[0]])!r}?" if close else f"there are {listed(table.columns)}"
+    raise UnveilError(f"{shown(table.name)}: no column is called {shown(name)!r}; {hint}")
 
 
 def _check_subject(policy: Policy, table: Table, run: Run | None) -> None:

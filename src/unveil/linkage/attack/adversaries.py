@@ -50,6 +50,7 @@ from functools import partial
 from itertools import pairwise
 from threading import Event
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -203,9 +204,18 @@ def _posterior(wrong: float, elsewhere: float, alpha: float) -> Sight:
 # ---- the index -------------------------------------------------------------------------------------------------------
 
 
+_indices: WeakKeyDictionary[Records, tuple[Index, Ints]] = WeakKeyDictionary()
+"""As long as records are there, so is their index: several attacks share it."""
+
+
 def indexed(records: Records, run: Run | None = None) -> tuple[Index, Ints]:
     """Who has which value, with records numbered by rising support; and the place of every record."""
-    run = run or Run()
+    if records not in _indices:
+        _indices[records] = _indexed(records, run or Run())
+    return _indices[records]
+
+
+def _indexed(records: Records, run: Run) -> tuple[Index, Ints]:
     order = np.argsort(records.support, kind="stable")
     place = np.empty(records.n, np.int64)
     place[order] = np.arange(records.n)

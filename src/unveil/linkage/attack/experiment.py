@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ from unveil.wording import counted, percent
 if TYPE_CHECKING:
     from unveil.linkage.alike.comparing import Sim
 
-__all__ = ["Attack", "Outcome", "Part", "attack", "attack_with"]
+__all__ = ["Attack", "Outcome", "Part", "attack", "attack_with", "everyone", "with_shorter"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -267,6 +267,42 @@ def attack_with(
                 )
             )
     return Attack(tuple(found))
+
+
+def with_shorter(ms: Sequence[int], support: Ints) -> list[int]:
+    """The numbers of things known, and those of people who have fewer than the most of them."""
+    few = np.unique(support)
+    return sorted({*ms, *few[(few > 0) & (few < max(ms))].tolist()})
+
+
+def everyone(outcomes: Sequence[Outcome], ms: Sequence[int]) -> tuple[Outcome, ...]:
+    """The outcomes for everybody who has anything: who has fewer than m things is known by all of them. ``outcomes``
+    are of one adversary, for the numbers of :func:`with_shorter`; only those without a thing are excluded."""
+    targets = max((len(o.rows) + o.excluded for o in outcomes), default=0)
+    return tuple(_joined([o for o in outcomes if o.known <= m], m, targets) for m in sorted(set(ms)))
+
+
+def _joined(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome:
+    """Each target as in the last of these outcomes that it is in. A row may be a target several times."""
+    last = max(outcomes, key=lambda o: o.known)
+    parts, most = list[tuple[Outcome, Ints]](), np.zeros(last.records, np.bool_)
+    for o in sorted(outcomes, key=lambda o: -o.known):
+        own = np.flatnonzero(~most[o.rows])
+        most[o.rows] = True
+        parts.append((o, own))
+    rows = np.concatenate([o.rows[own] for o, own in parts])
+    order = np.argsort(rows, kind="stable")
+
+    def put(name: str) -> Any:
+        if getattr(last, name) is None:
+            return None
+        return np.concatenate([getattr(o, name)[own] for o, own in parts])[order]
+
+    columns = ("rows", "row_found", "found", "size", "support", "copies", "similar", "learned", "alone", "apart")
+    return replace(
+        last, known=m, excluded=targets - len(rows), exact=all(o.exact for o, own in parts if len(own)),
+        **{name: put(name) for name in columns},
+    )  # fmt: skip
 
 
 def _rising(ms: Sequence[int]) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from unveil.linkage.attack.adversaries import smallest
 from unveil.linkage.attack.exact import Exact, cost, countable, exactly
-from unveil.linkage.attack.experiment import Ints, Outcome, attack
+from unveil.linkage.attack.experiment import Ints, Outcome, attack, everyone, with_shorter
 from unveil.linkage.copies import copies
 from unveil.linkage.records import Records
 from unveil.run import Run
@@ -35,24 +35,27 @@ def success(
     work: float = _WORK,
     run: Run | None = None,
 ) -> tuple[Outcome, ...]:
-    """What someone achieves who knows ``ms`` random things, for each of them. ``equals`` says of each record how many
-    are as good as it, itself included. It is counted for the first numbers, as far as that takes no more than ``work``,
-    and played on as many random ``targets`` for the others."""
+    """What someone achieves who knows ``ms`` random things, or all there are of somebody who has fewer, for each of
+    these numbers. ``equals`` says of each record how many are as good as it, itself included. It is counted for the
+    first numbers, as far as that takes no more than ``work``, and played on as many random ``targets`` for the
+    others."""
     alike = copies(records, run) if equals is None else equals
-    known = sorted(set(ms))
+    known = with_shorter(ms, records.support // records.together)
     counted = _counted(records, known, work)
     found = [_outcome(e, records, alike, confidence) for e in exactly(records, counted, run)] if counted else []
-    if rest := known[len(counted) :]:
-        few = min(targets, records.n)
-        found += attack(
-            records, [smallest()], rest, rng=rng, targets=few, equals=alike, confidence=confidence, run=run
-        ).outcomes
-    return tuple(found)
+    first = everyone(found, [m for m in ms if m in counted])
+    if not (rest := sorted({m for m in ms if m not in counted})):
+        return first
+    played = attack(
+        records, [smallest()], known, rng=rng, targets=min(targets, records.n), equals=alike, confidence=confidence,
+        run=run,
+    )  # fmt: skip
+    return (*first, *everyone(played.outcomes, rest))
 
 
 def _counted(records: Records, known: list[int], work: float) -> list[int]:
     """The first numbers of things, as many as can be counted with so much work."""
-    if not countable(records):
+    if records.together > 1 or not countable(records):
         return []
     most = min(len(known), _RESULTS // max(1, records.n))
     return next((known[:k] for k in range(most, 0, -1) if cost(records, known[:k]) <= work), [])

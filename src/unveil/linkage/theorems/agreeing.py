@@ -32,7 +32,7 @@ Ints = npt.NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Agreeing:
     """For each of ``rows`` and each number of things known: the success that the union bound and Jensen's inequality
-    guarantee. NaN where a record has fewer things."""
+    guarantee. Of who has fewer things all are known; NaN where a record has none."""
 
     rows: Ints
     union: Floats
@@ -61,7 +61,6 @@ def agreeing(records: Records, rows: npt.ArrayLike, ms: Sequence[int], run: Run 
             code, support, row, count, found,
         )  # fmt: skip
         own = int(support[row])
-        for j, m in enumerate(ms):
-            if m <= own:
-                made.union[place, j], made.jensen[place, j] = bounds_of_counts(found[:, : own + 1], own, m)
+        for j, m in enumerate(ms if own else ()):
+            made.union[place, j], made.jensen[place, j] = bounds_of_counts(found[:, : own + 1], own, min(m, own))
     return made
