@@ -84,7 +84,7 @@ def _ours(n: int, c: int, sizes: str, nulls: float = 0.0) -> dict[str, float]:
 def _numpy(n: int, c: int, sizes: str) -> dict[str, float]:
     import numpy as np
 
-    from unveil.classes.grouping import packed
+    from unveil.grouping import packed
 
     columns = _columns(n, c)
 

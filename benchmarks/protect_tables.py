@@ -62,7 +62,7 @@ def _figures(file: str, known: int, aim: float) -> dict[str, float]:
 
 def _lockstep(search, aim: float) -> float:  # type: ignore[no-untyped-def]
     """All columns a level up, again and again; the last three stay on their coarsest labels."""
-    from unveil.linkage.safer.moves import FEWEST
+    from unveil.linkage.safer.rows import FEWEST
 
     plan = search.start
     for level in range(1, max(ladder.out for ladder in search.ladders) + 1):

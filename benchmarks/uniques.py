@@ -82,7 +82,7 @@ def _classes(file: str) -> dict[str, float]:
     """The classes of all sets and who is alone in them."""
     import numpy as np
 
-    from unveil.classes.grouping import packed
+    from unveil.grouping import packed
 
     codes = _codes(file)
 

@@ -79,8 +79,8 @@ def _plain(source: str, share: str) -> dict[str, float]:
     """Grouping with missing as a value of its own, as ``maybe`` begins with; and the classes with their values."""
     import numpy as np
 
-    from unveil.classes.grouping import class_ids, packed
     from unveil.classes.models import classes_of
+    from unveil.grouping import class_ids, packed
 
     columns, sensitive = _codes(source, share)
     rows = len(sensitive)

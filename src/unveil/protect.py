@@ -23,7 +23,7 @@ from unveil.protection import Offer, Protection
 from unveil.release import Release, Table, Transactions
 from unveil.release.roles import complete
 from unveil.run import Progress, Run
-from unveil.wording import listed, shown
+from unveil.wording import listed, percent, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,23 +31,30 @@ if TYPE_CHECKING:
 __all__ = ["Protected", "protect"]
 
 _STRICTNESS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.4)
+_LITTLE = 0.1  # usefulness below which a person has to decide
 _RANK = {"release": 0, "your call": 1, "protect first": 2}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Protected:
     """A safer release: the case (with the original and the truth, which stay with the owner), its assessment, and the
-    assessment of the original. ``case`` is None where no protection reaches what is tolerated."""
+    assessment of the original. ``case`` is None where no protection reaches what is tolerated; ``in_the_way`` are then
+    the findings that the protection which came closest leaves beyond their tolerance, or that it leaves unanswered,
+    and ``closest`` is its name; None where nothing was even made."""
 
     case: Case | None
     assessment: Assessment
     before: Assessment
+    closest: str | None = None
+    in_the_way: tuple[str, ...] = ()
 
     @property
     def release(self) -> Release:
         """What may be published."""
         if self.case is None:
-            raise UnveilError(f"{shown(self.before.release.name)}: no protection that was tried reaches the tolerance")
+            way = f"; in the way: {listed(self.in_the_way)}" if self.in_the_way else ""
+            name = shown(self.before.release.name)
+            raise UnveilError(f"{name}: no protection that was tried reaches the tolerance{way}")
         return self.case.release
 
     def mapping(self) -> pa.Table:
@@ -90,11 +97,13 @@ def protect(
     """
     policy = policy or Policy()
     case = release if isinstance(release, Case) else Case(release)
-    offered = {name: offer for q in QUESTIONS if case.release.kind in q.kinds for name, offer in q.protect.items()}
+    there = {name: offer for q in QUESTIONS if case.release.kind in q.kinds for name, offer in q.protect.items()}
+    offered = {name: offer for name, offer in there.items() if offer.suits(case, policy)}
     if not offered:
         raise UnveilError(f"{shown(case.release.name)}: there is no protection for a {case.release.kind} yet")
     if method is not None and method not in offered:
-        raise UnveilError(f"no protection is called {shown(method)!r}; choose from {listed(offered)}")
+        of = "for such data " if method in there else ""
+        raise UnveilError(f"no protection {of}is called {shown(method)!r}; choose from {listed(offered)}")
     before = assess(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     over = before.verdict.decision == "protect first" or (
         _open(before) and not any(o.harmless for o in offered.values())
@@ -111,12 +120,15 @@ def protect(
         left = _left(policy, case.release, safer.release)
         return assess(safer, left, reveal=reveal, exposed=exposed, progress=progress)
 
-    tried = [_tried(name, offered[name], case, policy, run, again) for name in wanted]
-    held = [t for t in tried if t.rank < 2 and _answers(before) <= _answers(t.assessment)]
-    best = min(held, key=_Tried.order, default=None)
+    tried = [_tried(name, offered[name], case, policy, run, before, again) for name in wanted]
+    tried = [t.doubted() for t in tried]
+    made = [t for t in tried if t.assessment is not None]
+    best = min((t for t in made if not t.in_the_way(before)), key=_Tried.order, default=None)
     weighed = (_as_it_is(before), *(t.weighed(t is best) for t in tried))
     if best is None or best.assessment is None:
-        return Protected(None, replace(before, protections=weighed), before)
+        closest = min(made, key=lambda t: (len(t.in_the_way(before)), t.order()), default=None)
+        stopped = (None, ()) if closest is None else (closest.name, closest.in_the_way(before))
+        return Protected(None, replace(before, protections=weighed), before, *stopped)
     return Protected(best.case, replace(best.assessment, protections=weighed), before)
 
 
@@ -151,6 +163,7 @@ def _left(policy: Policy, before: Release, after: Release) -> Policy:
         quasi=tuple(quasi.values()),
         sensitive=tuple(c for c in policy.sensitive if c in there),
         insensitive=tuple(c for c in policy.insensitive if c in there),
+        ratings=tuple(c for c in policy.ratings if c in there),
         hierarchy={},
         compare={c: how for c, how in policy.compare.items() if c in there and c not in labelled},
     )
@@ -185,16 +198,40 @@ class _Tried:
         """0 if it may be released, 1 if that is the owner's call, 2 if it is still over a tolerance."""
         return 2 if self.assessment is None else _RANK[self.assessment.verdict.decision]
 
+    def doubted(self) -> _Tried:
+        """The same, with the verdict that is left to a person if there is a reason for that."""
+        if self.protection is None or self.assessment is None:
+            return self
+        doubts = [self.protection.doubt] if self.protection.doubt else []
+        if self.protection.usefulness < _LITTLE:
+            left = percent(self.protection.usefulness)
+            doubts.append(f"Little is left of the data: {left} of its usefulness. {self.protection.sentence}")
+        verdict = self.assessment.verdict
+        if not doubts or verdict.decision == "protect first":
+            return self
+        reasons = (*(verdict.reasons if verdict.decision == "your call" else ()), *doubts)
+        changed = replace(verdict, decision="your call", sentence=" ".join(reasons), reasons=reasons)
+        return replace(self, assessment=replace(self.assessment, verdict=changed))
+
     @property
     def over(self) -> bool:
         """Whether it was made and is over a tolerance all the same."""
         return self.assessment is not None and self.rank == 2
 
-    @property
-    def unsettled(self) -> bool:
-        """Whether a stricter one could do better: something that decides was not found to be within its tolerance."""
+    def unsettled(self, before: Assessment) -> bool:
+        """Whether a stricter one could do better: something that decides was not found to be within its tolerance. A
+        bound that leaves it open and has not moved at all is none that will."""
         deciding = [] if self.assessment is None else [f for f in self.assessment.findings if f.decides]
-        return any(f.status != "within" or f.method == "truncated" for f in deciding)
+        still = {(f.id, f.value, "open") for f in before.findings if f.method == "bound"}
+        moved = [f for f in deciding if (f.id, f.value, f.status) not in still]
+        return any(f.status != "within" or f.method == "truncated" for f in moved)
+
+    def in_the_way(self, before: Assessment) -> tuple[str, ...]:
+        """The findings for which it cannot be taken: those over their tolerance, and those that have no answer any
+        more, which were not made safe by that."""
+        findings = () if self.assessment is None else self.assessment.findings
+        over = [f.id for f in findings if f.decides and f.status == "over"]
+        return tuple(dict.fromkeys([*over, *sorted(_answers(before) - _answers(self.assessment))]))
 
     def order(self) -> tuple[int, float]:
         """The better, the lower: the verdict first, then usefulness."""
@@ -205,12 +242,18 @@ class _Tried:
         if self.protection is None or self.assessment is None:
             said = "Nothing of this kind that leaves something to release reaches what is tolerated."
             return Weighed(id=self.name, title=self.offer.title, sentence=said)
-        told = self.protection.sentence, self.protection.usefulness
-        return _told(self.name, self.offer.title, *told, self.assessment, chosen)
+        said = f"{self.protection.sentence} {self.protection.doubt}".strip()
+        return _told(self.name, self.offer.title, said, self.protection.usefulness, self.assessment, chosen)
 
 
 def _tried(
-    name: str, offer: Offer, case: Case, policy: Policy, run: Run, again: Callable[[Case], Assessment]
+    name: str,
+    offer: Offer,
+    case: Case,
+    policy: Policy,
+    run: Run,
+    before: Assessment,
+    again: Callable[[Case], Assessment],
 ) -> _Tried:
     """A protection as strict as it needs to be for its result not to be over a tolerance."""
 
@@ -227,7 +270,7 @@ def _tried(
     if offer.harmless or (best.over and attempt(_STRICTNESS[-1]).over):
         return best
     for strictness in _STRICTNESS[1:]:
-        if not best.unsettled:
+        if not best.unsettled(before):
             break
         tried = attempt(strictness)
         if tried.protection is None:
@@ -238,7 +281,7 @@ def _tried(
 
 
 def _answers(assessment: Assessment | None) -> set[str]:
-    """The findings that decide and have a value. One that is gone after a protection was not made safe by it."""
+    """The findings that decide and have a value."""
     return set() if assessment is None else {f.id for f in assessment.findings if f.decides and f.value is not None}
 
 

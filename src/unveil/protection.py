@@ -21,12 +21,14 @@ class Protection:
     """What would be done, in words, and how useful it would leave the data (1: as before).
 
     ``apply`` makes the safer release, with the original and the truth beside it, so that it is attacked by someone who
-    knows the original. It draws from the operating system's randomness, so that nobody can replay it.
+    knows the original. It draws from the operating system's randomness, so that nobody can replay it. ``doubt`` is a
+    reason for which a person has to decide, whatever the assessment says.
     """
 
     sentence: str
     usefulness: float
     apply: Callable[[], Case]
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,10 @@ class Offer:
 
     The number handed to ``make``, 1 at first, is by how much to lower the tolerance aimed at; it falls while the
     assessment still finds the result over. ``harmless`` protections keep the data as it is but for names and order:
-    enough where nothing is over its tolerance, and no help where something is.
+    enough where nothing is over its tolerance, and no help where something is. ``suits`` says which cases it is for.
     """
 
     title: str
     make: Callable[[Case, Policy, Run, float], Protection | None]
     harmless: bool = False
+    suits: Callable[[Case, Policy], bool] = lambda case, policy: True

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from reference import naive_models as naive
 from unveil import UnveilError
-from unveil.classes.grouping import class_ids, packed, people
 from unveil.classes.models import Classes, classes_of
+from unveil.grouping import class_ids, packed, people
 
 ROWS = st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 1), st.integers(-1, 4)), min_size=1, max_size=30)
 NAMES = ("size", "distinct", "alpha", "entropy_l", "t_equal", "beta", "beta_enhanced", "delta")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from reference import naive_models, naive_wildcard
 from unveil import Run, UnveilError
 from unveil.classes import wildcard
-from unveil.classes.grouping import class_ids
 from unveil.classes.models import Classes, classes_of
 from unveil.classes.wildcard import Maybe, maybe, maybe_classes
+from unveil.grouping import class_ids
 
 Table = list[tuple[int, ...]]
 NAMES = ("size", "distinct", "alpha", "entropy_l", "t_equal", "beta", "beta_enhanced", "delta")

@@ -448,7 +448,7 @@ def test_categories_come_from_a_file(unveil: Unveil, written: Path, shop: Transa
     aisles.write_text("item,category\n" + "".join(f"{x},aisle {k // 12}\n" for k, x in enumerate(labels)))
     args = ("protect", written, "--tolerance", ".35", "-o", written.with_name("s.dat"), "--method", "merge")
     done = unveil(*args, "--categories", aisles)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr  # little is left of the frequent pairs
     rows = [line.replace('"', "").split(",") for line in written.with_name("s.mapping.csv").read_text().split()[1:]]
     became = dict(rows)
     together = [len({became[x] for k, x in enumerate(labels) if k // 12 == aisle}) for aisle in range(5)]

@@ -33,9 +33,9 @@ import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import betaln, digamma, gammaln, ndtri
 
-from unveil.classes.grouping import Ints
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
+from unveil.grouping import Ints
 
 __all__ = ["Bounds", "Estimate", "Sample", "bounds", "dankar", "pitman", "snb", "zayatz"]
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.classes import _intersection
-from unveil.classes.grouping import Ints, class_ids
 from unveil.classes.intersection import Seen, whole_numbers
 from unveil.errors import UnveilError
+from unveil.grouping import Ints, class_ids
 from unveil.release.codes import Codes, as_text
 from unveil.release.meaning import Interpret, meaning
 from unveil.run import Run

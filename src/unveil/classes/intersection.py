@@ -49,8 +49,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.classes import _intersection
-from unveil.classes.grouping import Ints
 from unveil.errors import UnveilError
+from unveil.grouping import Ints
 from unveil.release.codes import Codes, encode
 from unveil.run import Run
 

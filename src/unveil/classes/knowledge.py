@@ -36,8 +36,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.classes import _uniques
-from unveil.classes.grouping import Ints, packed
 from unveil.errors import UnveilError
+from unveil.grouping import Ints, packed
 from unveil.run import Run
 
 __all__ = [

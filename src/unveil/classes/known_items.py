@@ -45,8 +45,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.classes import _known_items
-from unveil.classes.grouping import Ints
 from unveil.errors import UnveilError
+from unveil.grouping import Ints
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.slices import pieces

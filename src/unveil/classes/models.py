@@ -28,8 +28,8 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
-from unveil.classes.grouping import Ints
 from unveil.errors import UnveilError
+from unveil.grouping import Ints
 
 __all__ = ["Classes", "Floats", "classes_of"]
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unveil.classes.fitting import fitting
-from unveil.classes.grouping import Ints
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
+from unveil.grouping import Ints
 from unveil.release.codes import Codes
 from unveil.release.meaning import Interpret, raw
 from unveil.run import Run

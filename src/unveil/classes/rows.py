@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unveil.classes.grouping import Ints, packed, people
 from unveil.classes.missing import Missing
 from unveil.classes.models import Classes, classes_of
 from unveil.classes.tally import Tally
 from unveil.crowds import Crowds
 from unveil.errors import UnveilError
+from unveil.grouping import Ints, packed, people
 from unveil.release.codes import without
 from unveil.run import Run
 

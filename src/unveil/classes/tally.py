@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.classes.grouping import Ints
+from unveil.grouping import Ints
 from unveil.release.codes import Codes, arrow_numbers, encode, numbered, plain
 from unveil.release.table import Table
 from unveil.run import Run

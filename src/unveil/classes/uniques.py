@@ -42,9 +42,9 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.classes import _uniques
-from unveil.classes.grouping import Ints
 from unveil.classes.knowledge import Columns, Floats, Rows, Split, different
 from unveil.errors import UnveilError
+from unveil.grouping import Ints
 from unveil.run import Run
 
 __all__ = ["Uniques", "dis_suda", "minimal_uniques", "why_unique"]

@@ -37,9 +37,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from unveil.classes.grouping import Ints, packed
 from unveil.classes.models import Classes, classes_of
 from unveil.errors import UnveilError
+from unveil.grouping import Ints, packed
 from unveil.run import Run
 
 __all__ = ["Maybe", "Patterns", "maybe", "maybe_classes"]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from unveil.case import Case
+    from unveil.policy import Policy
     from unveil.protect import Protected
 
 __all__ = ["command"]
@@ -37,10 +38,12 @@ Examples:
   unveil assess safe.dat --original baskets.dat --mapping safe.mapping.csv
   unveil protect people.csv --quasi age,sex,zip,job --tolerance linkage.success=.2 --tolerance classes.k=off -o safe.csv
   unveil protect people.csv --quasi age,sex,zip,job --hierarchy job=job.csv --method columns -o safe.parquet
+  unveil protect films.csv --ratings user,film,stars,date --things-known 2 --tolerance linkage.success=.2 -o safe.csv
 """
 
 _BASKETS = ("rename", "suppress", "merge", "recount")
-_TABLES = ("columns", "values", "rows", "mixed")
+_TABLES = ("columns", "mixed", "values", "rows")
+_RATINGS = ("items", "people")
 
 
 @click.command("protect", epilog=_EPILOG)
@@ -55,9 +58,9 @@ _TABLES = ("columns", "values", "rows", "mixed")
 )
 @click.option(
     "--method",
-    type=click.Choice([*_BASKETS, *_TABLES]),
-    help="The only protection to try; by default the most useful that holds. The first four are for baskets, the last "
-    "four for tables.",
+    type=click.Choice([*_BASKETS, *_TABLES, *_RATINGS]),
+    help="The only protection to try; by default the most useful that holds. The first four are for baskets, the "
+    "others for tables: values and rows for one row per person, items and people for ratings.",
 )
 @click.option("--categories", metavar="FILE", help="Baskets: what items may be replaced by: columns item, category.")
 @policy_options
@@ -86,6 +89,9 @@ def command(
     In a table with one row per person, columns are coarsened or left out, rare values put together, or rows left out,
     so that someone who knows a few random columns of a person finds the row no more often than is tolerated
     (linkage.success). All other columns stay as they are.
+
+    In ratings (--ratings person,item,value,date), values and dates are coarsened or left out, rare items left out, or
+    people left out, so that someone who knows a few random ratings finds the person no more often than is tolerated.
 
     No more is done than it takes. Every result is attacked as FILE is, by someone who knows what was done, and the most
     useful one within tolerance is written.
@@ -124,7 +130,7 @@ def command(
     click.echo(text, nl=False)
     if made.case is None:
         tell("no protection that was tried reaches the tolerance; nothing was written")
-        for hint in _hints(made, case):
+        for hint in _hints(made, case, policy):
             tell(hint)
         return 0 if exit_zero else 1
     if isinstance(case.release, Transactions):
@@ -144,16 +150,30 @@ def _mapping_file(case: Case, given: str | None, output: str) -> str | None:
     return None
 
 
-def _hints(made: Protected, case: Case) -> Iterator[str]:
-    """What else stands in the way of a table."""
+def _hints(made: Protected, case: Case, policy: Policy) -> Iterator[str]:
+    """What stands in the way, and what to do about it."""
     from unveil.release import Table
 
-    over = [f.id for f in made.before.findings if f.decides and f.status == "over" and f.question != "linkage"]
-    if isinstance(case.release, Table) and over:
-        names = list(dict.fromkeys(".".join(name.split(".")[:2]) for name in over))
+    over = [f.id for f in made.before.findings if f.decides and f.status == "over"]
+    names = list(dict.fromkeys(".".join(name.split(".")[:2]) for name in made.in_the_way or over))
+    if made.closest is not None:
+        stand = "stands" if len(names) == 1 else "stand"
+        yield f"{listed(names)} {stand} in the way: not within tolerance even after {made.closest}"
+    elif names:
+        yield f"beyond what is tolerated as it is: {listed(names)}; nothing that was tried reaches its aim"
+    if not isinstance(case.release, Table):
+        return
+    if not_aimed_at := [name for name in names if not name.startswith("linkage.")]:
+        off = " ".join(f"--tolerance {name}=off" for name in not_aimed_at)
+        they = "it" if len(not_aimed_at) == 1 else "they"
         yield (
-            f"beyond what is tolerated as well: {listed(names)}, which protections of tables do not aim at; with "
-            f"--tolerance {names[0]}=off it would only inform"
+            f"protections of tables do not aim at {listed(not_aimed_at)}: with {off} {they} would only inform; or try "
+            "another --method, or a lower tolerance for linkage.success"
+        )
+    elif policy.ratings:
+        yield (
+            "where people have many ratings, a few tell who it is, whatever is coarsened: publish figures about many "
+            "people instead, or tolerate more"
         )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from unveil.grouping import class_ids
 from unveil.linkage import _copies
 from unveil.linkage.records import Records
 from unveil.run import Run
 from unveil.slices import pieces
 
-__all__ = ["copies", "grouped"]
+__all__ = ["copies", "grouped", "same"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -40,3 +44,12 @@ def grouped(records: Records, value: npt.NDArray[np.int32], run: Run) -> tuple[I
     for first, last in pieces(np.append(0, np.cumsum(records.support[order])), run):
         _copies.compared(records.indptr, records.attribute, value, order, first, last, fresh)
     return order, fresh
+
+
+def same(columns: Sequence[npt.NDArray[Any]], rows: int) -> Ints:
+    """The class of every row by all columns of codes, −1 being a value; without columns all are in one.
+
+    >>> same([np.array([0, 1, 0, -1]), np.array([5, 5, 5, 5])], 4).tolist()
+    [1, 2, 1, 0]
+    """
+    return class_ids(columns, rows)[0]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
-from unveil.linkage.copies import copies
+from unveil.linkage.copies import copies, same
 from unveil.linkage.records import Records, records_of, records_of_ratings
 from unveil.linkage.similarity import equal
 from unveil.run import Run
@@ -74,27 +74,19 @@ def people_of_rows(
 ) -> People:
     """Every row is a person, known by these columns."""
     records = records_of(table, columns, policy.missing, similarities, run)
-    equals = _equal_rows(table, columns, copies(records, run), policy, run)
+    equals = _equal_rows(table, copies(records, run), policy, run)
     row = np.lexsort((equals, *records.array.T[::-1])) if records.dense else np.arange(records.n)
     return People(records.only(row), row, equals[row], "row", "rows", "column", columns)
 
 
-def _equal_rows(table: Table, columns: tuple[str, ...], like: Ints, policy: Policy, run: Run) -> Ints:
-    """How many rows are the same in all columns, those that name people aside, where ``like`` are so in some."""
+def _equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Ints:
+    """How many rows are the same in all columns, those that name people aside, where so many are ``like`` each in
+    some."""
     found = np.ones(len(like), np.int64)
     rows = np.flatnonzero(like > 1)
-    kind = np.zeros(len(rows), np.int64)
-    others = [c for c in table.columns if c not in policy.identifier]
-    for column in (*columns, *(c for c in others if c not in columns)):
-        run.check()
-        if not len(rows):
-            return found
-        codes = table.codes([column], policy.missing, run)[column]
-        key = kind * (len(codes.values) + 1) + codes.codes[rows] + 1
-        _, kind, sizes = np.unique(key, return_inverse=True, return_counts=True)
-        several = sizes[kind] > 1
-        rows, kind, size = rows[several], kind[several], sizes[kind][several]
-    found[rows] = size
+    names = [c for c in table.columns if c not in policy.identifier]
+    kind = same([own.codes[rows] for own in table.codes(names, policy.missing, run).values()], len(rows))
+    found[rows] = np.bincount(kind, minlength=1)[kind]
     return found
 
 

@@ -1,7 +1,8 @@
-"""How tables can be protected from someone who knows a few things: coarser columns, rare values together, fewer rows.
+"""How tables can be protected from someone who knows a few things: coarser columns, rare values together, fewer rows;
+and ratings: coarser values and dates, fewer items, fewer people.
 
 What is chosen is :mod:`unveil.linkage.safer.moves`, what columns can become :mod:`unveil.linkage.safer.coarsen`.
-Nothing here is random but for the attacks that are played, and the choice among rows that are equally likely found.
+Nothing here is random but for the attacks that are played, and the choice among those who are equally likely found.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from unveil.linkage.safer.coarsen import Ladder, Step
-    from unveil.linkage.safer.moves import Ints, Plan, Search, Small
+    from unveil.linkage.safer.ratings import RatingsSearch
+    from unveil.linkage.safer.rows import RowsSearch
+    from unveil.linkage.safer.search import Ints, Plan, Search, Small
 
 __all__ = ["PROTECTIONS"]
 
 _FEWEST = 3
 _MOST = 5_000_000  # rows
-_KINDS = ("columns", "values", "rows")
 _ALL = 1000  # columns that a sentence may name
 _SAME = 0.5  # values of a column that may tell another, at most, as a share of the rows
 
@@ -40,20 +42,22 @@ _searches: WeakKeyDictionary[Case, tuple[Policy, Run, Search]] = WeakKeyDictiona
 """The search that belongs to a case: several protections, and stricter ones, weigh much of the same."""
 
 
-def _made(case: Case, policy: Policy, run: Run, strictness: float, kinds: Sequence[str]) -> Protection | None:
+def _made(case: Case, policy: Policy, run: Run, strictness: float, kinds: Sequence[str] = ()) -> Protection | None:
+    """A protection by moves of some kinds, by default all."""
     from unveil.linkage.safer.moves import smallest_plan
 
     table, search = _table(case, policy), _search(case, policy, run)
     aim = strictness * min(policy.wanted("linkage.success"), search.weigh(search.start))
-    plan = smallest_plan(search, aim, kinds, lambda done: run.progress("choosing what to give up", done))
+    plan = smallest_plan(
+        search, aim, kinds or search.kinds, lambda done: run.progress("choosing what to give up", done)
+    )
     if plan is None:
         return None
-    kept = search.told(plan, search.kept(plan))
-    information = f"The quasi-identifiers keep {percent(kept)} of their information."
     return Protection(
-        sentence=f"{_sentence(search, plan)} {information}{_given_away(table, search, plan, policy)}",
+        sentence=f"{_sentence(search, plan)} {_keeps(search, plan)}",
         usefulness=search.useful(plan),
         apply=_applied(case, table, search, plan),
+        doubt=_given_away(table, search, plan, policy),
     )
 
 
@@ -64,9 +68,12 @@ def _table(case: Case, policy: Policy) -> Table:
     name = shown(table.name)
     if case.original is not None:
         raise UnveilError("protect the original: this release already is a protected one")
-    if policy.ratings or policy.subject is not None:
+    if policy.ratings:
+        return table
+    if policy.subject is not None:
         raise UnveilError(
-            f"{name}: there is no protection for a table with several rows per person yet; make it one row per person"
+            f"{name}: there is no protection for a table with several rows per person yet; make it one row per person, "
+            "or name what each row says with --ratings person,item"
         )
     if len(_columns(policy)) < _FEWEST:
         raise UnveilError(
@@ -79,36 +86,44 @@ def _table(case: Case, policy: Policy) -> Table:
 
 
 def _columns(policy: Policy) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(c for group in policy.quasi for c in group))
+    """What someone may know of a person."""
+    return policy.ratings[1:] or tuple(dict.fromkeys(c for group in policy.quasi for c in group))
 
 
 def _search(case: Case, policy: Policy, run: Run) -> Search:
     """The search for a plan; the same one for the same case, policy and run."""
-    from unveil.linkage.ask_link import similarities
-    from unveil.linkage.safer.coarsen import ladders
-    from unveil.linkage.safer.moves import Search
-
-    table, columns = case.release, _columns(policy)
-    assert isinstance(table, Table)
     held = _searches.get(case)
     if held is None or held[0] != policy or held[1] is not run:
-        made = ladders(table, columns, case.hierarchies, policy, run)
-        others = _others(table, [*columns, *policy.identifier], policy, run)
-        search = Search(made, others, policy.things_known, similarities(policy, columns), run)
-        _searches[case] = held = policy, run, search
+        made = _ratings_search(case, policy, run) if policy.ratings else _rows_search(case, policy, run)
+        _searches[case] = held = policy, run, made
     return held[2]
 
 
-def _others(table: Table, but: Sequence[str], policy: Policy, run: Run) -> Ints:
-    """The class of every row by all columns but some."""
-    import numpy as np
+def _rows_search(case: Case, policy: Policy, run: Run) -> RowsSearch:
+    from unveil.linkage.ask_link import similarities
+    from unveil.linkage.copies import same
+    from unveil.linkage.safer.coarsen import ladders
+    from unveil.linkage.safer.rows import RowsSearch
 
-    kind = np.zeros(table.rows, np.int64)
-    names = [c for c in table.columns if c not in but]
-    for own in table.codes(names, policy.missing, run).values():
-        run.check()
-        _, kind = np.unique(kind * (len(own.values) + 1) + own.codes + 1, return_inverse=True)
-    return kind
+    table, columns = case.release, _columns(policy)
+    assert isinstance(table, Table)
+    made = ladders(table, columns, case.hierarchies, policy, run)
+    names = [c for c in table.columns if c not in (*columns, *policy.identifier)]
+    other = same([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
+    return RowsSearch(made, policy.things_known, similarities(policy, columns), run, other)
+
+
+def _ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
+    from unveil.linkage.ask_link import similarities
+    from unveil.linkage.safer.coarsen import ladders, plain_ladder
+    from unveil.linkage.safer.ratings import RatingsSearch
+
+    table, columns = case.release, _columns(policy)
+    assert isinstance(table, Table)
+    person, item, *others = policy.ratings
+    codes = table.codes([person, item], policy.missing, run)
+    made = [plain_ladder(item, codes[item]), *ladders(table, others, case.hierarchies, policy, run)]
+    return RatingsSearch(made, policy.things_known, similarities(policy, columns), run, codes[person])
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -116,36 +131,79 @@ def _others(table: Table, but: Sequence[str], policy: Policy, run: Run) -> Ints:
 
 def _sentence(search: Search, plan: Plan) -> str:
     """What a plan does, column by column."""
-    coarser, rare, out = list[str](), list[str](), list[str]()
-    for ladder, level, t in zip(search.ladders, plan.levels, plan.rare, strict=True):
-        if level == ladder.out:
+    coarser, out = list[str](), list[str]()
+    for i, ladder in enumerate(search.ladders):
+        if plan.levels[i] == ladder.out:
             out.append(ladder.name)
-            continue
-        step = ladder.step(level, t)
-        coarser += [f"{shown(ladder.name)} {step.said}"] if step.said else []
-        rare += [f"{number(step.rare)} of {shown(ladder.name)}"] if step.rare else []
-    said = [", ".join(coarser)] if coarser else []
-    said += [f"rare values put together: {listed(rare, _ALL)}"] if rare else []
-    said += [f"{listed(out, _ALL)} left out"] if out else []
+        elif said := search.step(plan, i).said:
+            coarser.append(f"{shown(ladder.name)} {said}")
+    parts = [", ".join(coarser)] if coarser else []
+    some = _some_left_out if _is_ratings(search) else _some_together
+    parts += [*some(search, plan), *([f"{listed(out, _ALL)} left out"] if out else [])]
     if gone := len(plan.gone):
-        said.append(f"{number(gone)} of {counted(search.rows, 'row')} left out")
-    text = "; ".join(said)
+        people = _is_ratings(search)
+        who = counted(search.size, *(("person", "people") if people else ("row",)))
+        parts.append(f"{number(gone)} of {who} left out")
+    text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text.startswith("rare") else f"{text}." if text else "Nothing is changed."
+
+
+def _is_ratings(search: Search) -> bool:
+    return "people" in search.kinds
+
+
+def _some_together(search: Search, plan: Plan) -> list[str]:
+    """Which rare values are one."""
+    steps = [(search.ladders[i].name, search.step(plan, i).rare) for i in search.left(plan)]
+    rare = [f"{number(count)} of {shown(name)}" for name, count in steps if count]
+    return [f"rare values put together: {listed(rare, _ALL)}"] if rare else []
+
+
+def _some_left_out(search: Search, plan: Plan) -> list[str]:
+    """Which items are left out, and who has nothing else."""
+    from unveil.linkage.safer.ratings import ITEM, RatingsSearch
+
+    assert isinstance(search, RatingsSearch)
+    least = plan.rare[ITEM]
+    if not least:
+        return []
+    items = search.people_of
+    said = f"{number(int((items < least).sum()))} of {counted(len(items), 'item')} left out (rated by fewer than "
+    empty = len(search.kept(plan)) - len(search.people_left(plan))
+    lost = f", and with them {counted(empty, 'person', 'people')} who rated nothing else" if empty else ""
+    return [f"{said}{counted(least, 'person', 'people')}){lost}"]
+
+
+def _keeps(search: Search, plan: Plan) -> str:
+    """What is left of the data."""
+    told = percent(search.told(plan))
+    if not _is_ratings(search):
+        return f"The quasi-identifiers keep {told} of their information."
+    names = listed(ladder.name for ladder in search.ladders)
+    kept = percent(len(search.rows_kept(plan)) / search.rows)
+    they = "keeps {} of its" if len(search.ladders) == 1 else "keep {} of their"
+    return f"{kept} of the ratings are kept; {names} {they.format(told)} information."
 
 
 def _given_away(table: Table, search: Search, plan: Plan, policy: Policy) -> str:
     """Which coarsened columns another one gives away that is released as it is: each of its values goes with one value
     of theirs. One that is different in most rows goes with anything."""
-    changed = [x for x, level, t in zip(search.ladders, plan.levels, plan.rare, strict=True) if level or t]
+    changed = [
+        ladder
+        for i, ladder in enumerate(search.ladders)
+        if plan.levels[i] == ladder.out or search.step(plan, i) is not ladder.steps[0]
+    ]
     told = dict[str, list[str]]()
-    names = [c for c in table.columns if c not in (*_columns(policy), *policy.identifier)]
+    names = [c for c in table.columns if c not in (*_columns(policy), *policy.identifier, policy.subject)]
     for name, own in table.codes(names, policy.missing).items():
         if not 1 < len(own.values) <= _SAME * table.rows:
             continue
         for ladder in changed:
             if _follows(ladder, own.codes, len(own.values)):
                 told.setdefault(name, []).append(ladder.name)
-    return "".join(f" But {shown(name)}, as it is, still tells {listed(gone)}." for name, gone in told.items())
+    each = (f"{shown(name)}, as it is, still tells {listed(gone)}" for name, gone in told.items())
+    said = "; ".join(each)
+    return f"{said[0].upper()}{said[1:]}: leave it out, or call it a quasi-identifier." if said else ""
 
 
 def _follows(ladder: Ladder, codes: Small, values: int) -> bool:
@@ -166,13 +224,13 @@ def _applied(case: Case, table: Table, search: Search, plan: Plan) -> Callable[[
     def apply() -> Case:
         import numpy as np
 
-        kept = np.sort(search.row[search.kept(plan)])
+        kept = np.sort(search.row[search.rows_kept(plan)])
         place = np.full(table.rows, -1, np.int64)
         place[kept] = np.arange(len(kept))
         changed = {
-            ladder.name: None if level == ladder.out else ladder.step(level, rare)
-            for ladder, level, rare in zip(search.ladders, plan.levels, plan.rare, strict=True)
-            if (level, rare) != (0, 0)
+            ladder.name: None if plan.levels[i] == ladder.out else search.step(plan, i)
+            for i, ladder in enumerate(search.ladders)
+            if plan.levels[i] == ladder.out or search.step(plan, i) is not ladder.steps[0]
         }
         made = {ladder.name: ladder.hierarchy for ladder in search.ladders if ladder.hierarchy is not None}
         there = {c: h for c, h in {**made, **case.hierarchies}.items() if changed.get(c, True) is not None}
@@ -227,11 +285,21 @@ def _truth(case: Case, place: Ints) -> np.ndarray | None:
     return np.where(case.truth >= 0, place[case.truth], -1)
 
 
+def _rated(case: Case, policy: Policy) -> bool:
+    return bool(policy.ratings)
+
+
+def _not_rated(case: Case, policy: Policy) -> bool:
+    return not policy.ratings
+
+
 PROTECTIONS = MappingProxyType(
     {
         "columns": Offer("Coarsen or leave out columns", partial(_made, kinds=("columns",))),
-        "values": Offer("Put rare values together", partial(_made, kinds=("values",))),
-        "rows": Offer("Leave out rows", partial(_made, kinds=("rows",))),
-        "mixed": Offer("Columns, values and rows, whichever costs least", partial(_made, kinds=_KINDS)),
+        "values": Offer("Put rare values together", partial(_made, kinds=("values",)), suits=_not_rated),
+        "rows": Offer("Leave out rows", partial(_made, kinds=("rows",)), suits=_not_rated),
+        "items": Offer("Leave out rare items", partial(_made, kinds=("items",)), suits=_rated),
+        "people": Offer("Leave out people", partial(_made, kinds=("people",)), suits=_rated),
+        "mixed": Offer("All of these, whichever costs least", _made),
     }
 )

@@ -34,8 +34,8 @@ from math import comb, inf
 import numpy as np
 import numpy.typing as npt
 
-from unveil.classes.grouping import packed
 from unveil.errors import UnveilError
+from unveil.grouping import packed
 from unveil.linkage.attack import _exact
 from unveil.linkage.records import Records
 from unveil.run import Run

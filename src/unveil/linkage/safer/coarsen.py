@@ -6,7 +6,8 @@ without one it is made from the values:
 
 - dates by day, month and year;
 - codes of equal length with digits in them, such as zips: fewer and fewer leading characters;
-- numbers: intervals whose widths double, from one at which there are clearly fewer labels than numbers;
+- numbers: intervals whose widths double, from one at which there are clearly fewer labels than numbers, unless there
+  are a great many, such as timestamps;
 - all others have no levels in between.
 
 On any step the labels of fewer than t rows can be put under one label. A missing value stays missing and nothing else
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from unveil.release.hierarchy import Hierarchy
     from unveil.release.table import Table
 
-__all__ = ["Ladder", "Step", "entropy", "ladders", "rule_for"]
+__all__ = ["Ladder", "Step", "entropy", "ladders", "plain_ladder", "rule_for"]
 
 Ints = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
@@ -50,6 +51,7 @@ Small = npt.NDArray[np.int32]
 _FEW = 20  # numbers up to which intervals may begin with a width of two
 _FEWER = 0.6  # labels of the first intervals, at most, as a share of the numbers
 _LABELS = 500  # and at most so many
+_NUMBERS = 100_000  # different numbers up to which there are intervals: half a minute for so many
 _SHORTEST = 3  # characters of a code
 _RARE = tuple(digit * 10**power for power in range(7) for digit in (1, 2, 5))[1:]
 _TIMES = ("by day", "by month", "by year")
@@ -145,14 +147,18 @@ def _ladder(table: Table, name: str, codes: Codes, given: Hierarchy | None, poli
     rule, hierarchy = policy.hierarchy.get(name), given
     if hierarchy is None and (rule := rule_for(texts)) is not None:
         hierarchy = hierarchies({name: rule}, [table], policy, run)[name]
-    first = Step("", np.arange(len(texts), dtype=np.int32), codes.values)
-    steps = [first]
+    steps = list(plain_ladder(name, codes).steps)
     for level, labels in enumerate(_levels(hierarchy, texts), 1) if hierarchy is not None else ():
         assert hierarchy is not None
         step = _step(_said(rule, level, hierarchy), labels, texts, policy.missing)
         if 1 < len(step.labels) < len(steps[-1].labels):
             steps.append(step)
     return Ladder(name, codes.codes, tuple(steps), hierarchy, policy.missing)
+
+
+def plain_ladder(name: str, codes: Codes) -> Ladder:
+    """A column that has no levels."""
+    return Ladder(name, codes.codes, (Step("", np.arange(len(codes.values), dtype=np.int32), codes.values),), None)
 
 
 def _step(said: str, labels: Sequence[str], texts: Sequence[str], missing: tuple[str, ...]) -> Step:
@@ -228,6 +234,8 @@ def rule_for(texts: Sequence[str]) -> str | None:
     lengths = {len(text) for text in texts}
     if len(lengths) == 1 and min(lengths) >= _SHORTEST and all(map(_is_code, texts)):
         return "prefixes"
+    if len(texts) > _NUMBERS:
+        return None
     numbers = [fraction(text.strip()) for text in texts]
     known = sorted({number for number in numbers if number is not None})
     if len(known) < 2 or None in numbers:
