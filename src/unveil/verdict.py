@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
-from unveil.wording import listed
 
 __all__ = ["Decision", "Verdict", "decide"]
+
+_NAMED = 4
 
 Decision = Literal["release", "protect first", "your call"]
 
@@ -68,5 +69,7 @@ def decide(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> Verdict:
 
 
 def _titles(deciding: Sequence[Finding]) -> str:
-    """What was decided by."""
-    return listed(dict.fromkeys(f.title for f in deciding), 4)
+    """What was decided by: the first few."""
+    titles = list(dict.fromkeys(f.title for f in deciding))
+    more = f"; and {len(titles) - _NAMED:,} more" if len(titles) > _NAMED else ""
+    return "; ".join(titles[:_NAMED]) + more
