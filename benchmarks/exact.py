@@ -30,8 +30,8 @@ def main() -> None:
         print(f"exact: {n:,} rows × {c} columns")
         for said, sizes in (("4 things known", "4"), (f"1 to {c} things known", f"1-{c}")):
             ours = _took("ours", n, c, sizes)
-            figure(said, ours, _took("duckdb", n, c, sizes), "a GROUP BY of DuckDB for each set", goal=0.2)
-            figure(said, ours, _took("numpy", n, c, sizes), "sorting packed keys by numpy for each set", goal=0.2)
+            figure(said, ours, _took("duckdb", n, c, sizes), "a GROUP BY of DuckDB for each set")
+            figure(said, ours, _took("numpy", n, c, sizes), "sorting packed keys by numpy for each set")
     n, c = _ADULT
     print(f"exact: variants of {n:,} rows")
     figure("every fifth value null", _took("nulls", n, c, "4"), _took("ours", n, c, "4"), "without nulls")

@@ -173,6 +173,8 @@ def _crossing(outcomes: Sequence[Outcome], people: People) -> str:
         last, most = outcomes[-1].known, int(people.support.max())
         many = f"However many {people.thing}s are" if last == most else f"With up to {counted(last, people.thing)}"
         return f"{many} known, fewer than one in two is found."
+    if likely > 1 and likely == int(people.support.max()):
+        return f"Only with all {likely:,} known one in two is found."
     return f"From {counted(likely, f'known {people.thing}')} on, one in two is found."
 
 
