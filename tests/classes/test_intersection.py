@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from unveil import Run, UnveilError
@@ -135,6 +135,7 @@ def test_agrees_with_the_algorithm_as_it_is_written(drawn: tuple[list[Placed], i
 
 @settings(max_examples=150, deadline=None)
 @given(placed(), st.sampled_from(["same", "others", "others with equal shares"]))
+@example(([([(0, -1)], [])], 0), "others with equal shares")  # no value at all
 def test_the_posterior_is_the_product(drawn: tuple[list[Placed], int], how: str) -> None:
     releases, people = drawn
     size = 1 + max(value for rows, _ in releases for _, value in rows)

@@ -330,12 +330,12 @@ def _prior(prior: npt.ArrayLike | None, heap: _Heap) -> Floats:
     """π but for a factor, which cancels."""
     if prior is None:
         return np.bincount(heap.value, heap.count, heap.values).astype(np.float64)
-    given = np.asarray(prior, np.float64)
-    if given.ndim != 1 or len(given) < heap.values:
-        raise UnveilError(f"the prior needs a share for each of the {heap.values:,} values")
+    given, values = np.asarray(prior, np.float64), int(heap.value.max(initial=-1)) + 1
+    if given.ndim != 1 or len(given) < values:
+        raise UnveilError(f"the prior needs a share for each of the {values:,} values")
     if not (np.isfinite(given).all() and (given >= 0).all() and (given[heap.value] > 0).all()):
         raise UnveilError("the prior's shares must be 0 or more, and positive for every value that occurs")
-    return given
+    return np.append(given, np.zeros(max(0, heap.values - len(given))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, policy_options, reading_options, release_from, sources_from
+from unveil.cli.options import policy_from, policy_options, reading_options, sources_from, table_from
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
-from unveil.release import Table
 from unveil.wording import shown
 
 __all__ = ["command"]
@@ -47,15 +46,8 @@ def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -
     check_targets([given["output"], given["report"]], [*sources_from(files[0], given, policy), *read_too])
 
     def read() -> Case:
-        first, *others = (_table(file, given) for file in files)
+        first, *others = (table_from(file, given) for file in files)
         holds = {f"release {k}": table for k, table in enumerate(others, 2)}
-        return Case(first, holds=MappingProxyType(holds | ({"people": _table(people, given)} if people else {})))
+        return Case(first, holds=MappingProxyType(holds | ({"people": table_from(people, given)} if people else {})))
 
     return assessed(read, policy, f"reading {shown(files[0])}", given)
-
-
-def _table(file: str, given: dict[str, Any]) -> Table:
-    release = release_from(file, given)
-    if not isinstance(release, Table):
-        raise UnveilError(f"{shown(release.name)}: was read as {release.kind}; releases of people are tables")
-    return release

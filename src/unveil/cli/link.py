@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, policy_options, reading_options, release_from, sources_from
+from unveil.cli.options import policy_from, policy_options, reading_options, sources_from, table_from
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
@@ -58,7 +58,8 @@ def command(file: str, known: str, columns: str | None, links: str | None, match
     """Look for the people of a file among the rows of FILE.
 
     Every person is compared with all rows, rare agreement counting more than common. What is known may be wrong or
-    missing; labels such as 476**, 20-29 or * are read as they are written.
+    missing; labels such as 476**, 20-29, 1987-06 or * are read as they are written. --tolerance birth=30d lets values
+    differ, as --compare birth=30d does.
     """
     near = tuple(text for text in given["tolerance"] if "." not in text.partition("=")[0] and "=" in text)
     said = {
@@ -74,8 +75,8 @@ def command(file: str, known: str, columns: str | None, links: str | None, match
     check_targets([given["output"], given["report"], matches], [*sources_from(file, given, policy), known, links])
 
     def read() -> Case:
-        release, people = (_table(name, given) for name in (file, known))
-        truth = _truth(_table(links, given), people, release) if links else None
+        release, people = (table_from(name, given) for name in (file, known))
+        truth = _truth(table_from(links, given), people, release) if links else None
         return Case(release, truth=truth, holds=MappingProxyType({"known": people}))
 
     return assessed(read, policy, f"reading {shown(file)}", given, (matches, _matches) if matches else None)
@@ -87,13 +88,6 @@ def _matches(case: Case, policy: Policy, run: Run, file: BinaryIO) -> None:
     from unveil.linkage.ask_link import matches
 
     arrow_csv.write_csv(matches(case, policy, run), file)
-
-
-def _table(file: str, given: dict[str, Any]) -> Table:
-    release = release_from(file, given)
-    if not isinstance(release, Table):
-        raise UnveilError(f"{shown(release.name)}: was read as {release.kind}; people are in tables")
-    return release
 
 
 def _truth(links: Table, people: Table, release: Table) -> np.ndarray:

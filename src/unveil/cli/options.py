@@ -25,6 +25,8 @@ __all__ = [
     "policy_options",
     "reading_options",
     "release_from",
+    "sources_from",
+    "table_from",
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -266,6 +268,14 @@ def release_from(file: str, given: Mapping[str, Any]) -> Release:
     if given["memory_limit"] or given["spill"]:
         options["engine"] = Engine(given["memory_limit"], given["spill"])
     return read(file, given["kind"] or ("table" if given.get("ratings") else None), **options)
+
+
+def table_from(file: str, given: Mapping[str, Any]) -> Table:
+    """Read a table of people that the command line names."""
+    release = release_from(file, given)
+    if not isinstance(release, Table):
+        raise UnveilError(f"{shown(release.name)}: was read as {release.kind}; people are in tables")
+    return release
 
 
 def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
