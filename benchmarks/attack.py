@@ -10,9 +10,14 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 from _measure import figure, in_process, measured
+
+if TYPE_CHECKING:
+    from unveil.linkage.attack.auxiliary import Auxiliary
+    from unveil.linkage.records import Records
 
 __all__ = ["main"]
 
@@ -49,11 +54,11 @@ _SAID = {
 }
 
 
-def _records(name: str):  # type: ignore[no-untyped-def]
+def _records(name: str) -> Records:
     return _survey() if name == "survey" else _ratings()
 
 
-def _survey(n: int = 8_619, c: int = 353):  # type: ignore[no-untyped-def]
+def _survey(n: int = 8_619, c: int = 353) -> Records:
     """213 questions with two answers, 97 with up to 13 and 43 with up to 103, as in §4.5 of document 002."""
     import pyarrow as pa
 
@@ -73,7 +78,7 @@ def _survey(n: int = 8_619, c: int = 353):  # type: ignore[no-untyped-def]
     return records_of_codes(columns)
 
 
-def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000):  # type: ignore[no-untyped-def]
+def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000) -> Records:
     """Films with a long tail, people with very different numbers of ratings, and stars in no relation to them."""
     import pyarrow as pa
 
@@ -94,7 +99,7 @@ def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000):  # type: igno
     )
 
 
-def _sample(records, m: int):  # type: ignore[no-untyped-def]
+def _sample(records: Records, m: int) -> Auxiliary:
     """What is known of the targets of the baseline."""
     from unveil.linkage.attack.auxiliary import draw
 
@@ -109,7 +114,7 @@ def _ours(name: str, known: str) -> dict[str, float]:
     records, m = _records(name), int(known)
     index, like, sight = indexed(records), liking(records), scoreboard().sight
 
-    def drawn():  # type: ignore[no-untyped-def]
+    def drawn() -> Auxiliary:
         return draw(records, np.arange(records.n), m, np.random.default_rng(0))
 
     things = drawn()

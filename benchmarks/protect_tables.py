@@ -12,8 +12,12 @@ import json
 import sys
 from pathlib import Path
 from time import process_time
+from typing import TYPE_CHECKING
 
 from _measure import data_folder, figure, in_process, measured
+
+if TYPE_CHECKING:
+    from unveil.linkage.safer.search import Search
 
 __all__ = ["main"]
 
@@ -60,7 +64,7 @@ def _figures(file: str, known: int, aim: float) -> dict[str, float]:
     return found
 
 
-def _lockstep(search, aim: float) -> float:  # type: ignore[no-untyped-def]
+def _lockstep(search: Search, aim: float) -> float:
     """All columns a level up, again and again; the last three stay on their coarsest labels."""
     from unveil.linkage.safer.rows import FEWEST
 

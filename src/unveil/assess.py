@@ -33,7 +33,7 @@ from unveil.run import Progress, Run
 from unveil.verdict import decide
 from unveil.wording import counted, listed, shown
 
-__all__ = ["QUESTIONS", "assess"]
+__all__ = ["QUESTIONS", "assess", "ready"]
 
 QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, LINKAGE, ITEMS, NETWORK, MATCHING)
 
@@ -75,10 +75,7 @@ def assess(
     run = Run(policy.seed, exposed, reveal, _confidence(applicable, policy))
     if progress is not None:
         run = replace(run, progress=progress)
-    columns: tuple[Column, ...] = ()
-    if isinstance(case.release, Table):
-        policy, columns = complete(policy, case.release, run)
-        case = _with_hierarchies(case, policy, run)
+    case, policy, columns = ready(case, policy, run)
     findings = tuple(f for q in applicable for f in _answers(q, case, policy, run))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
@@ -98,16 +95,20 @@ def assess(
     )
 
 
-def _with_hierarchies(case: Case, policy: Policy, run: Run) -> Case:
-    """The case with the hierarchies that the policy names."""
+def ready(case: Case, policy: Policy, run: Run) -> tuple[Case, Policy, tuple[Column, ...]]:
+    """What questions are asked of: the case with the hierarchies that the policy names, and the policy with a role for
+    every column of a table."""
     from unveil.release.hierarchies import hierarchies
 
+    if not isinstance(case.release, Table):
+        return case, policy, ()
+    policy, columns = complete(policy, case.release, run)
     tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
     made = {**hierarchies(policy.hierarchy, tables, policy, run), **case.hierarchies}
     for column in policy.sensitive:
         if column in made:
-            made[column].check(tables[0].codes([column], policy.missing, run)[column].values)
-    return replace(case, hierarchies=MappingProxyType(made))
+            made[column].check(case.release.codes([column], policy.missing, run)[column].values)
+    return replace(case, hierarchies=MappingProxyType(made)), policy, columns
 
 
 def _beside(case: Case) -> dict[str, str]:

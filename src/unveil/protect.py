@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from unveil.assess import QUESTIONS, assess
+from unveil.assess import QUESTIONS, assess, ready
 from unveil.assessment import Assessment, Weighed
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy
 from unveil.protection import Offer, Protection
 from unveil.release import Release, Table, Transactions
-from unveil.release.roles import complete
 from unveil.run import Progress, Run
 from unveil.wording import listed, percent, shown
 
@@ -114,7 +112,8 @@ def protect(
         run = replace(run, progress=progress)
     if not wanted and not over:
         return Protected(case, replace(before, protections=(_as_it_is(before, chosen=True),)), before)
-    case, policy = _ready(case, policy, run)
+    case, policy, _ = ready(case, policy, run)  # so that the same attackers are met before and after
+    policy = replace(policy, guessed=tuple(c for c in policy.guessed if c in policy.roles))
 
     def again(safer: Case) -> Assessment:
         left = _left(policy, case.release, safer.release)
@@ -133,20 +132,6 @@ def protect(
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
-
-
-def _ready(case: Case, policy: Policy, run: Run) -> tuple[Case, Policy]:
-    """A table's case with the hierarchies that the policy names, and the policy with a role for every column, so that
-    the same attackers are met before and after."""
-    from unveil.release.hierarchies import hierarchies
-
-    if not isinstance(case.release, Table):
-        return case, policy
-    full, _ = complete(policy, case.release, run)
-    tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
-    made = {**hierarchies(full.hierarchy, tables, full, run), **case.hierarchies}
-    full = replace(full, guessed=tuple(c for c in full.guessed if c in full.roles))
-    return replace(case, hierarchies=MappingProxyType(made)), full
 
 
 def _left(policy: Policy, before: Release, after: Release) -> Policy:

@@ -168,3 +168,18 @@ def test_a_tolerance_of_what_is_only_estimated_is_a_call(unveil: Unveil, files: 
     done = unveil(*asked, "--tolerance", "linkage.matched=20%")
     assert done.returncode == 3, done.stdout
     assert "but that is an estimate" in " ".join(done.stdout.split())
+
+
+def test_matches_are_made_with_the_hierarchies_of_the_policy(unveil: Unveil, tmp_path: Path) -> None:
+    """What is written of each person adds up to what the finding says."""
+    kinds = {"flu": "lungs", "asthma": "lungs", "ulcer": "stomach", "gastritis": "stomach"}
+    (tmp_path / "ill.csv").write_text("".join(f"{value};{kind};*\n" for value, kind in kinds.items()))
+    ill = list(kinds) * 3
+    written(tmp_path / "release.csv", "ill,zip", [(kinds[x], i % 6) for i, x in enumerate(ill)])
+    written(tmp_path / "known.csv", "ill,zip", [(x, i % 6) for i, x in enumerate(ill)])
+    asked = ("link", "release.csv", "--known", "known.csv", "--columns", "ill,zip", "--hierarchy", "ill=ill.csv")
+    found = told(unveil(*asked, "--matches", "all.csv", "--format", "json"))
+    with (tmp_path / "all.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert sum(float(line["probability"] or 0) for line in lines) / 12 == pytest.approx(found["value"])
+    assert {line["candidates"] for line in lines} == {"1"}

@@ -67,7 +67,7 @@ def assessed(
 ) -> int:
     """Read a case, assess it, deliver what came out as the output options say, and return the exit code. ``also`` names
     a file for the owner's eyes only, and what writes it."""
-    from unveil.assess import assess
+    from unveil.assess import assess, ready
     from unveil.run import Run
 
     output, report, tell = given["output"], given["report"], note(given["quiet"])
@@ -79,7 +79,8 @@ def assessed(
         page = assessment.to_html() if report else ""
         secret = io.BytesIO()
         if also:
-            also[1](case, policy, Run(policy.seed, progress=told), secret)
+            run = Run(policy.seed, progress=told)
+            also[1](*ready(case, policy, run)[:2], run, secret)
     tell_notes(case, tell)
     _deliver(text, page, output, report, (also[0], secret.getvalue()) if also else None, tell)
     return 0 if given["exit_zero"] else assessment.verdict.exit_code

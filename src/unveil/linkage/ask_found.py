@@ -14,9 +14,9 @@ from unveil.linkage.attack.auxiliary import Knowledge
 from unveil.linkage.attack.experiment import Floats, Ints, Outcome, attack, everyone, with_shorter
 from unveil.linkage.attack.success import TARGETS, success
 from unveil.linkage.attack.unicity import Worst, worst_case
-from unveil.linkage.intervals import Estimate
+from unveil.linkage.intervals import Estimate, estimated
 from unveil.linkage.people import People
-from unveil.linkage.telling import MERENER, MONTJOYE, NARAYANAN, PHI, lead, maker
+from unveil.linkage.telling import MERENER, MONTJOYE, NARAYANAN, PHI, lead, maker, with_interval
 from unveil.policy import Policy
 from unveil.run import Run
 from unveil.wording import counted, percent
@@ -148,7 +148,7 @@ def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, po
     at = _at(right, known)
     value, row = at.success.value, at.row_success.value
     apart = f" ({percent(row)} if equal ones do not count)" if percent(row) != percent(value) else ""
-    less = percent(off.success.value) if off.success.value < value else "about as many"
+    less = with_interval(off.success.value, off.success.interval) if off.success.value < value else "about as many"
     said = (
         f"With {counted(known, people.thing)} known, {percent(value)} of the {people.many} are found{apart}, {less} if "
         f"one fact in ten is wrong. {_crossing(right, people)}"
@@ -241,13 +241,11 @@ def _learned(outcomes: Sequence[Outcome], people: People) -> Curve:
     """How much of what is named is true, whoever was named."""
     each = people.records.together
     some = [o for o in outcomes if len(o.rows)]
-    y = [float(np.mean(o.learned / (each * o.support))) for o in some if o.learned is not None]
-    similar = some[-1].similar_success
-    values = people.values
+    found = [estimated(o.learned / (each * o.support), o.confidence) for o in some if o.learned is not None]
+    last, similar, values = found[-1], some[-1].similar_success, people.values
+    assert similar is not None
     alike = (
-        f" {percent(similar.value)} of those named share half of all {values} that either has."
-        if similar is not None
-        else ""
+        f" {with_interval(similar.value, similar.interval)} of those named share half of all {values} that either has."
     )
     return Curve(
         title="How much is right of what is named, whoever it is",
@@ -255,9 +253,12 @@ def _learned(outcomes: Sequence[Outcome], people: People) -> Curve:
         x_label=f"{people.thing}s known, chosen at random",
         y_label=f"share of the person's {values}, on average",
         x=tuple(float(o.known) for o in some),
-        y=tuple(y),
+        y=tuple(f.value for f in found),
+        low=tuple(f.interval[0] for f in found),
+        high=tuple(f.interval[1] for f in found),
         x_scale=scale(some[-1].known),
-        reading=f"With {counted(some[-1].known, people.thing)} known, {percent(y[-1])} of {values} are right.{alike}",
+        reading=f"With {counted(some[-1].known, people.thing)} known, {percent(last.value)} of {values} are right."
+        f"{alike}",
     )
 
 
@@ -274,6 +275,8 @@ def _by_support(at: Outcome, people: People) -> Curve:
         y_label=f"share of these {people.many} found",
         x=tuple(names),
         y=tuple(p.success.value for p in parts),
+        low=None if at.exact else tuple(p.success.interval[0] for p in parts),
+        high=None if at.exact else tuple(p.success.interval[1] for p in parts),
         x_scale="category",
         reading=f"With {counted(at.known, people.thing)} known, {percent(parts[best].success.value)} of those with "
         f"{names[best]} {values} are found.",
@@ -283,11 +286,12 @@ def _by_support(at: Outcome, people: People) -> Curve:
 def _exposed(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[Exposed, ...]:
     rows, risk = (outcome.rows, outcome.found) if outcome.exact else _likeliest(outcome, people, run)
     chance = dict(zip(people.row[rows].tolist(), risk.tolist(), strict=True))
+    drawn = "" if outcome.exact else f", on average of {_DRAWS} draws"
     return tuple(
         Exposed(
             subject=f"row {row + 1:,}" if people.one == "row" else f"person of row {row + 1:,}",
             risk=chance[row],
-            because=f"found with {counted(outcome.known, f'random {people.thing}')} known",
+            because=f"found with {counted(outcome.known, f'random {people.thing}')} known{drawn}",
             learns=policy.sensitive,
         )
         for row in sorted(chance, key=lambda r: (-chance[r], r))[: run.exposed]
@@ -342,8 +346,9 @@ def _singled_out(worst: Worst, people: People, known: int) -> str:
     """How many are unique in the worst case, in words. Not where dates come with ratings: those are not looked at."""
     if people.records.together > 1 or not len(worst.rows):
         return ""
-    share = percent(float((worst.least == 1).mean()))
+    found = estimated(worst.least == 1)
+    everyone = len(worst.rows) == int((people.support > 0).sum())
+    share = with_interval(found.value, (found.value,) * 2 if everyone else found.interval)
     least = "at least " if worst.truncated else ""
-    some = int((people.support > 0).sum())
-    of = f"the {people.many}" if len(worst.rows) == some else f"{len(worst.rows):,} random {people.many}"
+    of = f"the {people.many}" if everyone else f"{len(worst.rows):,} random {people.many}"
     return f" Given the {known} that single each out best, {least}{share} of {of} are."

@@ -15,7 +15,7 @@ from unveil.linkage.alike.tail import rare, tail, with_rare
 from unveil.linkage.ask_found import numbers, scale
 from unveil.linkage.intervals import estimated
 from unveil.linkage.people import People
-from unveil.linkage.telling import MERENER, maker
+from unveil.linkage.telling import MERENER, maker, with_interval
 from unveil.linkage.theorems.agreeing import agreeing, work
 from unveil.linkage.theorems.best_bound import best_bound, steps
 from unveil.policy import Policy
@@ -44,12 +44,13 @@ def sparse_findings(people: People, known: int, policy: Policy, run: Run) -> Ite
 
 def _sparsity(found: Sparsity, people: People, run: Run, make: Any) -> Finding:
     value, interval = found.f(_HALF), found.interval(_HALF, run.confidence)
+    equal = with_interval(found.f(1), found.interval(1, run.confidence))
     finding: Finding = make(
         "linkage.sparsity",
         f"{people.many.capitalize()} {people.who} share half of their {people.values} or more with another",
         value,
         f"For {percent(value)} of the {people.many} there is another one with which they share half of all "
-        f"{people.values} that either has; for {percent(found.f(1))} one that is equal. The fewer there are, "
+        f"{people.values} that either has; for {equal} one that is equal. The fewer there are, "
         f"the less must be known to find someone.{_long_tail(people)}",
         method="exact" if found.exact else "simulation",
         interval=None if found.exact else interval,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from unveil.linkage.people import People
 
-__all__ = ["MERENER", "MONTJOYE", "NARAYANAN", "PHI", "lead", "maker"]
+__all__ = ["MERENER", "MONTJOYE", "NARAYANAN", "PHI", "lead", "maker", "with_interval"]
 
 MERENER = (
     "M. M. Merener, Theoretical results on de-anonymization via linkage attacks, Transactions on Data Privacy 5, 2012"
@@ -53,6 +53,12 @@ def maker(people: People, known: int, policy: Policy) -> Any:
         return Finding(**(facts | more))
 
     return make
+
+
+def with_interval(value: float, interval: tuple[float, float]) -> str:
+    """A share, and where it lies if it was sampled."""
+    low, high = interval
+    return percent(value) if low == high else f"{percent(value)} ({percent(low)} to {percent(high)})"
 
 
 def lead(ahead: npt.NDArray[np.float64], who: str, when: str) -> Curve:

@@ -121,7 +121,7 @@ def _reader(path: Path, kind: Kind | None) -> _Reader:
         raise UnveilError(f"{shown(path.name)}: the file is empty")
     if kind == "matrix" and _unmistakable(head) is None:
         return matrix.read_matrix
-    found = _unmistakable(head) or _BY_NAME.get(stem(path)) or _by_content(head, stem(path), kind)
+    found = _unmistakable(head) or _BY_NAME.get(stem(path)) or _by_content(head, path, kind)
     if kind is None and found[1] is transactions.read_fimi and _fixed_width(head):
         raise UnveilError(
             f"{shown(path.name)}: looks like fixed-width records, not baskets; write it as CSV (or --kind transactions)"
@@ -154,9 +154,10 @@ def _unmistakable(head: bytes) -> tuple[Kind, _Reader] | None:
     return None
 
 
-def _by_content(head: bytes, ending: str, kind: Kind | None) -> tuple[Kind, _Reader]:
+def _by_content(head: bytes, path: Path, kind: Kind | None) -> tuple[Kind, _Reader]:
     """Delimited text with a header is a table unless its two columns say otherwise; bare words are an edge list when
     every line has two or three of them, baskets when all are numbers, and unclear otherwise."""
+    ending = stem(path)
     wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = head.decode("utf-16" if wide else "utf-8", errors="replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines()[:200] if line.strip() and line.lstrip()[0] not in "#%"]
@@ -173,7 +174,9 @@ def _by_content(head: bytes, ending: str, kind: Kind | None) -> tuple[Kind, _Rea
     if "\t" in lines[0]:
         return "table", table.read_csv
     if kind is None and not all(word.isdigit() for line in complete for word in line.split()):
-        raise UnveilError("it is not clear what this file holds; say --kind table, transactions or graph")
+        raise UnveilError(
+            f"{shown(path.name)}: it is not clear what this file holds; say --kind table, transactions or graph"
+        )
     return "transactions", transactions.read_fimi
 
 

@@ -135,7 +135,7 @@ class Outcome:
         cuts = np.quantile(self.support, np.arange(1, parts) / parts, method="inverted_cdf")
         part = np.searchsorted(np.unique(cuts), self.support, "left")
         return tuple(
-            Part(int(own.min()), int(own.max()), estimated(self.found[part == k], self.confidence))
+            Part(int(own.min()), int(own.max()), self._mean(self.found[part == k]))
             for k in np.unique(part)
             for own in [self.support[part == k]]
         )

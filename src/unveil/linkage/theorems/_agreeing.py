@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unveil.compiled import kernel
+from unveil.linkage.attack._index import sought
 
 __all__ = ["agreeing"]
 
@@ -21,14 +22,7 @@ def agreeing(
     for e in range(indptr[row], indptr[row + 1]):
         i = attribute[e]
         first, last = low[begin[i] + value[e]], high[begin[i] + value[e]]
-        left, right = starts[i], starts[i + 1]
-        while left < right:
-            middle = (left + right) // 2
-            if code[middle] < first:
-                left = middle + 1
-            else:
-                right = middle
-        for place in range(left, starts[i + 1]):
+        for place in range(sought(code, starts[i], starts[i + 1], first), starts[i + 1]):
             if code[place] > last:
                 break
             count[holder[place]] += 1
