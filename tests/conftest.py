@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from started import started
+
 settings.register_profile("steady", derandomize=True)  # a change must not fail for an input that it did not bring about
 if os.environ.get("CI"):
     settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest is begun first, so that no other process waits for it in the end."""
+    items.sort(key=lambda item: item.path.name != "test_wheel.py")
+
 
 PATIENTS = """\
 name,age,zip,sex,diagnosis
@@ -38,11 +45,9 @@ def patients(tmp_path: Path) -> Path:
 def unveil(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line as a user would, in a directory of its own."""
 
-    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "unveil", *map(str, arguments)]
-        settings = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120, "encoding": "utf-8"}
-        environment = {**os.environ, "PYTHONUTF8": "1", **options.pop("env", {})}
-        return subprocess.run(command, **{**settings, **options}, env=environment, check=False)
+    def run(*arguments: object, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, **(env or {})}
+        return started(tuple(map(str, arguments)), tmp_path, environment)
 
     return run
 

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Case, Policy, Run, Table, UnveilError
+from unveil.assess import ready
 from unveil.linkage.protect import PROTECTIONS, _applied, _given_away, _search, _sentence
 from unveil.linkage.safer.coarsen import entropy, ladders, rule_for
 from unveil.linkage.safer.moves import relaxed, smallest_plan
 from unveil.linkage.safer.rows import FEWEST, RowsSearch
 from unveil.linkage.safer.search import Move, Plan, Search
-from unveil.protect import _left, _ready
+from unveil.protect import _left
 from unveil.release.hierarchy import Hierarchy
 
 QUASI = ("age", "sex", "zip", "job", "from")
@@ -353,7 +354,7 @@ def test_hierarchies_of_the_policy(table: Table, tmp_path: Path, column: str, sa
     rows = [("clerk", "desk"), ("poet", "desk"), ("nurse", "hands"), ("smith", "hands"), ("cook", "hands")]
     (tmp_path / "job.csv").write_text("".join(f"{job};{kind};*\n" for job, kind in rows))
     file = str(tmp_path / said) if said.endswith("csv") else said
-    case, full = _ready(Case(table), policy(0.5, hierarchy={column: file}), Run())
+    case, full, _ = ready(Case(table), policy(0.5, hierarchy={column: file}), Run())
     search = _search(case, full, Run())
     at = QUASI.index(column)
     plan = search.start.moved(at, search.ladders[at].out - 1, 0)

@@ -64,7 +64,10 @@ def exact_marginals(weights: np.ndarray) -> tuple[np.ndarray, float]:
     through = [[Fraction(0)] * n for _ in range(n)]
     total = Fraction(0)
     for p in permutations(range(n)):
-        here = math.prod((w[i][p[i]] for i in range(n)), start=Fraction(1))
+        edges = [w[i][p[i]] for i in range(n)]
+        if not all(edges):
+            continue
+        here = math.prod(edges, start=Fraction(1))
         total += here
         for i in range(n):
             through[i][p[i]] += here
