@@ -176,11 +176,15 @@ def _several(name: str, known: str) -> dict[str, float]:
 
 
 def _worst(name: str, size: str) -> dict[str, float]:
-    from unveil.linkage.attack.unicity import unicity, worst_case
+    from unveil.linkage.attack.adversaries import scoreboard
+    from unveil.linkage.attack.experiment import attack
+    from unveil.linkage.attack.worst import worst_case
 
     records = _records(name)
     assert not worst_case(records, int(size)).truncated
-    random = measured(lambda: unicity(records, [int(size)], rng=np.random.default_rng(0)), repeat=3)["cpu"]
+    random = measured(lambda: attack(records, [scoreboard()], [int(size)], rng=np.random.default_rng(0)), repeat=3)[
+        "cpu"
+    ]
     return measured(lambda: worst_case(records, int(size)), repeat=3) | {"random": random}
 
 

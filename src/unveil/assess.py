@@ -72,9 +72,7 @@ def assess(
     for question in applicable:
         if question.check is not None:
             question.check(case, policy)
-    run = Run(policy.seed, exposed, reveal, _confidence(applicable, policy))
-    if progress is not None:
-        run = replace(run, progress=progress)
+    run = run_for(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     case, policy, columns = ready(case, policy, run)
     findings = tuple(f for q in applicable for f in _answers(q, case, policy, run))
     return Assessment(
@@ -93,6 +91,17 @@ def assess(
             seconds=round(time.perf_counter() - clock, 3),
         ),
     )
+
+
+def run_for(
+    case: Case, policy: Policy, *, reveal: bool = False, exposed: int = 10, progress: Progress | None = None
+) -> Run:
+    """The run in which questions are asked of a case: each of m sampled findings that decide holds with a confidence of
+    1 − .05/m, so that all of them hold together with 95 %."""
+    asked = [f for q in QUESTIONS if case.release.kind in q.kinds for f in q.sampled]
+    sampled = sum(policy.tolerated(f) is not None for f in asked)
+    run = Run(policy.seed, exposed, reveal, 1 - _ERROR_RATE / max(sampled, 1))
+    return run if progress is None else replace(run, progress=progress)
 
 
 def ready(case: Case, policy: Policy, run: Run) -> tuple[Case, Policy, tuple[Column, ...]]:
@@ -207,12 +216,6 @@ def _estimated(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> lis
 
 def _measured(name: str, findings: tuple[Finding, ...]) -> bool:
     return any(f.id == name or f.id.startswith(f"{name}.") for f in findings)
-
-
-def _confidence(questions: list[Question], policy: Policy) -> float:
-    """1 − .05/m for m sampled deciding findings, so that all of them hold together with 95 %."""
-    sampled = sum(policy.tolerated(f) is not None for q in questions for f in q.sampled)
-    return 1 - _ERROR_RATE / max(sampled, 1)
 
 
 def _answers(question: Question, case: Case, policy: Policy, run: Run) -> Iterator[Finding]:

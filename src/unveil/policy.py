@@ -195,10 +195,15 @@ class Policy:
         _check(self)
 
     @property
+    def quasi_columns(self) -> tuple[str, ...]:
+        """All quasi-identifiers, whatever the set."""
+        return tuple(dict.fromkeys(c for group in self.quasi for c in group))
+
+    @property
     def roles(self) -> dict[str, Role]:
         """The role of every column that has one."""
         named: dict[str, Role] = dict.fromkeys(self.identifier, "identifier")
-        named |= dict.fromkeys((c for group in self.quasi for c in group), "quasi")
+        named |= dict.fromkeys(self.quasi_columns, "quasi")
         named |= dict.fromkeys(self.sensitive, "sensitive")
         named |= dict.fromkeys(self.insensitive, "insensitive")
         return named
@@ -439,7 +444,7 @@ def _check_tolerance(name: str, value: float) -> None:
 def _check_roles(policy: Policy) -> None:
     seen: dict[str, str] = {}
     claims = [(c, role) for role in ("identifier", "sensitive", "insensitive") for c in getattr(policy, role)]
-    claims += [(c, "quasi") for c in dict.fromkeys(c for group in policy.quasi for c in group)]
+    claims += [(c, "quasi") for c in policy.quasi_columns]
     for column, role in claims:
         if column in seen:
             both = f"both {seen[column]} and {role}" if seen[column] != role else f"{role} twice"

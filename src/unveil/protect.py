@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from unveil.assess import QUESTIONS, assess, ready
+from unveil.assess import QUESTIONS, assess, ready, run_for
 from unveil.assessment import Assessment, Weighed
 from unveil.case import Case
 from unveil.errors import UnveilError
@@ -107,9 +107,7 @@ def protect(
         _open(before) and not any(o.harmless for o in offered.values())
     )
     wanted = [method] if method is not None else [name for name, offer in offered.items() if over != offer.harmless]
-    run = Run(policy.seed, exposed, reveal)
-    if progress is not None:
-        run = replace(run, progress=progress)
+    run = run_for(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     if not wanted and not over:
         return Protected(case, replace(before, protections=(_as_it_is(before, chosen=True),)), before)
     case, policy, _ = ready(case, policy, run)  # so that the same attackers are met before and after

@@ -153,6 +153,21 @@ def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
     assert one.curves == two.curves
 
 
+@pytest.mark.parametrize("width", [4, 60])
+def test_the_order_of_rows_does_not_matter(width: int, tmp_path: Path) -> None:
+    """Not even where what is known is drawn, in full tables and in those with hardly any value."""
+    rng, names = random.Random(4), [f"c{i}" for i in range(width)]
+    rows = [tuple(rng.choice("123") if rng.random() < 2.5 / width else "?" for _ in names) for _ in range(300)]
+    policy = Policy(quasi=(tuple(names),), things_known=2, compare={"c0": "1"})
+    found = []
+    for _ in range(2):
+        rng.shuffle(rows)
+        made = unveil.assess(written(tmp_path / "t.csv", rows, ",".join(names)), policy)
+        assert made["linkage.success"].method == "simulation"
+        found.append([(f.id, f.value, f.interval, f.sentence, f.curves) for f in made.findings if "linkage" in f.id])
+    assert len(found[0]) == 4 and found[0] == found[1]
+
+
 def test_how_many_things_must_be_sensible() -> None:
     for wrong in (0, 2.0, True):
         with pytest.raises(UnveilError, match="things_known"):

@@ -20,8 +20,9 @@ from unveil.assess import ready
 from unveil.linkage.protect import PROTECTIONS, _applied, _given_away, _search, _sentence
 from unveil.linkage.safer.coarsen import entropy, ladders, rule_for
 from unveil.linkage.safer.moves import relaxed, smallest_plan
-from unveil.linkage.safer.rows import FEWEST, RowsSearch
+from unveil.linkage.safer.rows import RowsSearch
 from unveil.linkage.safer.search import Move, Plan, Search
+from unveil.linkage.telling import FEWEST
 from unveil.protect import _left
 from unveil.release.hierarchy import Hierarchy
 

@@ -188,7 +188,7 @@ def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) 
     records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(400)])
     monkeypatch.setattr(search, "_TILE", 5)
     several = nearest(records)
-    monkeypatch.setattr(search, "_THREADS", 1)
+    monkeypatch.setattr(slices, "THREADS", 1)
     assert told(nearest(records)) == told(several)
 
 

@@ -35,7 +35,7 @@ def known_findings(table: Table, policy: Policy, run: Run) -> Finding | None:
     from unveil.classes.rows import rows_of
     from unveil.classes.tally import tally
 
-    names = tuple(dict.fromkeys(c for group in policy.quasi for c in group))
+    names = policy.quasi_columns
     if len(names) < 2 or policy.subject is not None:
         return None
     missing = Missing.of(policy) if policy.missing_as == "excluded" else Missing()

@@ -67,8 +67,7 @@ def assessed(
 ) -> int:
     """Read a case, assess it, deliver what came out as the output options say, and return the exit code. ``also`` names
     a file for the owner's eyes only, and what writes it."""
-    from unveil.assess import assess, ready
-    from unveil.run import Run
+    from unveil.assess import assess, ready, run_for
 
     output, report, tell = given["output"], given["report"], note(given["quiet"])
     with progress(doing, given["quiet"]) as told:
@@ -79,7 +78,7 @@ def assessed(
         page = assessment.to_html() if report else ""
         secret = io.BytesIO()
         if also:
-            run = Run(policy.seed, progress=told)
+            run = run_for(case, policy, progress=told)
             also[1](*ready(case, policy, run)[:2], run, secret)
     tell_notes(case, tell)
     _deliver(text, page, output, report, (also[0], secret.getvalue()) if also else None, tell)

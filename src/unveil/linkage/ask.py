@@ -14,6 +14,7 @@ from unveil.case import Case
 from unveil.finding import Finding
 from unveil.linkage.ask_link import check_link, link_findings, similarities
 from unveil.linkage.protect import PROTECTIONS
+from unveil.linkage.telling import FEWEST, MOST
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.table import Table
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from unveil.linkage.people import People
 
 __all__ = ["QUESTION"]
-
-_FEWEST = 3  # columns without which there is nothing to choose from
-_MOST = 5_000_000  # rows
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -49,8 +47,8 @@ def _people(table: Table, policy: Policy, run: Run) -> People | None:
 
     if policy.ratings:
         return people_of_ratings(table, policy, similarities(policy, policy.ratings), run)
-    columns = tuple(dict.fromkeys(c for group in policy.quasi for c in group))
-    if len(columns) < _FEWEST or policy.subject is not None or table.rows > _MOST:
+    columns = policy.quasi_columns
+    if len(columns) < FEWEST or policy.subject is not None or table.rows > MOST:
         return None
     return people_of_rows(table, columns, policy, similarities(policy, columns), run)
 
@@ -71,7 +69,7 @@ def _check_compared(table: Table, policy: Policy) -> None:
     from unveil.release.roles import check_column
     from unveil.wording import listed
 
-    known = {*policy.ratings[2:], *(c for group in policy.quasi for c in group)}
+    known = {*policy.ratings[2:], *policy.quasi_columns}
     for column in policy.compare:
         check_column(table, column)
     strange = [c for c in policy.compare if c not in known] if known else []

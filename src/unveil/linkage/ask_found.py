@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,10 +13,10 @@ from unveil.linkage.attack.adversaries import Adversary, bare, eccentric, likeli
 from unveil.linkage.attack.auxiliary import Knowledge
 from unveil.linkage.attack.experiment import Floats, Ints, Outcome, attack, everyone, with_shorter
 from unveil.linkage.attack.success import TARGETS, success
-from unveil.linkage.attack.unicity import Worst, worst_case
+from unveil.linkage.attack.worst import Worst, worst_case
 from unveil.linkage.intervals import Estimate, estimated
 from unveil.linkage.people import People
-from unveil.linkage.telling import MERENER, MONTJOYE, NARAYANAN, PHI, lead, maker, with_interval
+from unveil.linkage.telling import MERENER, MONTJOYE, NARAYANAN, PHI, RARE, lead, maker, with_interval
 from unveil.policy import Policy
 from unveil.run import Run
 from unveil.wording import counted, percent
@@ -28,7 +28,6 @@ _WORK = 20_000_000
 _POINTS = 12
 _LIKELY = 0.5
 _WRONG = 0.1
-_RARE = 0.5  # the rank from which on a thing is rare, as a share of all
 _ALIKE = 0.5
 _LOOKED, _DRAWS = 10, 50  # people looked at for each one that is listed, and draws for each of them
 _WORST = 1_000  # people for whom the worst is looked for
@@ -43,12 +42,15 @@ def found_findings(people: People, known: int, policy: Policy, run: Run) -> Iter
     )
     make = maker(people, known, policy)
     yield _success(right, _others(people, ms, run), people, known, policy, run, make)
-    yield _unicity(right, _worst(people, known, run), people, known, make)
+    yield _unicity(right, _worst(people, known, run), people, known, run.confidence, make)
 
 
-def _worst(people: People, known: int, run: Run) -> Worst:
-    """What is found by someone who knows what singles each of some random people out best."""
-    records = people.records.part(0)
+def _worst(people: People, known: int, run: Run) -> Worst | None:
+    """What is found by someone who knows what singles each of some random people out best. Not where dates come with
+    ratings: those are not looked at."""
+    records = people.records
+    if records.together > 1:
+        return None
     rows = np.flatnonzero(records.support > 0)
     if len(rows) > _WORST:
         rows = np.sort(run.rng("linkage.unicity worst").choice(rows, _WORST, replace=False))
@@ -86,7 +88,7 @@ def _others(people: People, ms: Sequence[int], run: Run) -> dict[str, _Line]:
     if records.density < 1:
         lines.append(played("bare", f"without values: which {people.thing}s there are", bare()))
     if people.rated:
-        lines.append(played("rare", "one of the facts rare", smallest(), knowledge=Knowledge(rare=_RARE)))
+        lines.append(played("rare", "one of the facts rare", smallest(), knowledge=Knowledge(rare=RARE)))
     return dict(lines)
 
 
@@ -146,8 +148,9 @@ def _success(
 
 def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, policy: Policy) -> str:
     at = _at(right, known)
-    value, row = at.success.value, at.row_success.value
-    apart = f" ({percent(row)} if equal ones do not count)" if percent(row) != percent(value) else ""
+    value, row = at.success.value, at.row_success
+    own = with_interval(row.value, row.interval)
+    apart = f" ({own} if equal ones do not count)" if percent(row.value) != percent(value) else ""
     less = with_interval(off.success.value, off.success.interval) if off.success.value < value else "about as many"
     said = (
         f"With {counted(known, people.thing)} known, {percent(value)} of the {people.many} are found{apart}, {less} if "
@@ -167,15 +170,21 @@ def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, po
 
 def _crossing(outcomes: Sequence[Outcome], people: People) -> str:
     """From how many things on one in two is found."""
-    under = [o.known for o in outcomes if not o.success.value >= _LIKELY]
-    likely = next((o.known for o in outcomes if o.known > max(under, default=0)), None)
+
+    def reached(success: Callable[[Outcome], float]) -> int | None:
+        under = [o.known for o in outcomes if not success(o) >= _LIKELY]
+        return next((o.known for o in outcomes if o.known > max(under, default=0)), None)
+
+    likely = reached(lambda o: o.success.value)
+    sure = reached(lambda o: o.success.interval[0]) == reached(lambda o: o.success.interval[1])
+    far = "" if sure else ", as far as the draws tell"
     if likely is None:
         last, most = outcomes[-1].known, int(people.support.max())
         many = f"However many {people.thing}s are" if last == most else f"With up to {counted(last, people.thing)}"
-        return f"{many} known, fewer than one in two is found."
+        return f"{many} known, fewer than one in two is found{far}."
     if likely > 1 and likely == int(people.support.max()):
-        return f"Only with all {likely:,} known one in two is found."
-    return f"From {counted(likely, f'known {people.thing}')} on, one in two is found."
+        return f"Only with all {likely:,} known one in two is found{far}."
+    return f"From {counted(likely, f'known {people.thing}')} on, one in two is found{far}."
 
 
 def _curves(right: Sequence[Outcome], others: dict[str, _Line], people: People, known: int) -> Iterator[Curve]:
@@ -188,9 +197,9 @@ def _curves(right: Sequence[Outcome], others: dict[str, _Line], people: People, 
     yield _learned(others["alike"].outcomes, people)
     if len(_at(right, known).by_support()) > 1:
         yield _by_support(_at(right, known), people)
-    gaps = _at(others["scores"].outcomes, known).apart
-    if len(gaps):
-        yield lead(gaps, people.many, f"With {counted(known, people.thing)} known: ")
+    scored = _at(others["scores"].outcomes, known)
+    if len(scored.apart):
+        yield lead(scored.apart, people.many, f"With {counted(known, people.thing)} known: ", scored.confidence)
 
 
 def _by_known(right: Sequence[Outcome], others: dict[str, _Line], people: People) -> Curve:
@@ -319,14 +328,16 @@ def _likeliest(outcome: Outcome, people: People, run: Run) -> tuple[Ints, Floats
 # ---- unicity ---------------------------------------------------------------------------------------------------------
 
 
-def _unicity(right: Sequence[Outcome], worst: Worst, people: People, known: int, make: Any) -> Finding:
+def _unicity(
+    right: Sequence[Outcome], worst: Worst | None, people: People, known: int, confidence: float, make: Any
+) -> Finding:
     at, random = _at(right, known), "random rating" if people.rated else "random value"
     found: Finding = make(
         "linkage.unicity",
         f"{people.many.capitalize()} {people.who} are unique given {counted(known, f'random {people.thing}')}",
         at.unicity.value,
         f"{percent(at.unicity.value)} of the {people.many} are the only ones with {counted(known, random)} of theirs."
-        f"{_singled_out(worst, people, known)}",
+        f"{_singled_out(worst, people, known, confidence)}",
         method="exact" if at.exact else "simulation",
         interval=None if at.exact else at.unicity.interval,
         confidence=None if at.exact else at.confidence,
@@ -342,13 +353,13 @@ def _unicity(right: Sequence[Outcome], worst: Worst, people: People, known: int,
     return found
 
 
-def _singled_out(worst: Worst, people: People, known: int) -> str:
-    """How many are unique in the worst case, in words. Not where dates come with ratings: those are not looked at."""
-    if people.records.together > 1 or not len(worst.rows):
+def _singled_out(worst: Worst | None, people: People, known: int, confidence: float) -> str:
+    """How many are unique in the worst case, in words."""
+    if worst is None or not len(worst.rows):
         return ""
-    found = estimated(worst.least == 1)
+    found = estimated(worst.least == 1, confidence)
     everyone = len(worst.rows) == int((people.support > 0).sum())
-    share = with_interval(found.value, (found.value,) * 2 if everyone else found.interval)
-    least = "at least " if worst.truncated else ""
+    low, high = (found.value,) * 2 if everyone else found.interval
+    share = f"at least {percent(low)}" if worst.truncated else with_interval(found.value, (low, high))
     of = f"the {people.many}" if everyone else f"{len(worst.rows):,} random {people.many}"
-    return f" Given the {known} that single each out best, {least}{share} of {of} are."
+    return f" Given the {known} that single each out best, {share} of {of} are."

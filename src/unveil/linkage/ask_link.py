@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from unveil.case import Case
 from unveil.errors import UnveilError
@@ -67,7 +68,7 @@ def check_link(case: Case, policy: Policy) -> None:
 
 def _columns(release: Table, held: Table, policy: Policy) -> tuple[str, ...]:
     """The quasi-identifiers if they are given; else all columns in common that no given role excludes."""
-    quasi = tuple(dict.fromkeys(c for group in policy.quasi for c in group if c not in policy.guessed))
+    quasi = tuple(c for c in policy.quasi_columns if c not in policy.guessed)
     if quasi:
         return quasi
     named = {*policy.identifier, *policy.sensitive, *policy.insensitive} - set(policy.guessed)
@@ -82,7 +83,7 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     columns = _columns(table, held, policy)
     found, one = _linked(case, table, held, columns, policy, run)
     measured = None if case.truth is None else _measured(found, case.truth, run)
-    yield _finding(found, one, measured, table, held, columns, policy, run)
+    yield _finding(case, found, one, measured, table, held, columns, policy, run)
 
 
 class _Measured(NamedTuple):
@@ -114,10 +115,24 @@ def _measured(found: Linkage, truth: np.ndarray, run: Run) -> _Measured:
     return _Measured(quality(found, people, rows), quality(found, people, rows, everyone), together)
 
 
+_links: WeakKeyDictionary[Table, tuple[Any, tuple[Linkage, OneToOne]]] = WeakKeyDictionary()
+"""The links of known people that were found last: whoever asks for the matches, too, has them already."""
+
+
 def _linked(
     case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
 ) -> tuple[Linkage, OneToOne]:
-    """The best match of everybody, and what follows if no row is two people."""
+    """The best match of everybody, and what follows if no row is two people; found once for the same files."""
+    asked = (table.digest, columns, policy, {column: made.digest for column, made in case.hierarchies.items()})
+    kept = _links.get(held)
+    if kept is None or kept[0] != asked:
+        _links[held] = kept = asked, _found(case, table, held, columns, policy, run)
+    return kept[1]
+
+
+def _found(
+    case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
+) -> tuple[Linkage, OneToOne]:
     from unveil.linkage.link.matches import link
     from unveil.linkage.link.mistakes import estimated_mistakes
     from unveil.linkage.link.one_to_one import one_to_one
@@ -125,7 +140,7 @@ def _linked(
 
     sides = _sides(case, table, held, columns, policy, run)
     if min(table.rows, held.rows) >= _MANY:
-        mistakes = estimated_mistakes(sides, outside=_OUTSIDE)
+        mistakes = estimated_mistakes(sides, outside=_OUTSIDE, run=run)
         found = link(sides, errors=mistakes.errors, outside=mistakes.outside, run=run)
     else:
         found = link(sides, errors=_ERRORS, run=run)
@@ -177,6 +192,7 @@ def _sides(case: Case, table: Table, held: Table, columns: tuple[str, ...], poli
 
 
 def _finding(
+    case: Case,
     found: Linkage,
     one: OneToOne,
     measured: _Measured | None,
@@ -190,7 +206,7 @@ def _finding(
     expected = found.expected_links / people
     value = measured.right / people if measured else expected
     tolerance = policy.tolerated("linkage.matched")
-    said = _said(found, one, measured) + _never(table, held, columns, policy, run)
+    said = _said(found, one, measured) + _never(case, table, held, columns, policy, run)
     return Finding(
         id="linkage.matched",
         question="linkage",
@@ -245,14 +261,14 @@ def _said(found: Linkage, one: OneToOne, measured: _Measured | None) -> str:
     return said
 
 
-def _never(table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> str:
+def _never(case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> str:
     """Columns of which no value is in both files, which may be written differently."""
     from unveil.release.codes import as_text
     from unveil.release.meaning import meaning
 
     said = ""
     for column in columns:
-        if column in policy.compare or column in policy.hierarchy:
+        if column in policy.compare or column in case.hierarchies:
             continue
         known, released = (
             as_text(t.codes([column], policy.missing, run)[column].values).to_pylist() for t in (held, table)

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from unveil.finding import Curve, Finding
 from unveil.linkage.alike.sparsity import Sparsity, sparsity
-from unveil.linkage.alike.tail import rare, tail, with_rare
+from unveil.linkage.alike.tail import Tail, tail
 from unveil.linkage.ask_found import numbers, scale
 from unveil.linkage.intervals import estimated
 from unveil.linkage.people import People
-from unveil.linkage.telling import MERENER, maker, with_interval
+from unveil.linkage.telling import MERENER, RARE, maker, with_interval
 from unveil.linkage.theorems.agreeing import agreeing, work
 from unveil.linkage.theorems.best_bound import best_bound, steps
 from unveil.policy import Policy
@@ -30,19 +30,18 @@ _FEW = 100
 _WORK = 1_000_000_000
 _LIKELY = 0.5
 _HALF = 0.5
-_RARE = 0.5
 
 
 def sparse_findings(people: People, known: int, policy: Policy, run: Run) -> Iterator[Finding]:
     """Sparsity, and the success that is guaranteed. Dates are left out: they only tell people apart further."""
     records = people.records.part(0)
-    make = maker(people, known, policy)
+    make, long = maker(people, known, policy), tail(records)
     found = sparsity(records, sample=None if records.n <= _ALL else _SAMPLE, run=run)
-    yield _sparsity(found, people, run, make)
-    yield _bound(found, people, known, run, make)
+    yield _sparsity(found, long, people, run, make)
+    yield _bound(found, long, people, known, run, make)
 
 
-def _sparsity(found: Sparsity, people: People, run: Run, make: Any) -> Finding:
+def _sparsity(found: Sparsity, long: Tail, people: People, run: Run, make: Any) -> Finding:
     value, interval = found.f(_HALF), found.interval(_HALF, run.confidence)
     equal = with_interval(found.f(1), found.interval(1, run.confidence))
     finding: Finding = make(
@@ -51,36 +50,36 @@ def _sparsity(found: Sparsity, people: People, run: Run, make: Any) -> Finding:
         value,
         f"For {percent(value)} of the {people.many} there is another one with which they share half of all "
         f"{people.values} that either has; for {equal} one that is equal. The fewer there are, "
-        f"the less must be known to find someone.{_long_tail(people)}",
+        f"the less must be known to find someone.{_long_tail(long, people)}",
         method="exact" if found.exact else "simulation",
         interval=None if found.exact else interval,
         confidence=None if found.exact else run.confidence,
         direction="higher",
-        curves=tuple(_curves(found, people)),
+        curves=tuple(_curves(found, long, people, run.confidence)),
         source=MERENER,
     )
     return finding
 
 
-def _long_tail(people: People) -> str:
+def _long_tail(long: Tail, people: People) -> str:
     """How rare the rarer half of the things is, where that is rare."""
-    long = tail(people.records.part(0))
-    if not _has_tail(people):
+    if not _is_long(long):
         return ""
-    kappa, share = percent(long.kappa(_RARE)), percent(long.share(_RARE))
+    kappa, share = percent(long.kappa(RARE)), percent(long.share(RARE))
     if people.rated:
         return f" Each item of the rarer half was rated by {kappa} of the people at most; {share} rated one of these."
     return f" Each column of the rarer half has values in {kappa} of the rows at most; {share} have one of these."
 
 
-def _has_tail(people: People) -> bool:
+def _is_long(long: Tail) -> bool:
     """Whether half of the things are had by the minority."""
-    return tail(people.records.part(0)).kappa(_RARE) <= _HALF
+    return long.kappa(RARE) <= _HALF
 
 
-def _curves(found: Sparsity, people: People) -> Iterator[Curve]:
+def _curves(found: Sparsity, long: Tail, people: People, confidence: float) -> Iterator[Curve]:
     sigma, share = found.curve(21)
-    limits = [found.interval(s) for s in sigma]
+    limits = [found.interval(s, confidence) for s in sigma]
+    bands = "" if found.exact else f" Bands are intervals at {percent(confidence)} confidence."
     yield Curve(
         title=f"How many {people.many} have another one that is similar",
         kind="line",
@@ -91,12 +90,11 @@ def _curves(found: Sparsity, people: People) -> Iterator[Curve]:
         low=None if found.exact else tuple(low for low, _ in limits),
         high=None if found.exact else tuple(high for _, high in limits),
         reading=f"At .5, {percent(found.f(_HALF))} of the {people.many} have another that shares half of their "
-        f"{people.values}.",
+        f"{people.values}.{bands}",
     )
-    records = people.records.part(0)
-    if not _has_tail(people):
+    if not _is_long(long):
         return
-    ranks, counts = tail(records).curve(100)
+    ranks, counts = long.curve(100)
     things = "items" if people.rated else "columns"
     yield Curve(
         title="How many people rated each item" if people.rated else "How many rows have a value in each column",
@@ -104,10 +102,10 @@ def _curves(found: Sparsity, people: People) -> Iterator[Curve]:
         x_label=f"{things}, from the most frequent to the rarest",
         y_label="share of people who rated it" if people.rated else "share of rows with a value",
         x=tuple(float(r) for r in ranks),
-        y=tuple(float(c) / records.n for c in counts),
+        y=tuple(float(c) / long.records for c in counts),
         x_scale="log",
-        reading=f"From {percent(counts[0] / records.n)} of the {people.many} for the most frequent down to "
-        f"{percent(counts[-1] / records.n)} for the rarest. What few have tells who someone is.",
+        reading=f"From {percent(counts[0] / long.records)} of the {people.many} for the most frequent down to "
+        f"{percent(counts[-1] / long.records)} for the rarest. What few have tells who someone is.",
     )
 
 
@@ -122,7 +120,7 @@ class _Counted:
     sampled: bool
 
 
-def _bound(found: Sparsity, people: People, known: int, run: Run, make: Any) -> Finding:
+def _bound(found: Sparsity, long: Tail, people: People, known: int, run: Run, make: Any) -> Finding:
     records = people.records.part(0)
     ms = [m for m in numbers(known, int(people.support.max())) if (records.support >= m).any()]
     each = 1 - (1 - run.confidence) / (2 + len(ms))  # bounds that hold together
@@ -130,7 +128,7 @@ def _bound(found: Sparsity, people: People, known: int, run: Run, make: Any) -> 
     some = int((records.support > 0).sum())
     share = {m: int((records.support >= m).sum()) / some for m in ms}
     theorem = {m: 0.0 if f is None else share[m] * best_bound(records.n, m, f).p for m, f in having.items()}
-    rarely = _with_something_rare(found, people, ms, each) if people.rated else {}
+    rarely = _with_something_rare(found, long, people, ms, each) if people.rated else {}
     counted_from = _from_the_data(people, ms, each, run)
     value = max(theorem[known], counted_from.success[known])
     finding: Finding = make(
@@ -158,11 +156,13 @@ def _among(found: Sparsity, some: npt.NDArray[np.bool_], confidence: float) -> A
     return steps(part.found.similarity) if part.exact else part.limits(101, confidence)
 
 
-def _with_something_rare(found: Sparsity, people: People, ms: list[int], confidence: float) -> dict[int, float]:
+def _with_something_rare(
+    found: Sparsity, long: Tail, people: People, ms: list[int], confidence: float
+) -> dict[int, float]:
     """What the theorem guarantees of those who have something rare, if that is among what is known."""
     records = people.records.part(0)
-    marked = rare(records, _RARE)
-    some, kappa, found_so = with_rare(records, marked), tail(records).kappa(_RARE), dict[int, float]()
+    some, kappa, found_so = np.zeros(records.n, np.bool_), long.kappa(RARE), dict[int, float]()
+    some[long.rows(RARE)] = True
     for m in ms:
         near = _among(found, some & (records.support >= m), confidence)
         if near is not None:

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
-from unveil.linkage.copies import copies, same
-from unveil.linkage.records import Records, records_of, records_of_ratings
+from unveil.linkage.copies import copies, grouped, same
+from unveil.linkage.records import Records, ratings_in_order, records_of, records_of_ratings
 from unveil.linkage.similarity import equal
 from unveil.run import Run
 from unveil.wording import counted, shown
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from unveil.policy import Policy
     from unveil.release.table import Table
 
-__all__ = ["People", "people_of_ratings", "people_of_rows"]
+__all__ = ["People", "check_ratings", "people_of_ratings", "people_of_rows"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -74,8 +74,12 @@ def people_of_rows(
 ) -> People:
     """Every row is a person, known by these columns."""
     records = records_of(table, columns, policy.missing, similarities, run)
-    equals = _equal_rows(table, copies(records, run), policy, run)
-    row = np.lexsort((equals, *records.array.T[::-1])) if records.dense else np.arange(records.n)
+    order, fresh = grouped(records, records.value, run)
+    kind = np.cumsum(fresh) - 1
+    equals = np.empty(records.n, np.int64)
+    equals[order] = np.bincount(kind, minlength=1)[kind]
+    equals = _equal_rows(table, equals, policy, run)
+    row = order[np.lexsort((equals[order], kind))]
     return People(records.only(row), row, equals[row], "row", "rows", "column", columns)
 
 
@@ -93,14 +97,10 @@ def _equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Ints:
 def people_of_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity], run: Run) -> People:
     """Every person is known by what they rated."""
     columns = policy.ratings
-    codes = table.codes(columns, policy.missing, run)
-    user, item, value, date = (codes.get(c) for c in (*columns, "", "")[:4])
+    user, item, *more = table.codes(columns, policy.missing, run).values()
+    value, date = (*more, None, None)[:2]
     said = [similarities.get(c, equal()) for c in (*columns[2:], "", "")]
-    assert user is not None and item is not None
-    try:
-        records = records_of_ratings(user, item, value, date, (said[0], said[1]))
-    except UnveilError as error:
-        raise UnveilError(f"{shown(table.name)}: {error}") from None
+    records = records_of_ratings(user, item, value, date, (said[0], said[1]))
     first = np.full(len(user.values), len(user.codes), np.int64)
     np.minimum.at(first, user.codes, np.arange(len(user.codes)))
     gone = [own.codes < 0 for own in (value, date) if own is not None]
@@ -120,4 +120,7 @@ def check_ratings(table: Table, policy: Policy, similarities: Mapping[str, Simil
     for column in policy.ratings[2:]:
         if column in similarities:
             similarities[column].numbers(codes[column].values, column)
-    people_of_ratings(table, policy, similarities, Run())
+    try:
+        ratings_in_order(*codes.values())
+    except UnveilError as error:
+        raise UnveilError(f"{shown(table.name)}: {error}") from None

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.linkage.telling import FEWEST, MOST
 from unveil.policy import Policy
 from unveil.protection import Offer, Protection
 from unveil.release.table import Table, table_of
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PROTECTIONS"]
 
-_FEWEST = 3
-_MOST = 5_000_000  # rows
 _ALL = 1000  # columns that a sentence may name
 _SAME = 0.5  # values of a column that may tell another, at most, as a share of the rows
 
@@ -75,19 +74,19 @@ def _table(case: Case, policy: Policy) -> Table:
             f"{name}: there is no protection for a table with several rows per person yet; make it one row per person, "
             "or name what each row says with --ratings person,item"
         )
-    if len(_columns(policy)) < _FEWEST:
+    if len(_columns(policy)) < FEWEST:
         raise UnveilError(
             f"{name}: there is no protection for a table with fewer than three quasi-identifiers; name what an "
             "attacker may know with --quasi a,b,c"
         )
-    if table.rows > _MOST:
-        raise UnveilError(f"{name}: there is no protection for a table of more than {_MOST:,} rows; split it")
+    if table.rows > MOST:
+        raise UnveilError(f"{name}: there is no protection for a table of more than {MOST:,} rows; split it")
     return table
 
 
 def _columns(policy: Policy) -> tuple[str, ...]:
     """What someone may know of a person."""
-    return policy.ratings[1:] or tuple(dict.fromkeys(c for group in policy.quasi for c in group))
+    return policy.ratings[1:] or policy.quasi_columns
 
 
 def _search(case: Case, policy: Policy, run: Run) -> Search:
@@ -188,11 +187,7 @@ def _keeps(search: Search, plan: Plan) -> str:
 def _given_away(table: Table, search: Search, plan: Plan, policy: Policy) -> str:
     """Which coarsened columns another one gives away that is released as it is: each of its values goes with one value
     of theirs. One that is different in most rows goes with anything."""
-    changed = [
-        ladder
-        for i, ladder in enumerate(search.ladders)
-        if plan.levels[i] == ladder.out or search.step(plan, i) is not ladder.steps[0]
-    ]
+    changed = [ladder for ladder in search.ladders if ladder.name in _changed(search, plan)]
     told = dict[str, list[str]]()
     names = [c for c in table.columns if c not in (*_columns(policy), *policy.identifier, policy.subject)]
     for name, own in table.codes(names, policy.missing).items():
@@ -204,6 +199,15 @@ def _given_away(table: Table, search: Search, plan: Plan, policy: Policy) -> str
     each = (f"{shown(name)}, as it is, still tells {listed(gone)}" for name, gone in told.items())
     said = "; ".join(each)
     return f"{said[0].upper()}{said[1:]}: leave it out, or call it a quasi-identifier." if said else ""
+
+
+def _changed(search: Search, plan: Plan) -> dict[str, Step | None]:
+    """What becomes of the columns that do not stay as they are; None of those that are left out."""
+    steps = {
+        ladder.name: (ladder, None if plan.levels[i] == ladder.out else search.step(plan, i))
+        for i, ladder in enumerate(search.ladders)
+    }
+    return {name: step for name, (ladder, step) in steps.items() if step is not ladder.steps[0]}
 
 
 def _follows(ladder: Ladder, codes: Small, values: int) -> bool:
@@ -227,11 +231,7 @@ def _applied(case: Case, table: Table, search: Search, plan: Plan) -> Callable[[
         kept = np.sort(search.row[search.rows_kept(plan)])
         place = np.full(table.rows, -1, np.int64)
         place[kept] = np.arange(len(kept))
-        changed = {
-            ladder.name: None if plan.levels[i] == ladder.out else search.step(plan, i)
-            for i, ladder in enumerate(search.ladders)
-            if plan.levels[i] == ladder.out or search.step(plan, i) is not ladder.steps[0]
-        }
+        changed = _changed(search, plan)
         made = {ladder.name: ladder.hierarchy for ladder in search.ladders if ladder.hierarchy is not None}
         there = {c: h for c, h in {**made, **case.hierarchies}.items() if changed.get(c, True) is not None}
         return replace(

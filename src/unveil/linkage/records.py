@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from unveil.release.table import Table
     from unveil.run import Run
 
-__all__ = ["Records", "records_of", "records_of_codes", "records_of_ratings"]
+__all__ = ["Records", "ratings_in_order", "records_of", "records_of_codes", "records_of_ratings"]
 
 Ints = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
@@ -229,20 +229,9 @@ def records_of_ratings(
     >>> made.names, made.array.tolist()
     (('Alien', 'Brazil'), [[0, 2], [-1, 1]])
     """
-    if (user.codes < 0).any() or (item.codes < 0).any():
-        raise UnveilError("some ratings have no person or no item; leave them out")
     said = similarities or (equal(), equal())
     kinds = [(own, sim) for own, sim in zip((value, date), said, strict=True) if own is not None]
-    there = np.ones(len(user.codes), np.bool_)
-    for own, _ in kinds:
-        there &= own.codes >= 0
-    key = user.codes.astype(np.int64) * max(1, len(item.values)) + item.codes
-    rows = np.flatnonzero(there)
-    rows = rows[np.argsort(key[rows], kind="stable")]
-    fresh = np.append(True, np.diff(key[rows]) > 0)[: len(rows)]
-    if kinds and not fresh.all():
-        raise UnveilError("someone rated the same item twice; keep one rating of each")
-    rows = rows[fresh]
+    rows = ratings_in_order(user, item, value, date)
     indptr = np.append(0, np.cumsum(np.bincount(user.codes[rows], minlength=len(user.values))))
     names = [shown(n) for n in item.values.to_pylist()]
     parts = [_rated(own, sim, rows) for own, sim in kinds] or [_bare(len(rows))]
@@ -257,6 +246,21 @@ def records_of_ratings(
         tuple(sim for _, _, sim in parts) * len(names),
         step,
     )
+
+
+def ratings_in_order(user: Codes, item: Codes, value: Codes | None = None, date: Codes | None = None) -> Ints:
+    """The rows of the ratings that count, by user and item."""
+    if (user.codes < 0).any() or (item.codes < 0).any():
+        raise UnveilError("some ratings have no person or no item; leave them out")
+    more = [own for own in (value, date) if own is not None]
+    rows = np.flatnonzero(np.logical_and.reduce([np.ones(len(user.codes), np.bool_), *(o.codes >= 0 for o in more)]))
+    key = user.codes[rows].astype(np.int64) * max(1, len(item.values)) + item.codes[rows]
+    order = np.argsort(key, kind="stable")
+    fresh = np.append(True, np.diff(key[order]) > 0)[: len(rows)]
+    if more and not fresh.all():
+        raise UnveilError("someone rated the same item twice; keep one rating of each")
+    found: Ints = rows[order[fresh]]
+    return found
 
 
 def _rated(own: Codes, sim: Similarity, rows: Ints) -> tuple[Small, pa.Array, Similarity]:

@@ -23,7 +23,7 @@ sim(a, b) ≥ μ > 0 are a run of them, ``low(a) … high(a)``: kernels compare 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,7 +36,7 @@ from unveil.wording import shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Similarity", "category", "days", "equal", "given", "linear", "support", "within"]
+__all__ = ["Similarity", "category", "days", "equal", "given", "linear", "named", "support", "within"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -114,10 +114,7 @@ class Similarity:
         x = self.numbers(values, name)
         if (np.diff(x) < 0).any():
             raise UnveilError(f"{shown(name)}: values must be in the order in which they are compared")
-        reach = self._reach(x, 1 - least) if self.kind == "linear" else self._reach(x)
-        if self.closed:
-            return np.searchsorted(x, x - reach, "left"), np.searchsorted(x, x + reach, "right") - 1
-        return np.searchsorted(x, x - reach, "right"), np.searchsorted(x, x + reach, "left") - 1
+        return self._runs(x, 1 - least if self.kind == "linear" else 1.0)
 
     def order(self, values: pa.Array, name: str = "attribute") -> Ints:
         """The order of values in which those that are alike stand together."""
@@ -137,12 +134,12 @@ class Similarity:
         apart = 1 - self.matrix(values, name)
         return all(bool((apart <= apart[:, [k]] + apart[[k], :] + _SLACK).all()) for k in range(len(values)))
 
-    def _runs(self, x: Floats) -> tuple[Ints, Ints]:
+    def _runs(self, x: Floats, share: float = 1.0) -> tuple[Ints, Ints]:
         """The first and the last of some numbers that each one is near to."""
         sides: tuple[Literal["left", "right"], Literal["left", "right"]] = (
             ("left", "right") if self.closed else ("right", "left")
         )
-        reach = self._reach(x)
+        reach = self._reach(x, share)
         return np.searchsorted(x, x - reach, sides[0]), np.searchsorted(x, x + reach, sides[1]) - 1
 
 
@@ -247,9 +244,3 @@ def named(text: str) -> Similarity:
         raise UnveilError(
             f"{shown(text)!r} is not a similarity; write equal, support, a number such as 2, ~5, or 30d for days"
         ) from None
-
-
-def all_pseudometric(similarities: Sequence[Similarity], values: Sequence[pa.Array], names: Sequence[str]) -> list[str]:
-    """The names of the attributes on which 1 − sim is no pseudometric."""
-    each = zip(similarities, values, names, strict=True)
-    return [name for sim, own, name in each if not sim.is_pseudometric(own, name)]

@@ -1,4 +1,4 @@
-"""What the findings of this room have in common: sources, and who the attacker is."""
+"""What the findings of this room have in common: of what they are asked, sources, and who the attacker is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from unveil.linkage.people import People
 
-__all__ = ["MERENER", "MONTJOYE", "NARAYANAN", "PHI", "lead", "maker", "with_interval"]
+__all__ = ["FEWEST", "MERENER", "MONTJOYE", "MOST", "NARAYANAN", "PHI", "RARE", "lead", "maker", "with_interval"]
 
 MERENER = (
     "M. M. Merener, Theoretical results on de-anonymization via linkage attacks, Transactions on Data Privacy 5, 2012"
@@ -23,6 +23,9 @@ MERENER = (
 NARAYANAN = "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008"
 MONTJOYE = "Y.-A. de Montjoye and others, Unique in the crowd, Scientific Reports 3, 2013"
 
+FEWEST = 3  # columns without which there is nothing to choose from
+MOST = 5_000_000  # rows
+RARE = 0.5  # the rank from which on a thing is rare, as a share of all
 PHI = 1.5  # standard deviations by which a best match stands out
 _EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 _MISSING = "A missing value is nothing that could be known of a person, and agrees with nothing."
@@ -61,15 +64,19 @@ def with_interval(value: float, interval: tuple[float, float]) -> str:
     return percent(value) if low == high else f"{percent(value)} ({percent(low)} to {percent(high)})"
 
 
-def lead(ahead: npt.NDArray[np.float64], who: str, when: str) -> Curve:
-    """How far best matches are ahead of the second best, in standard deviations of all scores."""
+def lead(ahead: npt.NDArray[np.float64], who: str, when: str, confidence: float | None = None) -> Curve:
+    """How far best matches are ahead of the second best, in standard deviations of all scores. With a confidence, they
+    are draws."""
     import numpy as np
+
+    from unveil.linkage.intervals import estimated
 
     gaps = np.nan_to_num(ahead, nan=0.0)
     counts = np.bincount(np.searchsorted(_EDGES, gaps, "right") - 1, minlength=len(_EDGES))
     names = [f"{a:g}–{b:g}" for a, b in pairwise(_EDGES)] + [f"≥ {_EDGES[-1]:g}"]
-    out = float((gaps >= PHI).mean())
-    said = f"the best match stands out by {PHI:g} standard deviations or more for {percent(out)} of the {who}"
+    out = estimated(gaps >= PHI, confidence or 0.95)
+    share = with_interval(out.value, out.interval) if confidence else percent(out.value)
+    said = f"the best match stands out by {PHI:g} standard deviations or more for {share} of the {who}"
     return Curve(
         title="How far the best match is ahead of the second best",
         kind="bars",

@@ -13,9 +13,6 @@ Many are compared at once (:mod:`unveil.linkage.alike.planes`).
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
@@ -31,7 +28,7 @@ from unveil.linkage.alike.planes import arranged, laid_out
 from unveil.linkage.copies import grouped
 from unveil.linkage.records import Records
 from unveil.run import Run
-from unveil.slices import pieces
+from unveil.slices import THREADS, pieces, together
 
 __all__ = ["Nearest", "asked_for", "nearest"]
 
@@ -41,7 +38,6 @@ Ints = npt.NDArray[np.int64]
 _DOING = "comparing records"
 _TILE = 128  # records that go through the blocks together at most
 _WORK = 50_000_000  # nanoseconds in a slice, roughly
-_THREADS = 8  # at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +181,7 @@ def _search(
     order = np.argsort(sizes, kind="stable")
     wanted, sizes = wanted[order], sizes[order]
     room, blocks = others.planes.shape[2], len(others.planes)
-    step = min(_TILE, max(1, len(wanted) // _THREADS))
+    step = min(_TILE, max(1, len(wanted) // THREADS))
 
     def sought(first: int, stop: Event) -> None:
         tile = wanted[first : first + step]
@@ -202,20 +198,4 @@ def _search(
         for part, told in zip(found, parts, strict=True):
             part[tile] = told
 
-    _together(range(0, len(wanted), step), sought, run)
-
-
-def _together(tasks: Sequence[int], task: Callable[[int, Event], None], run: Run) -> None:
-    """Do tasks on several processors; if one fails or someone interrupts, the others stop after their slice."""
-    stop, threads = Event(), min(_THREADS, os.cpu_count() or 1, len(tasks))
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task, given, stop) for given in tasks]
-        try:
-            for done, future in enumerate(as_completed(futures)):
-                future.result()
-                run.progress(_DOING, (done + 1) / len(tasks))
-                run.check()
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    together(range(0, len(wanted), step), sought, _DOING, run)

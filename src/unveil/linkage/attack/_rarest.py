@@ -1,4 +1,4 @@
-"""Compiled: the points of a record that single it out best, for ``unicity``.
+"""Compiled: the points of a record that single it out best, for ``worst``.
 
 A point is an attribute with its value. Records are numbered by their place (see ``_index``).
 """

@@ -43,12 +43,9 @@ records and things come. Records that are equal are named with equal probability
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
-from threading import Event
 from typing import Literal
 from weakref import WeakKeyDictionary
 
@@ -64,7 +61,7 @@ from unveil.linkage.attack._seen import Seen
 from unveil.linkage.attack.auxiliary import Auxiliary, postings
 from unveil.linkage.records import Ranges, Records
 from unveil.run import Run
-from unveil.slices import pieces
+from unveil.slices import pieces, spread
 from unveil.wording import counted, listed
 
 __all__ = [
@@ -79,7 +76,6 @@ __all__ = [
     "liking",
     "scoreboard",
     "seen",
-    "sliced",
     "smallest",
 ]
 
@@ -271,11 +267,10 @@ def seen(
     sight: Sight,
     ms: Sequence[int],
     like: Like,
-    threads: int = 1,
     run: Run | None = None,
 ) -> Seen:
     """What is considered of each target by someone who knows ``ms`` things (rising numbers); NaN where there are
-    fewer. Results do not depend on ``threads``."""
+    fewer."""
     known, (who, place), each = np.asarray(ms, np.int64), index, auxiliary.together
     if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
         raise UnveilError(f"no more than {counted(auxiliary.most, 'thing')} about each target were drawn")
@@ -292,7 +287,7 @@ def seen(
             scored, who, like, _model(records, sight, place, auxiliary), *things, auxiliary.value, low, high,
             known * each,
         )  # fmt: skip
-    sliced(lambda first, last: step(first, last, _WORK, found), len(auxiliary), threads, "attacking", run)
+    spread(lambda first, last: step(first, last, _WORK, found), len(auxiliary), "attacking", run or Run())
     return found
 
 
@@ -318,39 +313,3 @@ def _model(records: Records, sight: Sight, place: Ints, auxiliary: Auxiliary) ->
     weight = 1 / np.log(np.maximum(records.popularity, 2))
     factorial = gammaln(np.arange(records.c + 2) / records.together + 1.0)  # of things
     return Model(weight, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)
-
-
-def sliced(step: Callable[[int, int], int], count: int, threads: int, doing: str, run: Run | None) -> None:
-    """Have ``step(first, last)`` done for all of 0 … ``count``, where it says how far it got; in several threads at
-    once if asked for, each with stretches of its own."""
-    run, stopped = run or Run(), Event()
-    if threads < 1:
-        raise UnveilError("there must be at least one thread")
-    if threads == 1 or count < 2 * threads:
-        first = 0
-        while first < count:
-            run.check()
-            first = int(step(first, count))
-            run.progress(doing, first / count)
-        return
-    edges = np.linspace(0, count, 8 * threads + 1).astype(np.int64).tolist()
-
-    def stretch(first: int, last: int) -> None:
-        while first < last and not stopped.is_set():
-            run.check()
-            first = int(step(first, last))
-
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: set[Future[None]] = {pool.submit(stretch, a, b) for a, b in pairwise(edges)}
-        total = len(waiting)
-        try:
-            while waiting:
-                done, waiting = wait(waiting, 0.2, FIRST_COMPLETED)
-                for one in done:
-                    one.result()
-                run.progress(doing, 1 - len(waiting) / total)
-                run.check()
-        finally:
-            stopped.set()
-            for one in waiting:
-                one.cancel()

@@ -10,6 +10,7 @@ it and A for what the adversary names, the attack measures, for every adversary 
 - **similar**, P[Sim(R, A) ≥ σ] (Definition 9), for a similarity of records as in :mod:`unveil.linkage.alike.sparsity`,
   which theorems bound from below;
 - **learned**, the expected number of attributes of what is named that agree with the target's (Corollary 5);
+- **unicity**, P[|D_x| = 1]: nobody else fits (de Montjoye and others, *Unique in the crowd*, 2013);
 - **size**, how many records the adversary considers: |D_x| or, where it believes in records more or less, exp H for the
   entropy H of its belief. By Jensen's inequality success of :func:`~unveil.linkage.attack.adversaries.scoreboard` is at
   least 1 / E[|D_x|] (Theorem 11);
@@ -18,8 +19,8 @@ it and A for what the adversary names, the attack measures, for every adversary 
 For one target and one set of things, all of these are exact expectations over what the adversary leaves to chance
 (E[1/|D_x|] for Scoreboard). Random are the sets of things and, if not all records are targets, the targets.
 
-**How sure?** Values of targets lie between 0 and 1, most at either end, and are independent: :mod:`.intervals` says how
-much their mean is worth.
+**How sure?** Values of targets lie between 0 and 1, most at either end, and are independent:
+:mod:`unveil.linkage.intervals` says how much their mean is worth.
 """
 
 from __future__ import annotations
@@ -113,11 +114,6 @@ class Outcome:
         return None if self.similar is None else estimated(self.similar, self.confidence)
 
     @property
-    def mean_learned(self) -> float | None:
-        """How many attributes of what is named agree with the target's, on average; 0 where nobody is named."""
-        return None if self.learned is None else _mean(self.learned)
-
-    @property
     def mean_size(self) -> float:
         """How many records are considered, on average."""
         return _mean(self.size)
@@ -140,10 +136,6 @@ class Outcome:
             for own in [self.support[part == k]]
         )
 
-    def exposed(self, count: int = 10) -> Ints:
-        """The rows that are most likely found; the first of equals."""
-        return self.rows[np.lexsort((self.rows, -self.found))[:count]]
-
     def __repr__(self) -> str:
         low, high = self.success.interval
         return (
@@ -161,10 +153,6 @@ class Attack:
     """All outcomes: of the first adversary for every number of things known, then of the next."""
 
     outcomes: tuple[Outcome, ...]
-
-    def of(self, adversary: Adversary) -> tuple[Outcome, ...]:
-        """The curve of one adversary."""
-        return tuple(o for o in self.outcomes if o.adversary == adversary)
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.outcomes))
@@ -184,7 +172,6 @@ def attack(
     sim: Sim = "alike",
     least: float = 1.0,
     confidence: float = 0.95,
-    threads: int = 1,
     run: Run | None = None,
 ) -> Attack:
     """Attack all records, some of them (their numbers) or as many random ones, with ``ms`` things known.
@@ -211,7 +198,7 @@ def attack(
     known = draw(records, rows, max(_rising(ms)), rng, knowledge, perturbed, run)
     return attack_with(
         records, known, adversaries, ms, equals=equals,
-        sigma=sigma, sim=sim, least=least, confidence=confidence, threads=threads, run=run,
+        sigma=sigma, sim=sim, least=least, confidence=confidence, run=run,
     )  # fmt: skip
 
 
@@ -226,7 +213,6 @@ def attack_with(
     sim: Sim = "alike",
     least: float = 1.0,
     confidence: float = 0.95,
-    threads: int = 1,
     run: Run | None = None,
 ) -> Attack:
     """The same with given things known."""
@@ -237,7 +223,7 @@ def attack_with(
     like = liking(records, None if sigma is None else sim, least, sigma or 0.0)
     sights = dict[Sight, Seen]()
     for sight in dict.fromkeys(a.sight for a in adversaries):
-        sights[sight] = seen(records, index, auxiliary, sight, known, like, threads, run)
+        sights[sight] = seen(records, index, auxiliary, sight, known, like, run)
     support = records.support[auxiliary.targets] // records.together
     found = []
     for adversary in adversaries:

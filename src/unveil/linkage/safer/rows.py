@@ -18,11 +18,11 @@ from unveil.linkage.attack.success import TARGETS, success
 from unveil.linkage.copies import same
 from unveil.linkage.records import records_of_codes
 from unveil.linkage.safer.search import Found, Ints, Plan, Search, found, numbers_known
+from unveil.linkage.telling import FEWEST
 from unveil.release.codes import Codes
 
-__all__ = ["FEWEST", "RowsSearch"]
+__all__ = ["RowsSearch"]
 
-FEWEST = 3  # columns that must be left
 _WORK = 4_000_000  # rows that are attacked to try sets of columns
 
 

@@ -1,16 +1,14 @@
-"""How many are the only ones? Unicity, and the worst case.
+"""What if the attacker knows just what singles someone out? The worst case.
 
 A *point* of a record is one of its attributes with its value: a place someone was at, a film they gave four stars.
-Whoever knows a few points of a person looks for the records that have all of them.
+Whoever knows a few points of a person looks for the records that have all of them. The attacker knows the k points that
+single the person out best. The risk of a record is
 
-- **Unicity** (de Montjoye, Hidalgo, Verleysen and Blondel, *Unique in the crowd*, 2013): the share of records that are
-  the only ones with the same m random points, P[|D_x| = 1] where values are the same or alike.
-- **The worst case**: the attacker knows the k points that single the person out best. The risk of a record is
+    max over all sets of k of its points of 1 / #{records that have them all},
 
-      max over all sets of k of its points of 1 / #{records that have them all},
-
-  as in scikit-mobility's ``LocationAttack`` (Pratesi and others, *PRUDEnce*, 2018). A record with fewer than k points
-  is known completely; one without points could be anyone.
+as in scikit-mobility's ``LocationAttack`` (Pratesi and others, *PRUDEnce*, 2018). A record with fewer than k points is
+known completely; one without points could be anyone. Who is unique given k *random* points is an
+:class:`~unveil.linkage.attack.experiment.Outcome` of the attack.
 
 Points may come several times: someone was at a place twice. Then the first visit and the second are two attributes, of
 which the second *needs* the first: a set with the second only would say no less than one with both.
@@ -25,22 +23,19 @@ still does not, the risk is at least what was found, and at most that of someone
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
 from unveil.linkage.attack._rarest import rarest
-from unveil.linkage.attack.adversaries import indexed, liking, scoreboard, seen
-from unveil.linkage.attack.auxiliary import Knowledge, draw
-from unveil.linkage.intervals import Estimate, estimated
+from unveil.linkage.attack.adversaries import indexed, liking
 from unveil.linkage.records import Records
 from unveil.run import Run
 
-__all__ = ["Unicity", "Worst", "unicity", "worst_case"]
+__all__ = ["Worst", "worst_case"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -49,56 +44,6 @@ _WORK = 2_000_000_000  # words of bits and entries of records: about a second
 _SLICE = 50_000_000
 _MOST = 100_000_000  # of one record, so that it can be stopped
 _LEAST = 1_000
-
-
-@dataclass(frozen=True, eq=False)
-class Unicity:
-    """Which of ``rows`` are ``unique`` given ``known`` random points; ``excluded`` have fewer."""
-
-    known: int
-    rows: Ints
-    excluded: int
-    unique: npt.NDArray[np.bool_]
-    confidence: float
-
-    @cached_property
-    def share(self) -> Estimate:
-        """The share of records that are unique."""
-        return estimated(self.unique, self.confidence)
-
-
-def unicity(
-    records: Records,
-    ms: Sequence[int],
-    *,
-    rng: np.random.Generator,
-    targets: npt.ArrayLike | None = None,
-    columns: tuple[str, ...] | None = None,
-    confidence: float = 0.95,
-    threads: int = 1,
-    run: Run | None = None,
-) -> tuple[Unicity, ...]:
-    """The share of records that are the only ones with the same random points, for every number of points.
-
-    >>> import pyarrow as pa
-    >>> from unveil.linkage.records import records_of_ratings
-    >>> from unveil.release.codes import encode
-    >>> user, place = ["ann", "ann", "bob", "cy", "cy"], ["bar", "spa", "spa", "bar", "zoo"]
-    >>> places = records_of_ratings(*(encode(pa.chunked_array([column])) for column in (user, place)))
-    >>> [(u.known, u.share.value, u.excluded) for u in unicity(places, [2], rng=np.random.default_rng(0))]
-    [(2, 1.0, 1)]
-    """
-    known = sorted(set(ms))
-    if not known or known[0] < 1:
-        raise UnveilError("numbers of points must be 1 or more")
-    rows = np.arange(records.n) if targets is None else np.asarray(targets, np.int64)
-    points = draw(records, rows, known[-1], rng, Knowledge(columns), run=run)
-    view = seen(records, indexed(records, run), points, scoreboard().sight, known, liking(records), threads, run)
-    found = []
-    for j, m in enumerate(known):
-        some = np.flatnonzero(points.usable >= m)
-        found.append(Unicity(m, rows[some], len(rows) - len(some), view.size[some, j] == 1, confidence))
-    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

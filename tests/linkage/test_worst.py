@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from reference import naive_attack
 from unveil import Run, UnveilError
-from unveil.linkage.attack import unicity as module
+from unveil.linkage.attack import worst as module
 from unveil.linkage.attack.adversaries import scoreboard
+from unveil.linkage.attack.auxiliary import Knowledge
 from unveil.linkage.attack.experiment import attack
-from unveil.linkage.attack.unicity import unicity, worst_case
+from unveil.linkage.attack.worst import worst_case
 from unveil.linkage.records import Records, records_of_codes, records_of_ratings
 from unveil.linkage.similarity import equal, within
 from unveil.release.codes import encode
@@ -164,20 +165,17 @@ def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unicity_is_to_be_the_only_candidate() -> None:
     rng = np.random.default_rng(3)
     table = {f"c{i}": encode(pa.chunked_array([rng.integers(0, 4, 200)])) for i in range(9)}
-    records = records_of_codes(table)
-    shares = unicity(records, [1, 3, 5, 9, 12], rng=np.random.default_rng(1))
-    outcomes = attack(records, [scoreboard()], [1, 3, 5, 9, 12], rng=np.random.default_rng(1)).outcomes
-    for one, outcome in zip(shares, outcomes, strict=True):
-        assert one.unique.tolist() == (outcome.size == 1).tolist() and one.excluded == outcome.excluded
-    values = [s.share.value for s in shares[:4]]
-    assert values == sorted(values) and shares[4].excluded == 200
-    low, high = shares[1].share.interval
-    assert low < shares[1].share.value < high
+    outcomes = attack(records_of_codes(table), [scoreboard()], [1, 3, 5, 9, 12], rng=np.random.default_rng(1)).outcomes
+    for outcome in outcomes:
+        assert outcome.alone.tolist() == (outcome.size == 1).tolist()
+    values = [o.unicity.value for o in outcomes[:4]]
+    assert values == sorted(values) and outcomes[4].excluded == 200
+    low, high = outcomes[1].unicity.interval
+    assert low < outcomes[1].unicity.value < high
 
 
 def test_unicity_of_some_with_some_columns() -> None:
     records = records_of_codes({n: encode(pa.chunked_array([[1, 2, 2, 2]])) for n in ("a", "b")})
-    only = unicity(records, [1], rng=np.random.default_rng(0), targets=[0, 3], columns=("b",))[0]
-    assert only.unique.tolist() == [True, False] and only.rows.tolist() == [0, 3]
-    with pytest.raises(UnveilError, match="1 or more"):
-        unicity(records, [], rng=np.random.default_rng(0))
+    asked = {"rng": np.random.default_rng(0), "targets": [0, 3], "knowledge": Knowledge(columns=("b",))}
+    only = attack(records, [scoreboard()], [1], **asked).outcomes[0]
+    assert only.alone.tolist() == [True, False] and only.rows.tolist() == [0, 3]
