@@ -11,6 +11,7 @@ import pytest
 import unveil
 from unveil import Policy, UnveilError
 from unveil.finding import Curve
+from unveil.wording import percent
 
 COLUMNS = ("a", "b", "c", "d")
 
@@ -27,25 +28,26 @@ def some_rows(n: int, seed: int) -> list[tuple[object, ...]]:
     return [(*(rng.choice(["1", "2", "3", "?"]) for _ in range(4)), rng.choice("xy")) for _ in range(n)]
 
 
-def exact_success(rows: list[tuple[object, ...]], m: int) -> tuple[float, float, float]:
+def exact_success(rows: list[tuple[object, ...]], m: int) -> tuple[float, float, float, float]:
     """Over all sets of m values of all rows, or all of those with fewer: how often Â names a row that is equal in all
-    columns, the row itself, and how often it is the only one that fits."""
+    columns, the row itself, how often it is the only one that fits, and how many rows ever are."""
     values = [{i: v for i, v in enumerate(row[:4]) if v != "?"} for row in rows]
-    equal, found, alone, sets = 0.0, 0.0, 0.0, 0.0
+    equal, found, alone, ever, sets = 0.0, 0.0, 0.0, 0.0, 0.0
     for place, row in enumerate(values):
         if not row:
             continue
         own = list(combinations(sorted(row), min(m, len(row))))
         sets += 1
-        for s in own:
-            fits = [v for v in values if all(v.get(i) == row[i] for i in s)]
+        fitting = [[v for v in values if all(v.get(i) == row[i] for i in s)] for s in own]
+        ever += any(len(fits) == 1 for fits in fitting)
+        for fits in fitting:
             least = min(len(v) for v in fits)
             ties = [v for v in fits if len(v) == least]
             chance = (len(row) == least) / len(ties) / len(own)
             found += chance
             equal += chance * rows.count(rows[place])
             alone += (len(fits) == 1) / len(own)
-    return equal / sets, found / sets, alone / sets
+    return equal / sets, found / sets, alone / sets, ever / sets
 
 
 def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) -> None:
@@ -53,7 +55,10 @@ def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) ->
         rows = some_rows(300, seed)
         table = written(tmp_path / f"t{seed}.csv", rows)
         found = unveil.assess(table, Policy(quasi=COLUMNS, sensitive=("s",), things_known=3, seed=seed))
-        success, own, alone = exact_success(rows, 3)
+        success, own, alone, ever = exact_success(rows, 3)
+        assert 0 < alone < ever < 1
+        best = f"Given the 3 that single each out best, {percent(ever)} of the rows are."
+        assert found["linkage.unicity"].sentence.endswith(best)
         for finding, truth in ((found["linkage.success"], success), (found["linkage.unicity"], alone)):
             assert finding.method == "exact"
             assert finding.interval is None
@@ -75,12 +80,17 @@ def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
         rows = [(*(rng.randrange(30) for _ in range(4)), "x") for _ in range(200)]
         table = written(tmp_path / f"t{seed}.csv", rows)
         policy = Policy(quasi=COLUMNS, compare=dict.fromkeys(COLUMNS, "2"), things_known=2, seed=seed)
-        found = unveil.assess(table, policy)["linkage.success"]
-        total = 0.0
+        assessed = unveil.assess(table, policy)
+        found, total, ever = assessed["linkage.success"], 0.0, 0
         for row in rows:
-            for s in combinations(range(4), 2):
-                fits = [o for o in rows if all(abs(o[i] - row[i]) <= 2 for i in s)]  # type: ignore[operator]
-                total += 1 / len(fits) / 6
+            fits = [
+                sum(all(abs(o[i] - row[i]) <= 2 for i in s) for o in rows)  # type: ignore[operator]
+                for s in combinations(range(4), 2)
+            ]
+            total += sum(1 / fit for fit in fits) / 6
+            ever += 1 in fits
+        best = f"Given the 2 that single each out best, {percent(ever / 200)} of the rows are."
+        assert assessed["linkage.unicity"].sentence.endswith(best)
         assert found.method == "simulation"
         assert found.interval is not None
         assert found.interval[0] <= total / 200 <= found.interval[1]

@@ -156,7 +156,7 @@ def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(progress=lambda doing, fraction: (done.append(fraction or 0), run.cancelled.set()))
     with pytest.raises(KeyboardInterrupt):
         worst_case(records, 2, run=run)
-    assert done == [0.2]
+    assert len(done) == 1 and done[0] < 1
 
 
 # ---- at random -------------------------------------------------------------------------------------------------------

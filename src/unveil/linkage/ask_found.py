@@ -42,15 +42,13 @@ def found_findings(people: People, known: int, policy: Policy, run: Run) -> Iter
     )
     make = maker(people, known, policy)
     yield _success(right, _others(people, ms, run), people, known, policy, run, make)
-    yield _unicity(right, _worst(people, known, run), people, known, run.confidence, make)
+    singled_out = _singled_out(_at(right, known), people, known, run)
+    yield _unicity(right, singled_out, people, known, make)
 
 
-def _worst(people: People, known: int, run: Run) -> Worst | None:
-    """What is found by someone who knows what singles each of some random people out best. Not where dates come with
-    ratings: those are not looked at."""
+def _worst(people: People, known: int, run: Run) -> Worst:
+    """What is found by someone who knows what singles each of some random people out best."""
     records = people.records
-    if records.together > 1:
-        return None
     rows = np.flatnonzero(records.support > 0)
     if len(rows) > _WORST:
         rows = np.sort(run.rng("linkage.unicity worst").choice(rows, _WORST, replace=False))
@@ -294,17 +292,18 @@ def _by_support(at: Outcome, people: People) -> Curve:
 
 def _exposed(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[Exposed, ...]:
     rows, risk = (outcome.rows, outcome.found) if outcome.exact else _likeliest(outcome, people, run)
-    chance = dict(zip(people.row[rows].tolist(), risk.tolist(), strict=True))
+    place = people.row[rows]
+    most = np.lexsort((place, -risk))[: run.exposed]
     drawn = "" if outcome.exact else f", on average of {_DRAWS} draws"
     return tuple(
         Exposed(
             subject=f"row {row + 1:,}" if people.one == "row" else f"person of row {row + 1:,}",
-            risk=chance[row],
+            risk=chance,
             because=f"found with {counted(outcome.known, f'random {people.thing}')} known{drawn}",
             learns=policy.sensitive,
         )
-        for row in sorted(chance, key=lambda r: (-chance[r], r))[: run.exposed]
-        if chance[row] > 1 / outcome.records
+        for row, chance in zip(place[most].tolist(), risk[most].tolist(), strict=True)
+        if chance > 1 / outcome.records
     )
 
 
@@ -328,16 +327,14 @@ def _likeliest(outcome: Outcome, people: People, run: Run) -> tuple[Ints, Floats
 # ---- unicity ---------------------------------------------------------------------------------------------------------
 
 
-def _unicity(
-    right: Sequence[Outcome], worst: Worst | None, people: People, known: int, confidence: float, make: Any
-) -> Finding:
+def _unicity(right: Sequence[Outcome], singled_out: str, people: People, known: int, make: Any) -> Finding:
     at, random = _at(right, known), "random rating" if people.rated else "random value"
     found: Finding = make(
         "linkage.unicity",
         f"{people.many.capitalize()} {people.who} are unique given {counted(known, f'random {people.thing}')}",
         at.unicity.value,
         f"{percent(at.unicity.value)} of the {people.many} are the only ones with {counted(known, random)} of theirs."
-        f"{_singled_out(worst, people, known, confidence)}",
+        f"{singled_out}",
         method="exact" if at.exact else "simulation",
         interval=None if at.exact else at.unicity.interval,
         confidence=None if at.exact else at.confidence,
@@ -353,13 +350,16 @@ def _unicity(
     return found
 
 
-def _singled_out(worst: Worst | None, people: People, known: int, confidence: float) -> str:
-    """How many are unique in the worst case, in words."""
-    if worst is None or not len(worst.rows):
+def _singled_out(at: Outcome, people: People, known: int, run: Run) -> str:
+    """How many are unique in the worst case, in words. Who is ever alone, where all sets were counted, is so in the
+    worst. Dates that come with ratings are not looked at: nothing is said then."""
+    if people.records.together > 1:
         return ""
-    found = estimated(worst.least == 1, confidence)
-    everyone = len(worst.rows) == int((people.support > 0).sum())
-    low, high = (found.value,) * 2 if everyone else found.interval
-    share = f"at least {percent(low)}" if worst.truncated else with_interval(found.value, (low, high))
-    of = f"the {people.many}" if everyone else f"{len(worst.rows):,} random {people.many}"
+    of, everyone, share = f"the {people.many}", len(at.rows), percent(float((at.alone > 0).mean()))
+    if not at.exact:
+        worst = _worst(people, known, run)
+        found = estimated(worst.least == 1, run.confidence)
+        low, high = (found.value,) * 2 if found.count == everyone else found.interval
+        share = f"at least {percent(low)}" if worst.truncated else with_interval(found.value, (low, high))
+        of = of if found.count == everyone else f"{found.count:,} random {people.many}"
     return f" Given the {known} that single each out best, {share} of {of} are."

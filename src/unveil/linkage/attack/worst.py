@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +36,7 @@ from unveil.linkage.attack._rarest import rarest
 from unveil.linkage.attack.adversaries import indexed, liking
 from unveil.linkage.records import Records
 from unveil.run import Run
+from unveil.slices import spread
 
 __all__ = ["Worst", "worst_case"]
 
@@ -107,13 +110,17 @@ def worst_case(
     found = Worst(size, rows, np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.bool_))
     todo, cap, left = np.arange(len(rows)), 0, work
     while len(todo) and (cap == 0 or min(_MOST, left // len(todo)) >= 2 * cap):
-        cap, first = min(_MOST, max(_LEAST, left // len(todo))), 0
+        cap, spent = min(_MOST, max(_LEAST, left // len(todo))), list[int]()
         parts = np.zeros(len(todo), np.int64), np.zeros(len(todo), np.int64), np.zeros(len(todo), np.bool_)
-        while first < len(todo):
-            run.check()
-            first, spent = rarest(index, like, at[todo], before, size, cap, first, len(todo), _SLICE, *parts)
-            left -= spent
-            run.progress("looking for the rarest points", (len(rows) - len(todo) + first) / len(rows))
+        step = partial(rarest, index, like, at[todo], before, size, cap)
+
+        def slice_of(first: int, last: int, step: Any = step, spent: list[int] = spent, parts: Any = parts) -> int:
+            reached, work = step(first, last, _SLICE, *parts)
+            spent.append(work)
+            return int(reached)
+
+        spread(slice_of, len(todo), "looking for the rarest points", run)
+        left -= sum(spent)
         found.least[todo], found.all_points[todo], found.exact[todo] = parts
         todo = todo[~parts[2]]
     return found
