@@ -53,6 +53,26 @@ def test_people_are_linked_within_a_tolerance(unveil: Unveil, files: tuple[Path,
     assert not expected["decides"]
 
 
+def test_what_was_asked_comes_first(unveil: Unveil, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    release, known, _ = files
+    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth")
+    found = json.loads(unveil(*asked, "--format", "json").stdout)
+    assert found["findings"][0]["id"] == "linkage.matched"
+    assert {f["question"] for f in found["findings"]} >= {"classes", "linkage"}
+    text = unveil(*asked).stdout
+    assert text.index("Which record is the person") < text.index("How many look alike?")
+    (tmp_path / "net.gml").write_text("graph [ node [ id 1 ] ]")
+    assert "net.gml: this format holds a graph, not a table" in unveil(*asked[:3], "net.gml").stderr
+
+
+def test_options_that_say_nothing_of_tables_are_not_offered(unveil: Unveil) -> None:
+    everything = unveil("assess", "--help").stdout
+    for command in ("link", "intersect"):
+        said = unveil(command, "--help").stdout
+        for option in ("--width", "--pairs-known", "--items-known", "--kind", "--directed"):
+            assert option in everything and option not in said
+
+
 def test_a_tolerance_of_a_finding_decides(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     release, known, links = files
     asked = ("--columns", "sex,zip,birth", "--tolerance", "birth=10d", "--tolerance", "linkage.matched=.5")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, policy_options, reading_options, sources_from, table_from
+from unveil.cli.options import policy_from, sources_from, table_from, table_options
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
@@ -30,8 +30,7 @@ Examples:
 @click.argument("files", type=click.Path(), nargs=-1, required=True)
 @click.option("--on", required=True, metavar="COLUMNS", help="What the attacker knows of people, comma-separated.")
 @click.option("--people", metavar="FILE", help="The people that are known; by default the first file.")
-@policy_options
-@reading_options
+@table_options
 @output_options
 def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -> int:
     """Lay FILES, releases of the same people, on top of each other.
@@ -41,7 +40,7 @@ def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -
     """
     if len(files) < 2:
         raise UnveilError("give two releases or more")
-    policy = policy_from({**given, "quasi": (on,), "itemsets": None}, note(given["quiet"]))
+    policy = policy_from({**given, "quasi": (on,)}, note(given["quiet"]))
     read_too = [*files[1:], people]
     check_targets([given["output"], given["report"]], [*sources_from(files[0], given, policy), *read_too])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, policy_options, reading_options, sources_from, table_from
+from unveil.cli.options import policy_from, sources_from, table_from, table_options
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
@@ -51,8 +51,7 @@ Examples:
     help="Write there, as CSV, what the attacker makes of every person: best row, candidates, score, lead, "
     "probability. Never publish it.",
 )
-@policy_options
-@reading_options
+@table_options
 @output_options
 def command(file: str, known: str, columns: str | None, links: str | None, matches: str | None, **given: Any) -> int:
     """Look for the people of a file among the rows of FILE.
@@ -64,7 +63,6 @@ def command(file: str, known: str, columns: str | None, links: str | None, match
     near = tuple(text for text in given["tolerance"] if "." not in text.partition("=")[0] and "=" in text)
     said = {
         **given,
-        "itemsets": None,
         "quasi": (columns,) if columns else given["quasi"],
         "compare": (*given["compare"], *near),  # how far values may be apart is a tolerance, too
         "tolerance": tuple(text for text in given["tolerance"] if text not in near),
@@ -79,7 +77,7 @@ def command(file: str, known: str, columns: str | None, links: str | None, match
         truth = _truth(table_from(links, given), people, release) if links else None
         return Case(release, truth=truth, holds=MappingProxyType({"known": people}))
 
-    return assessed(read, policy, f"reading {shown(file)}", given, (matches, _matches) if matches else None)
+    return assessed(read, policy, f"reading {shown(file)}", given, (matches, _matches) if matches else None, "linkage")
 
 
 def _matches(case: Case, policy: Policy, run: Run, file: BinaryIO) -> None:

@@ -27,22 +27,26 @@ __all__ = [
     "release_from",
     "sources_from",
     "table_from",
+    "table_options",
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_READING: tuple[Callable[[_Command], _Command], ...] = (
+_SHAPE: tuple[Callable[[_Command], _Command], ...] = (
     click.option(
         "--kind",
         type=click.Choice(["table", "transactions", "graph", "matrix"]),
         help="What the file holds, if it is unclear.",
     ),
+    click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
+)
+
+_READING: tuple[Callable[[_Command], _Command], ...] = (
     click.option("--delimiter", metavar="CHAR", help="What separates the values; found out by default."),
     click.option("--encoding", help="The text's encoding; UTF-8 by default."),
     click.option("--quote", metavar="CHAR", help='What surrounds quoted values; " by default.'),
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns; it should."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
-    click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
     click.option(
         "--spill",
@@ -115,6 +119,16 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         help="What is tolerated, such as classes.k=11; =off turns it off. A bare number is the share of items cracked.",
     ),
     click.option(
+        "--things-known",
+        type=click.IntRange(min=1),
+        metavar="NUMBER",
+        help="How many random quasi-identifiers or ratings of a person the attacker knows; 4 by default.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
+)
+
+_BASKET: tuple[Callable[[_Command], _Command], ...] = (
+    click.option(
         "--width",
         metavar="WIDTH",
         help="How well item frequencies are known: median-gap (default), mean-gap, or a share of the baskets.",
@@ -131,13 +145,6 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         metavar="NUMBER",
         help="How many items of one basket the attacker knows; 2 by default.",
     ),
-    click.option(
-        "--things-known",
-        type=click.IntRange(min=1),
-        metavar="NUMBER",
-        help="How many random quasi-identifiers or ratings of a person the attacker knows; 4 by default.",
-    ),
-    click.option("--seed", type=click.IntRange(min=0), help="Seed of everything that is sampled."),
 )
 
 _HOLDING: tuple[Callable[[_Command], _Command], ...] = (
@@ -169,13 +176,19 @@ def _all(options: tuple[Callable[[Any], Any], ...], command: Any) -> Any:
 
 def reading_options(command: _Command) -> _Command:
     """Add the options that say how to read a file."""
-    made: _Command = _all(_READING, command)
+    made: _Command = _all((*_SHAPE, *_READING), command)
     return made
 
 
 def policy_options(command: _Command) -> _Command:
     """Add the options that make up a policy."""
-    made: _Command = _all(_POLICY, command)
+    made: _Command = _all((*_POLICY, *_BASKET), command)
+    return made
+
+
+def table_options(command: _Command) -> _Command:
+    """Add the options of both kinds that say something of tables."""
+    made: _Command = _all((*_POLICY, *_READING), command)
     return made
 
 
@@ -262,7 +275,7 @@ def release_from(file: str, given: Mapping[str, Any]) -> Release:
     from unveil.release.read import read
 
     options = {name: given[name] for name in ("delimiter", "encoding", "quote", "header") if given[name] is not None}
-    options |= {name: True for name in ("strip", "directed") if given[name]}
+    options |= {name: True for name in ("strip", "directed") if given.get(name)}
     if options.get("delimiter") == "\\t":
         options["delimiter"] = "\t"
     if given["memory_limit"] or given["spill"]:
@@ -272,9 +285,8 @@ def release_from(file: str, given: Mapping[str, Any]) -> Release:
 
 def table_from(file: str, given: Mapping[str, Any]) -> Table:
     """Read a table of people that the command line names."""
-    release = release_from(file, given)
-    if not isinstance(release, Table):
-        raise UnveilError(f"{shown(release.name)}: was read as {release.kind}; people are in tables")
+    release = release_from(file, {**given, "kind": "table"})
+    assert isinstance(release, Table)
     return release
 
 
@@ -290,13 +302,13 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
     if given["quasi"]:
         said["quasi"] = tuple(_names(text) for text in given["quasi"])
     for name in ("subject", "preset", "seed", "pairs_known", "items_known", "things_known", "missing_as"):
-        if given[name] is not None:
+        if given.get(name) is not None:
             said[name] = given[name]
     if given["missing"]:
         said["missing"] = tuple(given["missing"])
-    if given["itemsets"] and not _itemsets_file(given):
+    if given.get("itemsets") and not _itemsets_file(given):
         said["itemsets"] = given["itemsets"]
-    if given["width"] is not None:
+    if given.get("width") is not None:
         width = _number(given["width"])
         said["width"] = given["width"] if width is None else width
     if given["strict"]:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
@@ -63,10 +64,15 @@ _Also = tuple[str, Callable[["Case", "Policy", "Run", BinaryIO], None]]
 
 
 def assessed(
-    read: Callable[[], Case], policy: Policy, doing: str, given: Mapping[str, Any], also: _Also | None = None
+    read: Callable[[], Case],
+    policy: Policy,
+    doing: str,
+    given: Mapping[str, Any],
+    also: _Also | None = None,
+    first: str | None = None,
 ) -> int:
     """Read a case, assess it, deliver what came out as the output options say, and return the exit code. ``also`` names
-    a file for the owner's eyes only, and what writes it."""
+    a file for the owner's eyes only, and what writes it; ``first`` the question that was asked, which comes first."""
     from unveil.assess import assess, ready, run_for
 
     output, report, tell = given["output"], given["report"], note(given["quiet"])
@@ -74,6 +80,9 @@ def assessed(
         case = read()
         assessment = assess(case, policy, reveal=given["reveal"], exposed=given["exposed"], progress=told)
         told("writing", None)
+        if first:
+            findings = sorted(assessment.findings, key=lambda f: f.question != first)
+            assessment = replace(assessment, findings=tuple(findings))
         text = rendered(assessment, given["form"], to_file=output is not None)
         page = assessment.to_html() if report else ""
         secret = io.BytesIO()

@@ -131,9 +131,7 @@ def _reader(path: Path, kind: Kind | None) -> _Reader:
     if kind == "transactions" and found[1] is table.read_csv:
         return transactions.read_long
     if found[1] not in _TEXT:
-        raise UnveilError(
-            f"{shown(path.name)}: this format holds {_CALLED[found[0]]}, not {_CALLED[kind]}; leave out --kind"
-        )
+        raise UnveilError(f"{shown(path.name)}: this format holds {_CALLED[found[0]]}, not {_CALLED[kind]}")
     return _DEFAULT[kind]
 
 
