@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from unveil.policy import PRESETS, Policy
 from unveil.release import Table
 from unveil.toml import toml
 from unveil.wording import shown
+
+if TYPE_CHECKING:
+    from unveil.release.several import Several
 
 __all__ = ["command", "policy_text"]
 
@@ -37,6 +40,7 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
     The suggestions are guesses and stay marked as guesses until you confirm them by editing the policy.
     """
     from unveil.release.roles import complete
+    from unveil.release.several import several
     from unveil.release.target import atomic
 
     if Path(output).exists() and not force:
@@ -44,19 +48,20 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
     with progress(f"reading {shown(file)}", quiet):
         release = release_from(file, given)
         policy, columns = complete(Policy(), release) if isinstance(release, Table) else (Policy(), ())
+        rows = several(release, policy) if isinstance(release, Table) else None
     reasons = {c.name: c.why for c in columns}
     with atomic(output) as written:
-        written.write(policy_text(policy, release.name, release.kind, reasons).encode())
+        written.write(policy_text(policy, release.name, release.kind, reasons, rows).encode())
     use = "" if output == "unveil.toml" else f" --policy {shown(output, 200)}"
     note(quiet)(f"policy written to {shown(output, 200)}; check it, then run: unveil assess {shown(file, 200)}{use}")
 
 
-def policy_text(policy: Policy, name: str, kind: str, reasons: dict[str, str]) -> str:
-    """A policy as commented TOML."""
+def policy_text(policy: Policy, name: str, kind: str, reasons: dict[str, str], rows: Several | None = None) -> str:
+    """A policy as commented TOML, with what there is to say if several rows seem to be one person."""
     others = ", ".join(p for p in PRESETS if p != "default")
     parts = [_HEAD.format(name=shown(name), presets=others, missing=toml(policy.missing))]
     if kind == "table":
-        parts.append(_columns(policy, reasons))
+        parts.append(_columns(policy, reasons, rows))
     parts.append(_tolerances(policy, kind))
     return "\n".join(parts)
 
@@ -75,7 +80,7 @@ missing = {missing}
 """
 
 
-def _columns(policy: Policy, reasons: dict[str, str]) -> str:
+def _columns(policy: Policy, reasons: dict[str, str], rows: Several | None) -> str:
     lines = ["[columns]"]
     if policy.guessed:
         lines += [
@@ -92,10 +97,17 @@ def _columns(policy: Policy, reasons: dict[str, str]) -> str:
         lines += _role("quasi", policy.quasi[0] if policy.quasi else (), reasons)
     lines += ["", "# What nobody should learn about a person:", *_role("sensitive", policy.sensitive, reasons)]
     lines += ["", "# Columns that help no attacker:", *_role("insensitive", policy.insensitive, reasons)]
-    subject = f"subject = {toml(policy.subject)}" if policy.subject else '# subject = "person"'
-    lines += ["", "# The column that says which rows are the same person, if several can be:", subject]
+    person, ratings = (rows.person, rows.ratings) if rows else ("person", ())
+    subject = "" if policy.subject else "# "
+    lines += ["", "# The column that says which rows are the same person, if several can be:"]
+    if rows:
+        lines += [
+            f"# (each value of {shown(rows.person)} is in {rows.rows:.1f} rows on average; leave out its role above)"
+        ]
+    lines += [f"{subject}subject = {toml(policy.subject or person)}"]
+    rated = "" if policy.ratings else "# "
     lines += ["", "# Where each row says that a person rated an item: person, item, and perhaps value and date."]
-    lines += [f"ratings = {toml(policy.ratings)}" if policy.ratings else '# ratings = ["person", "item", "value"]', ""]
+    lines += [f"{rated}ratings = {toml(policy.ratings or ratings or ('person', 'item', 'value'))}", ""]
     return "\n".join(lines)
 
 

@@ -1,12 +1,14 @@
 """The question ``release``: does the release itself name anyone?
 
 A column that the policy calls an identifier and that is still in the release names people for certain. A column that
-only looks like one is reported as an estimate: it informs, and it keeps the verdict from being ``release``.
+only looks like one is reported as an estimate: it informs, and it keeps the verdict from being ``release``. Where its
+values come again and again, several rows may be one person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Finding
@@ -16,6 +18,9 @@ from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import counted, listed, percent
 
+if TYPE_CHECKING:
+    from unveil.release.several import Several
+
 __all__ = ["QUESTION"]
 
 _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (singling out)"
@@ -23,16 +28,21 @@ _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """One finding for the identifiers that were declared, one for those that are suspected."""
+    from unveil.release.several import several
+
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
     declared = [c for c in policy.identifier if c not in policy.guessed]
-    yield _finding(table, declared, False, policy, run)
+    rows = several(table, policy, run)
+    yield _finding(table, declared, False, policy, run, rows if rows and rows.person in declared else None)
     if suspected:
-        yield _finding(table, suspected, True, policy, run)
+        yield _finding(table, suspected, True, policy, run, rows if rows and rows.person in suspected else None)
 
 
-def _finding(table: Table, columns: Sequence[str], suspected: bool, policy: Policy, run: Run) -> Finding:
+def _finding(
+    table: Table, columns: Sequence[str], suspected: bool, policy: Policy, run: Run, rows: Several | None
+) -> Finding:
     named = _named(table, columns, policy.missing, run) / table.rows
     tolerance = policy.tolerated("release.identifiers")
     return Finding(
@@ -49,7 +59,7 @@ def _finding(table: Table, columns: Sequence[str], suspected: bool, policy: Poli
         decides=tolerance is not None and not suspected,
         attacker="Reads the release.",
         missing="A row whose identifiers are all missing names nobody.",
-        sentence=_sentence(columns, suspected, named),
+        sentence=_sentence(columns, suspected, named) + (f" {rows.sentence}" if rows else ""),
         source=_SOURCE,
     )
 

@@ -22,7 +22,7 @@ from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import counted, listed, shown
 
-__all__ = ["Guess", "check_column", "command_line", "complete", "suggest"]
+__all__ = ["Guess", "check_column", "command_line", "complete", "quoted", "suggest", "words"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -122,8 +122,8 @@ def suggest(table: Table, missing: tuple[str, ...], run: Run | None = None) -> d
 def _suggest(column: Profile) -> Guess:
     if column.distinct <= 1:
         return Guess("insensitive", "the same in every row")
-    words = set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column.name).lower()))
-    hit = {role: sorted(words & known) for role, known in _WORDS.items()}
+    called = words(column.name)
+    hit = {role: sorted(called & known) for role, known in _WORDS.items()}
     if hit["identifier"] and not (hit["quasi"] or hit["sensitive"]) and column.distinct > 2:
         return Guess("identifier", f"called {hit['identifier'][0]!r}", telling=True)
     for role in ("sensitive", "quasi"):
@@ -139,18 +139,27 @@ def _suggest(column: Profile) -> Guess:
     return Guess("quasi", f"{different} that others may know")
 
 
+def words(name: str) -> set[str]:
+    """What a column is called, word by word.
+
+    >>> sorted(words("dateOf_Birth"))
+    ['birth', 'date', 'of']
+    """
+    return set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
+
+
 def command_line(policy: Policy) -> str | None:
     """The options that would say what was guessed here; None if they do not fit on a line or cannot be typed."""
-    said = [f"--quasi {shlex.quote(','.join(_quoted(group)))}" for group in policy.quasi]
+    said = [f"--quasi {shlex.quote(','.join(quoted(group)))}" for group in policy.quasi]
     for role in ("identifier", "sensitive", "insensitive"):
         names = tuple(c for c in getattr(policy, role) if role != "insensitive" or c in policy.guessed)
         if names:
-            said.append(f"--{role} {shlex.quote(','.join(_quoted(names)))}")
+            said.append(f"--{role} {shlex.quote(','.join(quoted(names)))}")
     line = " ".join(said)
     return line if policy.quasi and shown(line, _LONGEST) == line else None
 
 
-def _quoted(names: tuple[str, ...]) -> list[str]:
+def quoted(names: tuple[str, ...]) -> list[str]:
     """Names for a comma-separated list; one that holds a comma or a quote stands in double quotes."""
     return ['"' + n.replace('"', '""') + '"' if set(n) & set(',"') else n for n in names]
 
