@@ -24,7 +24,7 @@ from unveil.wording import counted, percent
 __all__ = ["found_findings", "numbers", "scale"]
 
 _FEW_TARGETS = 100
-_WORK = 20_000_000
+_WORK = 50_000_000  # records that are scored for each number of things known
 _POINTS = 12
 _LIKELY = 0.5
 _WRONG = 0.1

@@ -1,7 +1,8 @@
 """Compiled: a score of every record, or how much each is believed.
 
-Scores are added up along the lists of who has which value (see ``_index``). Arrays of two axes go by target and by
-thing or number of things known.
+Scores are added up along the lists of who has which value (see ``_index``). Few different scores come out, and
+records with the same score are a *kind*: what is believed is computed for each of these. Arrays of two axes go by
+target and by thing or number of things known.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unveil.compiled import kernel
+from unveil.compiled import inlined, kernel
 from unveil.linkage.attack._index import placed
 from unveil.linkage.attack._likeness import held_up, likened, put_down
 from unveil.linkage.attack._seen import told
@@ -20,10 +21,12 @@ __all__ = ["Model", "scored"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Small = npt.NDArray[np.int32]
 
 _FIXED = 1 << 30  # scores are whole numbers of this fraction: their sums are exact, and ties are ties in any order
 _COUNT = 1 << 48  # counts things above the bits of the score
 _SCORE = _COUNT - 1
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
 
 
 class Model(NamedTuple):
@@ -55,38 +58,111 @@ def _added_graded(
         score[holder[at]] += np.int64(np.rint(_FIXED * weight * max(0.0, 1.0 - apart)))
 
 
+# ---- kinds -----------------------------------------------------------------------------------------------------------
+
+
+class _Kinds(NamedTuple):
+    """Records with the same ``score`` that have as many attributes (``own``): how ``many``, how many of these are
+    similar enough to the target, and how many attributes of theirs agree, in total. Kinds are found by ``slot``, which
+    holds their number, or −1, near where their score would be; the slot of each is in ``place``."""
+
+    slot: Small
+    place: Ints
+    score: Ints
+    own: Ints
+    many: Ints
+    similar: Ints
+    learned: Ints
+
+
 @kernel
-def _deviations(score: Any, logs: Any) -> None:
+def _kinds(most: Any) -> Any:
+    """Room for so many."""
+    size = 2
+    while size < 2 * most:
+        size *= 2
+    return _Kinds(
+        np.full(size, -1, np.int32), np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
+        np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
+    )  # fmt: skip
+
+
+@inlined
+def _kind(kinds: Any, count: Any, score: Any, own: Any) -> Any:
+    """The number of a kind, which is ``count`` and has a slot now if it is new."""
+    at = np.int64(((np.uint64(score) ^ (np.uint64(own) << np.uint64(17))) * _MIX) >> np.uint64(33))
+    at &= len(kinds.slot) - 1
+    while True:
+        k = kinds.slot[at]
+        if k < 0:
+            k = count
+            kinds.slot[at] = k
+            kinds.place[k], kinds.score[k], kinds.own[k] = at, score, own
+            kinds.many[k] = kinds.similar[k] = kinds.learned[k] = 0
+            break
+        if kinds.score[k] == score and kinds.own[k] == own:
+            break
+        at = (at + 1) & (len(kinds.slot) - 1)
+    return np.int64(k)
+
+
+@kernel
+def _gathered(score: Any, own: Any, even: Any, similar: Any, learned: Any, kinds: Any) -> Any:
+    """Fill the kinds of all records, and return how many there are. If it is ``even``, all have as many attributes as
+    the first."""
+    count, k, last, last_own = 0, np.int64(0), np.int64(0), np.int64(-1)
+    many, o = kinds.many, own[0]
+    for y in range(len(score)):
+        s = score[y]
+        if not even:
+            o = own[y]
+        if s != last or o != last_own:  # neighbours are often of the same kind
+            k = _kind(kinds, count, s, o)
+            count += k == count
+            last, last_own = s, o
+        many[k] += 1
+        if len(similar):
+            kinds.similar[k] += similar[y]
+            kinds.learned[k] += learned[y]
+    return count
+
+
+# ---- belief ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _deviations(kinds: Any, count: Any, n: Any, logs: Any) -> None:
     """Scores in standard deviations of all scores."""
-    n, total, squares = len(score), 0, 0.0
-    for y in range(n):
-        total += score[y]
+    total, squares = 0, 0.0
+    for k in range(count):
+        total += kinds.many[k] * kinds.score[k]
     mean = total / n
-    for y in range(n):
-        squares += (score[y] - mean) * (score[y] - mean)
+    for k in range(count):
+        squares += kinds.many[k] * (kinds.score[k] - mean) * (kinds.score[k] - mean)
     deviation = np.sqrt(squares / n)
     scale = 1.0 / deviation if deviation > 0.0 else 0.0
-    for y in range(n):
-        logs[y] = score[y] * scale
+    for k in range(count):
+        logs[k] = kinds.score[k] * scale
 
 
 @kernel
-def _likelihoods(model: Any, score: Any, known: Any, logs: Any) -> None:
-    """The logarithm of the probability of what is known, for every record, up to what is the same for all."""
+def _likelihoods(model: Any, kinds: Any, count: Any, all_have: Any, known: Any, logs: Any) -> None:
+    """The logarithm of the probability of what is known, for every kind, up to what is the same for all. All have
+    ``all_have`` of the attributes known, and the others as their scores say."""
     wrong = np.log(model.wrong) if model.wrong > 0.0 else 0.0
     sure = np.log1p(-model.elsewhere)
     there = np.log(model.elsewhere) if model.elsewhere > 0.0 else -np.inf
-    for y in range(len(score)):
-        have, own = score[y] >> 48, model.own[y]
+    for k in range(count):
+        have, own = all_have + (kinds.score[k] >> 48), kinds.own[k]
         lack = known - have
         if lack > model.usable - own or (lack > 0 and model.elsewhere == 0.0):
-            logs[y] = -np.inf
+            logs[k] = -np.inf
             continue
         others = model.usable - own
         here = wrong + sure if others > 0 else wrong
-        logs[y] = (score[y] & _SCORE) / _FIXED + have * here + model.factorial[own - have] - model.factorial[own]
+        logs[k] = (kinds.score[k] & _SCORE) / _FIXED + have * here + model.factorial[own - have] - model.factorial[own]
         if lack > 0:
-            logs[y] += lack * there + model.factorial[others - lack] - model.factorial[others]
+            logs[k] += lack * there + model.factorial[others - lack] - model.factorial[others]
 
 
 @kernel
@@ -106,6 +182,9 @@ def scored(
     weight, wrong, weighing, one = model.weight, model.wrong, model.wrong < 0.0, np.int64(_COUNT)
     n, most, c = len(index.last), attribute.shape[1], len(plane) if like.kind else 0
     score, logs, places = np.empty(n, np.int64), np.empty(n), np.arange(n, dtype=np.int32)
+    kinds, own, even = _kinds(n), model.own, True
+    for y in range(n):
+        even &= weighing or own[y] == own[0]
     begin, end = np.empty(most, np.int64), np.empty(most, np.int64)
     under, upto = np.empty(most, np.int64), np.empty(most, np.int64)
     exact_begin, exact_end = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -115,7 +194,7 @@ def scored(
     for t in range(first, last):
         if done >= work:
             return t
-        target, known, things = targets[t], np.int64(0), np.int64(0)
+        target, known, things, all_have = targets[t], np.int64(0), np.int64(0), np.int64(0)
         score[:] = 0
         if like.kind and usable[t] >= ms[0]:
             support = index.indptr[target + 1] - index.indptr[target]
@@ -142,23 +221,31 @@ def scored(
                 if weighing:
                     gain = np.int64(np.rint(_FIXED * weight[i]))
                     if scale[i] > 0.0:
-                        own = number[like_starts[i] + value[t, k]]
+                        x = number[like_starts[i] + value[t, k]]
                         _added_graded(
-                            holder, code, begin[k], end[k], number, like_starts[i], own, scale[i], weight[i], score
+                            holder, code, begin[k], end[k], number, like_starts[i], x, scale[i], weight[i], score
                         )
                         continue
                 elif wrong > 0.0:
                     share = max(1, exact_end[k] - exact_begin[k]) / (starts[i + 1] - starts[i])
                     odds = (1.0 - wrong) / (high[t, k] - low[t, k] + 1) / (share * wrong)
-                    gain += np.int64(np.rint(_FIXED * np.log1p(odds)))
-                    _added(holder, starts[i], begin[k], one, score)
-                    _added(holder, end[k], starts[i + 1], one, score)
+                    gain = np.int64(np.rint(_FIXED * np.log1p(odds)))
+                    if starts[i + 1] - starts[i] == n:
+                        all_have += 1
+                    else:
+                        gain += one
+                        _added(holder, starts[i], begin[k], one, score)
+                        _added(holder, end[k], starts[i + 1], one, score)
                 _added(holder, begin[k], end[k], gain, score)
             known = m
+            count = _gathered(score, own, even, similar, learned, kinds)
             if weighing:
-                _deviations(score, logs)
+                _deviations(kinds, count, n, logs)
             else:
-                _likelihoods(model, score, things, logs)
-            told(logs, target, similar, learned, t, j, seen)
-            done += 10 * n
+                _likelihoods(model, kinds, count, all_have, things, logs)
+            which = _kind(kinds, count, score[target], own[0 if even else target])
+            told(logs, kinds, count, which, like.kind > 0, t, j, seen)
+            for k in range(count):
+                kinds.slot[kinds.place[k]] = -1
+            done += 3 * n
     return last

@@ -55,42 +55,40 @@ def averaged(
 
 
 @kernel
-def told(logs: Any, target: Any, similar: Any, learned: Any, t: Any, j: Any, seen: Any) -> None:
-    """Fill what is seen from the logarithm of how much each record is believed, up to what is the same for all."""
+def told(logs: Any, kinds: Any, count: Any, own: Any, compared: Any, t: Any, j: Any, seen: Any) -> None:
+    """Fill what is seen from the logarithm of how much records of each kind are believed, up to what is the same for
+    all; ``own`` is the kind of the target."""
     top, second = -np.inf, -np.inf
-    for y in range(len(logs)):
-        if logs[y] > top:
-            top, second = logs[y], top
-        elif logs[y] > second:
-            second = logs[y]
+    for k in range(count):
+        if logs[k] > top:
+            top, second = logs[k], top
+        elif logs[k] > second:
+            second = logs[k]
     seen.spread[t, j] = seen.best[t, j] = seen.size[t, j] = seen.ties[t, j] = seen.apart[t, j] = 0.0
-    if len(similar):  # otherwise there is no room for it
+    if compared:  # otherwise there is no room for it
         seen.spread_similar[t, j] = seen.spread_learned[t, j] = seen.best_similar[t, j] = seen.best_learned[t, j] = 0.0
     if top == -np.inf:
         return
-    whole, moment, ties, previous, e = 0.0, 0.0, 0, np.nan, 0.0
+    whole, moment, ties = 0.0, 0.0, 0
     spread_similar, spread_learned, best_similar, best_learned = 0.0, 0.0, 0, 0
-    for y in range(len(logs)):
-        if logs[y] < top - _NEGLIGIBLE:
+    for k in range(count):
+        if logs[k] < top - _NEGLIGIBLE:
             continue
-        if logs[y] != previous:  # scores of neighbours are often the same
-            previous = logs[y]
-            e = np.exp(previous - top)
-        whole += e
-        moment += e * (previous - top)
-        tied = previous >= top - _SLACK
-        ties += tied
-        if len(similar):
-            spread_similar += e * similar[y]
-            spread_learned += e * learned[y]
-            if tied:
-                best_similar += similar[y]
-                best_learned += learned[y]
-    seen.spread[t, j] = np.exp(logs[target] - top) / whole
-    seen.best[t, j] = 1.0 / ties if logs[target] >= top - _SLACK else 0.0
+        e = np.exp(logs[k] - top)
+        whole += kinds.many[k] * e
+        moment += kinds.many[k] * e * (logs[k] - top)
+        tied = logs[k] >= top - _SLACK
+        ties += kinds.many[k] * tied
+        if compared:
+            spread_similar += e * kinds.similar[k]
+            spread_learned += e * kinds.learned[k]
+            best_similar += tied * kinds.similar[k]
+            best_learned += tied * kinds.learned[k]
+    seen.spread[t, j] = np.exp(logs[own] - top) / whole
+    seen.best[t, j] = 1.0 / ties if logs[own] >= top - _SLACK else 0.0
     seen.size[t, j] = np.exp(np.log(whole) - moment / whole)
     seen.ties[t, j] = ties
     seen.apart[t, j] = top - second if ties == 1 else 0.0
-    if len(similar):
+    if compared:
         seen.spread_similar[t, j], seen.spread_learned[t, j] = spread_similar / whole, spread_learned / whole
         seen.best_similar[t, j], seen.best_learned[t, j] = best_similar / ties, best_learned / ties
