@@ -88,42 +88,38 @@ def _kinds(most: Any) -> Any:
 
 
 @inlined
-def _kind(kinds: Any, count: Any, score: Any, own: Any) -> Any:
-    """The number of a kind, which is ``count`` and has a slot now if it is new."""
-    at = np.int64(((np.uint64(score) ^ (np.uint64(own) << np.uint64(17))) * _MIX) >> np.uint64(33))
-    at &= len(kinds.slot) - 1
-    while True:
-        k = kinds.slot[at]
-        if k < 0:
-            k = count
-            kinds.slot[at] = k
-            kinds.place[k], kinds.score[k], kinds.own[k] = at, score, own
-            kinds.many[k] = kinds.similar[k] = kinds.learned[k] = 0
-            break
-        if kinds.score[k] == score and kinds.own[k] == own:
-            break
-        at = (at + 1) & (len(kinds.slot) - 1)
-    return np.int64(k)
+def _sought(slot: Any, scores: Any, owns: Any, score: Any, own: Any) -> Any:
+    """The slot of a kind, or the one where it would be."""
+    at = np.int64(((np.uint64(score) ^ (np.uint64(own) << np.uint64(17))) * _MIX) >> np.uint64(33)) & (len(slot) - 1)
+    while slot[at] >= 0 and (scores[slot[at]] != score or owns[slot[at]] != own):
+        at = (at + 1) & (len(slot) - 1)
+    return at
 
 
 @kernel
-def _gathered(score: Any, own: Any, even: Any, similar: Any, learned: Any, kinds: Any) -> Any:
-    """Fill the kinds of all records, and return how many there are. If it is ``even``, all have as many attributes as
-    the first."""
-    count, k, last, last_own = 0, np.int64(0), np.int64(0), np.int64(-1)
-    many, o = kinds.many, own[0]
+def _gathered(score: Any, own: Any, even: Any, least: Any, similar: Any, learned: Any, kinds: Any) -> Any:
+    """Fill the kinds of all records whose score is not below the ``least``, and return how many there are. If it is
+    ``even``, all have as many attributes as the first. Takes arrays out of tuples before it begins: in a loop, each
+    would be counted as used each time."""
+    slot, place, scores, owns, many, alike, agreeing = kinds
+    count, o = 0, own[0]
     for y in range(len(score)):
         s = score[y]
+        if s < least:
+            continue
         if not even:
             o = own[y]
-        if s != last or o != last_own:  # neighbours are often of the same kind
-            k = _kind(kinds, count, s, o)
-            count += k == count
-            last, last_own = s, o
+        at = _sought(slot, scores, owns, s, o)
+        k = np.int64(slot[at])
+        if k < 0:
+            k = np.int64(count)
+            count += 1
+            slot[at] = k
+            place[k], scores[k], owns[k], many[k], alike[k], agreeing[k] = at, s, o, 0, 0, 0
         many[k] += 1
         if len(similar):
-            kinds.similar[k] += similar[y]
-            kinds.learned[k] += learned[y]
+            alike[k] += similar[y]
+            agreeing[k] += learned[y]
     return count
 
 
@@ -155,7 +151,7 @@ def _likelihoods(model: Any, kinds: Any, count: Any, all_have: Any, known: Any, 
     for k in range(count):
         have, own = all_have + (kinds.score[k] >> 48), kinds.own[k]
         lack = known - have
-        if lack > model.usable - own or (lack > 0 and model.elsewhere == 0.0):
+        if lack > model.usable - own:
             logs[k] = -np.inf
             continue
         others = model.usable - own
@@ -238,13 +234,16 @@ def scored(
                         _added(holder, end[k], starts[i + 1], one, score)
                 _added(holder, begin[k], end[k], gain, score)
             known = m
-            count = _gathered(score, own, even, similar, learned, kinds)
+            least = np.int64(0)
+            if not weighing and model.elsewhere == 0.0:  # who lacks an attribute is out of the question
+                least = (things - all_have) * one
+            count = _gathered(score, own, even, least, similar, learned, kinds)
             if weighing:
                 _deviations(kinds, count, n, logs)
             else:
                 _likelihoods(model, kinds, count, all_have, things, logs)
-            which = _kind(kinds, count, score[target], own[0 if even else target])
-            told(logs, kinds, count, which, like.kind > 0, t, j, seen)
+            at = _sought(kinds.slot, kinds.score, kinds.own, score[target], own[0 if even else target])
+            told(logs, kinds, count, kinds.slot[at], like.kind > 0, t, j, seen)
             for k in range(count):
                 kinds.slot[kinds.place[k]] = -1
             done += 3 * n

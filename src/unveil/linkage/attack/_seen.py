@@ -57,7 +57,7 @@ def averaged(
 @kernel
 def told(logs: Any, kinds: Any, count: Any, own: Any, compared: Any, t: Any, j: Any, seen: Any) -> None:
     """Fill what is seen from the logarithm of how much records of each kind are believed, up to what is the same for
-    all; ``own`` is the kind of the target."""
+    all; ``own`` is the kind of the target, −1 if that is out of the question."""
     top, second = -np.inf, -np.inf
     for k in range(count):
         if logs[k] > top:
@@ -84,8 +84,9 @@ def told(logs: Any, kinds: Any, count: Any, own: Any, compared: Any, t: Any, j: 
             spread_learned += e * kinds.learned[k]
             best_similar += tied * kinds.similar[k]
             best_learned += tied * kinds.learned[k]
-    seen.spread[t, j] = np.exp(logs[own] - top) / whole
-    seen.best[t, j] = 1.0 / ties if logs[own] >= top - _SLACK else 0.0
+    if own >= 0:
+        seen.spread[t, j] = np.exp(logs[own] - top) / whole
+        seen.best[t, j] = 1.0 / ties if logs[own] >= top - _SLACK else 0.0
     seen.size[t, j] = np.exp(np.log(whole) - moment / whole)
     seen.ties[t, j] = ties
     seen.apart[t, j] = top - second if ties == 1 else 0.0
