@@ -33,7 +33,7 @@ from unveil.run import Progress, Run
 from unveil.verdict import decide
 from unveil.wording import counted, listed, shown
 
-__all__ = ["QUESTIONS", "assess", "ready"]
+__all__ = ["QUESTIONS", "assess", "ready", "run_for"]
 
 QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, LINKAGE, ITEMS, NETWORK, MATCHING)
 

@@ -96,6 +96,16 @@ def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
         assert found.interval[0] <= total / 200 <= found.interval[1]
 
 
+@pytest.mark.parametrize(("some", "of"), [(900, "of the rows are."), (1200, "of 1,000 random rows are.")])
+def test_who_was_looked_at_in_the_worst_case(some: int, of: str, tmp_path: Path) -> None:
+    """Of 6,000 rows, most say nothing."""
+    rng = random.Random(2)
+    rows = [tuple(rng.randrange(40) if i < some else "?" for _ in range(3)) + ("x",) for i in range(6_000)]
+    policy = Policy(quasi=("a", "b", "c"), compare={"a": "1"}, things_known=2)
+    sentence = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,s"), policy)["linkage.unicity"].sentence
+    assert sentence.endswith(of) and ("%)" in sentence.rpartition("best, ")[2]) == ("random" in of)
+
+
 def test_sparsity_by_comparing_all_rows(tmp_path: Path) -> None:
     rows = some_rows(60, 9)
     found = unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS))["linkage.sparsity"]

@@ -8,9 +8,12 @@ import random
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+
+from unveil import Case, Policy, assess, read
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -63,6 +66,22 @@ def test_what_was_asked_comes_first(unveil: Unveil, files: tuple[Path, Path, Pat
     assert text.index("Which record is the person") < text.index("How many look alike?")
     (tmp_path / "net.gml").write_text("graph [ node [ id 1 ] ]")
     assert "net.gml: this format holds a graph, not a table" in unveil(*asked[:3], "net.gml").stderr
+
+
+def test_links_belong_to_the_release_that_was_read(tmp_path: Path) -> None:
+    """The same file read in two ways is two releases."""
+    path = written(tmp_path / "release.csv", "a,b", [(f"{i} ", i % 3) for i in range(40)])
+    known = read(written(tmp_path / "known.csv", "a,b", [(i, i % 3) for i in range(40)]))
+    found = [
+        assess(Case(read(path, strip=strip), holds=MappingProxyType({"known": known})), Policy(quasi=(("a", "b"),)))
+        for strip in (False, True)
+    ]
+    assert [f["linkage.matched"].sentence.startswith("Of 40 known people, 40 (100%)") for f in found] == [False, True]
+
+
+def test_a_tolerance_of_nothing_is_refused(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
+    done = unveil("link", files[0], "--known", files[1], "--tolerance", ".1")
+    assert done.returncode == 2 and "of what?" in done.stderr
 
 
 def test_options_that_say_nothing_of_tables_are_not_offered(unveil: Unveil) -> None:

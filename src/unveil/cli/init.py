@@ -101,12 +101,12 @@ def _columns(policy: Policy, reasons: dict[str, str], rows: Several | None) -> s
     subject = "" if policy.subject else "# "
     lines += ["", "# The column that says which rows are the same person, if several can be:"]
     if rows:
-        lines += [
-            f"# (each value of {shown(rows.person)} is in {rows.rows:.1f} rows on average; leave out its role above)"
-        ]
+        lines += [f"# (each value of {shown(rows.person)} is in {rows.rows:.1f} rows on average)"]
     lines += [f"{subject}subject = {toml(policy.subject or person)}"]
     rated = "" if policy.ratings else "# "
     lines += ["", "# Where each row says that a person rated an item: person, item, and perhaps value and date."]
+    if ratings:
+        lines += ["# (None of these has a role above then.)"]
     lines += [f"{rated}ratings = {toml(policy.ratings or ratings or ('person', 'item', 'value'))}", ""]
     return "\n".join(lines)
 

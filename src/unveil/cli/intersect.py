@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, sources_from, table_from, table_options
+from unveil.cli.options import sources_from, table_from, table_options, table_policy_from
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -
     """
     if len(files) < 2:
         raise UnveilError("give two releases or more")
-    policy = policy_from({**given, "quasi": (on,)}, note(given["quiet"]))
+    policy = table_policy_from({**given, "quasi": (on,)}, note(given["quiet"]))
     read_too = [*files[1:], people]
     check_targets([given["output"], given["report"]], [*sources_from(files[0], given, policy), *read_too])
 

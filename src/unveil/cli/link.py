@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from unveil.case import Case
-from unveil.cli.options import policy_from, sources_from, table_from, table_options
+from unveil.cli.options import sources_from, table_from, table_options, table_policy_from
 from unveil.cli.output import assessed, check_targets, output_options
 from unveil.cli.telling import note
 from unveil.errors import UnveilError
@@ -67,7 +67,7 @@ def command(file: str, known: str, columns: str | None, links: str | None, match
         "compare": (*given["compare"], *near),  # how far values may be apart is a tolerance, too
         "tolerance": tuple(text for text in given["tolerance"] if text not in near),
     }
-    policy = policy_from(said, note(given["quiet"]))
+    policy = table_policy_from(said, note(given["quiet"]))
     if matches and Path(matches).suffix.lower() != ".csv":
         raise UnveilError(f"{shown(matches, 200)}: matches are written as .csv")
     check_targets([given["output"], given["report"], matches], [*sources_from(file, given, policy), known, links])

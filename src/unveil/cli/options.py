@@ -28,6 +28,7 @@ __all__ = [
     "sources_from",
     "table_from",
     "table_options",
+    "table_policy_from",
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -116,7 +117,8 @@ _POLICY: tuple[Callable[[_Command], _Command], ...] = (
         "--tolerance",
         multiple=True,
         metavar="FINDING=VALUE",
-        help="What is tolerated, such as classes.k=11; =off turns it off. A bare number is the share of items cracked.",
+        help="What is tolerated, such as classes.k=11; =off turns it off. Of baskets, a bare number is the share of "
+        "items cracked.",
     ),
     click.option(
         "--things-known",
@@ -331,6 +333,14 @@ def policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
         named = dict(pair for text in given["tolerance"] for pair in _tolerance(text))
         said["tolerance"] = MappingProxyType({**policy.tolerance, **named})
     return _overridden(policy, said)
+
+
+def table_policy_from(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
+    """The same where only tables are spoken of."""
+    for text in given["tolerance"]:
+        if "=" not in text:
+            raise UnveilError(f"--tolerance {shown(text)}: of what? Write linkage.matched=.1, or classes.k=11")
+    return policy_from(given, tell)
 
 
 def _overridden(policy: Policy, said: dict[str, Any]) -> Policy:

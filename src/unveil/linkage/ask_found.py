@@ -355,9 +355,9 @@ def _singled_out(at: Outcome, people: People, known: int, run: Run) -> str:
     worst. Dates that come with ratings are not looked at: nothing is said then."""
     if people.records.together > 1:
         return ""
-    of, everyone, share = f"the {people.many}", len(at.rows), percent(float((at.alone > 0).mean()))
+    of, share = f"the {people.many}", percent(float((at.alone > 0).mean()))
     if not at.exact:
-        worst = _worst(people, known, run)
+        worst, everyone = _worst(people, known, run), int((people.support > 0).sum())
         found = estimated(worst.least == 1, run.confidence)
         low, high = (found.value,) * 2 if found.count == everyone else found.interval
         share = f"at least {percent(low)}" if worst.truncated else with_interval(found.value, (low, high))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from unveil.case import Case
 from unveil.errors import UnveilError
@@ -115,7 +115,7 @@ def _measured(found: Linkage, truth: np.ndarray, run: Run) -> _Measured:
     return _Measured(quality(found, people, rows), quality(found, people, rows, everyone), together)
 
 
-_links: WeakKeyDictionary[Table, tuple[Any, tuple[Linkage, OneToOne]]] = WeakKeyDictionary()
+_links: WeakKeyDictionary[Table, tuple[ref[Table], Any, tuple[Linkage, OneToOne]]] = WeakKeyDictionary()
 """The links of known people that were found last: whoever asks for the matches, too, has them already."""
 
 
@@ -123,11 +123,11 @@ def _linked(
     case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
 ) -> tuple[Linkage, OneToOne]:
     """The best match of everybody, and what follows if no row is two people; found once for the same files."""
-    asked = (table.digest, columns, policy, {column: made.digest for column, made in case.hierarchies.items()})
+    asked = (columns, policy, {column: made.digest for column, made in case.hierarchies.items()})
     kept = _links.get(held)
-    if kept is None or kept[0] != asked:
-        _links[held] = kept = asked, _found(case, table, held, columns, policy, run)
-    return kept[1]
+    if kept is None or kept[0]() is not table or kept[1] != asked:
+        _links[held] = kept = ref(table), asked, _found(case, table, held, columns, policy, run)
+    return kept[2]
 
 
 def _found(
