@@ -100,7 +100,7 @@ def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
 def test_who_was_looked_at_in_the_worst_case(some: int, of: str, tmp_path: Path) -> None:
     """Of 6,000 rows, most say nothing."""
     rng = random.Random(2)
-    rows = [tuple(rng.randrange(40) if i < some else "?" for _ in range(3)) + ("x",) for i in range(6_000)]
+    rows = [(*(rng.randrange(40) if i < some else "?" for _ in range(3)), "x") for i in range(6_000)]
     policy = Policy(quasi=("a", "b", "c"), compare={"a": "1"}, things_known=2)
     sentence = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,s"), policy)["linkage.unicity"].sentence
     assert sentence.endswith(of) and ("%)" in sentence.rpartition("best, ")[2]) == ("random" in of)
