@@ -54,9 +54,15 @@ def written(x: Number) -> Fraction:
 
 
 def rounded_down(x: Decimal, strict: bool = False) -> float:
-    """The largest number that, as it is written, is at most x; if ``strict``, below x unless that is 0."""
+    """The largest number that, as it is written, is at most x; if ``strict``, below x by more than rounding unless that
+    is 0.
+
+    >>> with precisely():
+    ...     rounded_down(1 - exact(Fraction(9, 5)) * exact(Fraction(1, 3)), strict=True)
+    0.39999999999999997
+    """
     found = float(x)
-    while Decimal(repr(found)) > x or (strict and found > 0 and Decimal(repr(found)) == x):
+    while Decimal(repr(found)) > x or (strict and found > 0 and x - Decimal(repr(found)) <= _SAME):
         found = math.nextafter(found, -math.inf)
     return found
 
