@@ -100,6 +100,23 @@ def test_a_tolerance_of_a_finding_decides(unveil: Unveil, files: tuple[Path, Pat
     assert (found["status"], found["decides"]) == ("over", True)
 
 
+def test_john_mary_and_bob_among_exact_values(unveil: Unveil, tmp_path: Path) -> None:
+    """What is known of Mary is a range, and it forces all three."""
+    rows = [("Chinese", "Toyota", 41), ("Chinese", "Ford", 33), ("Indian", "Toyota", 52)]
+    written(tmp_path / "release.csv", "origin,car,age", rows)
+    written(tmp_path / "known.csv", "origin,car,age", [("Chinese", "Toyota", ""), ("", "", "30-35"), ("", "", "")])
+    asked = ("link", "release.csv", "--known", "known.csv", "--columns", "origin,car,age")
+    found = told(unveil(*asked, "--matches", "matches.csv", "--format", "json"))
+    assert "3 of the likeliest rows are right" in found["sentence"]
+    with (tmp_path / "matches.csv").open() as file:
+        made = list(csv.DictReader(file))
+    assert [(m["candidates"], m["one_to_one_row"], float(m["one_to_one_probability"])) for m in made] == [
+        ("1", "1", 1.0),
+        ("1", "2", 1.0),
+        ("3", "3", 1.0),
+    ]
+
+
 def test_john_mary_and_bob(unveil: Unveil, tmp_path: Path) -> None:
     """Document 003, §8.1: what is known of them leaves several rows open; labels are read as they are written."""
     rows = [

@@ -639,12 +639,12 @@ def test_values_of_two_databases_are_compared() -> None:
 @pytest.mark.parametrize("adversary", ["Scoreboard", "Â"])
 @pytest.mark.parametrize("n", [2, 4, 8])
 def test_cases_1_and_2_are_not_cured(adversary: Literal["Scoreboard", "Â"], n: int) -> None:
-    for example in (case_1(n, 8), case_2(n, claim(n, 0.25, 0.125).m + 1)):
-        said, happens = example.claim, example.success(adversary)
+    for case in (case_1(n, 8), case_2(n, claim(n, 0.25, 0.125).m + 1)):
+        said, happens = case.claim, case.success(adversary)
         assert happens.similar == happens.found == 0.5 < said.p
-        assert said.m <= example.records.c
+        assert said.m <= case.records.c
         for m in (1, 2, 3):
-            assert example.success(adversary, m) == happens
+            assert case.success(adversary, m) == happens
     second = case_2(n, 6)
     assert success(second.records, second.auxiliary, adversary, 2, 0.75, 0.5).similar == 1
 
@@ -652,14 +652,14 @@ def test_cases_1_and_2_are_not_cured(adversary: Literal["Scoreboard", "Â"], n: 
 @pytest.mark.parametrize(("n", "c", "short"), [(2, 16, 3), (4, 21, 4), (6, 21, 4)])
 def test_case_3_is_cured(n: int, c: int, short: int) -> None:
     """With q = C(short, m)/C(c, m), the probability that a long record looks short: .75 − q/4 and 1 − q/2."""
-    example = case_3(n, c, short)
-    said = example.claim
+    case = case_3(n, c, short)
+    said = case.claim
     q = math.comb(short, said.m) / math.comb(c, said.m)
     assert short / c < said.sigma
-    assert example.success("Scoreboard").similar == pytest.approx(0.75 - q / 4)
-    assert example.success("Scoreboard").similar < said.p
-    assert example.success("Â").similar == pytest.approx(1 - q / 2)
-    assert example.success("Â").similar > said.p
+    assert case.success("Scoreboard").similar == pytest.approx(0.75 - q / 4)
+    assert case.success("Scoreboard").similar < said.p
+    assert case.success("Â").similar == pytest.approx(1 - q / 2)
+    assert case.success("Â").similar > said.p
 
 
 # ---- at the border ---------------------------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ def _sides(case: Case, table: Table, held: Table, columns: tuple[str, ...], poli
     for column, read in zip(columns, reading(columns, case.hierarchies), strict=True):
         released, known = (as_text(own[column].values).to_pylist() for own in codes)
         if column not in said and (
-            column in case.hierarchies or generalised(released) or partly_dated(known, released)
+            column in case.hierarchies or generalised([*released, *known]) or partly_dated(known, released)
         ):
             labels[column] = raw(read)
     return paired(*records_of_both(codes[0], codes[1], said), labels=labels)
