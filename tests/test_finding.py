@@ -154,6 +154,14 @@ def test_lines_that_cannot_be_told_apart_are_refused(changes: dict[str, Any], be
         lines(**changes)
 
 
+def test_levels_stand_among_lines_only() -> None:
+    assert lines(levels=((0.1, "tolerated"),)).levels == ((0.1, "tolerated"),)
+    with pytest.raises(ValueError, match="among lines only"):
+        lines(kind="bars", series=None, levels=((0.1, "tolerated"),))
+    with pytest.raises(ValueError, match="not finite"):
+        lines(levels=((float("inf"), "tolerated"),))
+
+
 @given(
     points=st.dictionaries(
         st.text(), st.lists(st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 4), min_size=1), max_size=6
@@ -164,9 +172,14 @@ def test_lines_that_cannot_be_told_apart_are_refused(changes: dict[str, Any], be
 def test_curves_come_back(points: dict[str, list[tuple[float, ...]]], banded: bool, one: bool) -> None:
     x, y, low, high = (tuple(p[i] for line in points.values() for p in line) for i in range(4))
     series = None if one else tuple(name for name, line in points.items() for _ in line)
-    made = lines(x=x, y=y, low=low if banded else None, high=high if banded else None, series=series, mark=1.0)
+    drawn = {
+        "series": series,
+        "mark": 1.0,
+        "levels": tuple((p, name) for name, line in points.items() for p in line[0]),
+    }
+    made = lines(x=x, y=y, low=low if banded else None, high=high if banded else None, **drawn)
     plain = json.loads(json.dumps(finding(curves=(made,)).to_dict()))
-    assert list(plain["curves"][0])[-1] == "series"
+    assert list(plain["curves"][0])[-2:] == ["series", "levels"]
     assert Finding.from_dict(plain).curves == (made,)
 
 

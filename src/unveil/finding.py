@@ -40,6 +40,7 @@ class Curve:
     """Aggregates for one chart, and the sentence that says how to read it.
 
     ``low`` and ``high`` are a band around ``y``; ``mark`` is a place on the x axis worth a line (a tolerance).
+    ``levels`` are places on the y axis worth a line, each with what it says (guessing, a tolerance); of lines only.
     ``series`` names for each point the line it belongs to, all points of one line together; without it there is one
     line. Only aggregates belong here: a curve is embedded in every report.
     """
@@ -57,16 +58,20 @@ class Curve:
     mark: float | None = None
     mark_label: str = ""
     series: tuple[str, ...] | None = None
+    levels: tuple[tuple[float, str], ...] = ()
 
     def __post_init__(self) -> None:
         lengths = {len(v) for v in (self.x, self.y, self.low, self.high, self.series) if v is not None}
         if len(lengths) != 1:
             raise ValueError(f"the columns of the curve {self.title!r} differ in length")
         numbers = [v for column in (self.x, self.y, self.low or (), self.high or (), (self.mark or 0,)) for v in column]
+        numbers += [y for y, _ in self.levels]
         if not all(math.isfinite(v) for v in numbers if not isinstance(v, str)):
             raise ValueError(f"the curve {self.title!r} has a point that is not finite")
         if self.series is not None:
             _check_series(self, self.series)
+        if self.levels and self.kind != "line":
+            raise ValueError(f"the curve {self.title!r} has levels, which are drawn among lines only")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,9 @@ def decide(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> Verdict:
     deciding = [f for f in findings if f.decides]
     over = sorted((f for f in deciding if f.status == "over"), key=lambda f: -f.harmed)
     if over:
-        reasons = tuple(f"{f.title}: {f.value_text} {f.unit_text}, tolerated {f.tolerance_text}" for f in over)
+        reasons = tuple(
+            f"{f.title}: {f.value_text} {f.unit_text}".strip() + f", tolerated {f.tolerance_text}" for f in over
+        )
         return Verdict("protect first", over[0].id, over[0].sentence, reasons)
     doubtful = [f for f in deciding if f.status in ("open", "failed") or f.method == "truncated"]
     how = {"open": "is open", "failed": "could not be measured"}

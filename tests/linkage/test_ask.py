@@ -141,8 +141,43 @@ def test_a_tolerance_decides(tmp_path: Path) -> None:
     table = written(tmp_path / "t.csv", rows)
     tolerance = {"classes.k": 1, "classes.l_distinct": 1, "linkage.success": 0.05}
     found = unveil.assess(table, Policy(quasi=COLUMNS, sensitive=("s",), tolerance=tolerance))
-    assert found["linkage.success"].status == "over"
+    success = found["linkage.success"]
+    assert success.status == "over"
     assert found.verdict.because == "linkage.success"
+    assert found.verdict.reasons[0].endswith("%, tolerated at most 5%")
+    curve = success.curves[0]
+    assert isinstance(curve, Curve) and curve.series is not None and success.baseline is not None
+    assert curve.levels[0][0] == pytest.approx(success.baseline) and curve.levels[1] == (0.05, "tolerated: 5%")
+    own = [(x, y) for x, y, s in zip(curve.x, curve.y, curve.series, strict=True) if s == "all facts right"]
+    first = next(int(x) for x, y in own if y > 0.05)
+    assert 1 < first < 4
+    assert f"From {first} known columns on, more than the tolerated 5% are found. " in success.sentence
+    more = {**tolerance, "linkage.success": 1}
+    sentence = unveil.assess(table, Policy(quasi=COLUMNS, sensitive=("s",), tolerance=more))["linkage.success"].sentence
+    assert "However many columns are known, no more than the tolerated 100% are found. " in sentence
+
+
+def test_where_numbers_are_left_out_it_may_be_fewer(tmp_path: Path) -> None:
+    """Of 30 columns, 1 to 6, 8, 11, 14 … are tried."""
+    rng, names = random.Random(0), [f"c{i}" for i in range(30)]
+    rows = [tuple(int(rng.random() < 0.3) for _ in names) for _ in range(2_000)]
+    found = unveil.assess(written(tmp_path / "t.csv", rows, ",".join(names)), Policy(quasi=(tuple(names),)))
+    curve, sentence = found["linkage.success"].curves[0], found["linkage.success"].sentence
+    assert isinstance(curve, Curve) and 14.0 in curve.x and 13.0 not in curve.x
+    assert "From 14 known columns on, if not before, one in two is found" in sentence
+
+
+def test_attackers_say_what_counts_as_the_same(tmp_path: Path) -> None:
+    rows = [(i % 9, i % 4, i % 5, 0) for i in range(60)]
+    policy = Policy(quasi=("a", "b", "c"), compare={"a": "2", "b": "~3"})
+    said = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,d"), policy)["linkage.success"].attacker
+    assert "(a at most 2 apart and b alike up to 3 apart counts as the same)" in said
+
+
+def test_sparsity_is_exact_where_that_takes_seconds(tmp_path: Path) -> None:
+    rows = [(i % 97, i % 101, i % 5, i % 2) for i in range(12_000)]
+    found = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,d"), Policy(quasi=("a", "b", "c")))
+    assert found["linkage.sparsity"].method == "exact"
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,16 @@ def test_links_belong_to_the_release_that_was_read(tmp_path: Path) -> None:
     assert one is not None and two is not None and one < 0.1 and two > 0.9
 
 
+def test_those_who_fit_are_placed_whoever_does_not(unveil: Unveil, tmp_path: Path) -> None:
+    """Ann and Bob fit two rows, and Cy none."""
+    written(tmp_path / "release.csv", "age,sex", [(30, "f"), (30, "f"), (50, "m")])
+    written(tmp_path / "known.csv", "age,sex", [(30, "f"), (30, "f"), (70, "m")])
+    found = told(unveil("link", "release.csv", "--known", "known.csv", "--columns", "age,sex", "--format", "json"))
+    said = "If all that is known of the 2 who fit a row is right and no row is two people, 1 of the likeliest rows"
+    assert said in found["sentence"]
+    assert found["curves"][0]["reading"].endswith("if 2% of the facts are wrong.")
+
+
 def test_a_tolerance_of_nothing_is_refused(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     done = unveil("link", files[0], "--known", files[1], "--tolerance", ".1")
     assert done.returncode == 2 and "of what?" in done.stderr

@@ -45,6 +45,9 @@ CURVES = {
         kind="line", x=tuple(range(1, 5)) * 6, y=tuple(range(24)), low=(0,) * 24, high=tuple(range(1, 25)),
         series=tuple(name for name in ("one", "two", "three", "four", "five", "six") for _ in range(4)), x_scale="log",
     ),
+    "levels": curve(
+        kind="line", x=(1, 2), y=(0.2, 0.4), y_label="share of rows", levels=((0.01, "guessing"), (0.7, "tolerated")),
+    ),
     "no lines": curve(kind="line", series=()),
     "nothing": curve(),
     "no name": curve(x_scale="category"),
@@ -155,6 +158,12 @@ def test_bars_never_overlap_and_miss_no_height(x: list[float], scale: str) -> No
     assert all(b["x"] <= b["x2"] for b in drawn)
     assert all(a["x2"] <= b["x"] * (1 + 1e-9) for a, b in pairwise(drawn))
     assert max(b["y"] for b in drawn) == max(y)
+
+
+def test_levels_are_dashed_rules_with_their_labels() -> None:
+    picture = svg(CURVES["levels"])
+    assert len([e for e in parts(picture) if e.get("stroke-dasharray")]) == 2
+    assert {"guessing", "tolerated", "80%"} <= set(texts(picture))  # the axis reaches beyond the highest
 
 
 def test_the_mark_is_a_dashed_rule_with_its_label() -> None:

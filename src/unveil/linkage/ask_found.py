@@ -137,7 +137,7 @@ def _success(
         confidence=None if at.exact else at.confidence,
         share=at.success.interval,
         baseline=at.baseline,
-        curves=tuple(_curves(right, others, people, known)),
+        curves=tuple(_curves(right, others, people, known, policy.tolerated("linkage.success"))),
         exposed=_exposed(at, people, policy, run),
         source=f"{MERENER}; {NARAYANAN}",
     )
@@ -152,7 +152,7 @@ def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, po
     less = with_interval(off.success.value, off.success.interval) if off.success.value < value else "about as many"
     said = (
         f"With {counted(known, people.thing)} known, {percent(value)} of the {people.many} are found{apart}, {less} if "
-        f"one fact in ten is wrong. {_crossing(right, people)}"
+        f"one fact in ten is wrong. {_crossings(right, people, policy)}"
     )
     short, none = int((people.support < known).sum()), int((people.support == 0).sum())
     if short > none:
@@ -166,27 +166,44 @@ def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, po
     return said
 
 
-def _crossing(outcomes: Sequence[Outcome], people: People) -> str:
-    """From how many things on one in two is found."""
+def _crossings(outcomes: Sequence[Outcome], people: People, policy: Policy) -> str:
+    """From how many things on more are found than is tolerated, and one in two."""
+    tolerance = policy.tolerated("linkage.success")
+    likely = _crossing(outcomes, people, lambda share: share >= _LIKELY, "fewer than one in two is", "one in two is")
+    if tolerance is None:
+        return likely
+    few, many = (
+        f"no more than the tolerated {percent(tolerance)} are",
+        f"more than the tolerated {percent(tolerance)} are",
+    )
+    return f"{_crossing(outcomes, people, lambda share: share > tolerance, few, many)} {likely}"
+
+
+def _crossing(outcomes: Sequence[Outcome], people: People, over: Callable[[float], bool], few: str, many: str) -> str:
+    """From how many things on ``many`` found."""
 
     def reached(success: Callable[[Outcome], float]) -> int | None:
-        under = [o.known for o in outcomes if not success(o) >= _LIKELY]
+        under = [o.known for o in outcomes if not over(success(o))]
         return next((o.known for o in outcomes if o.known > max(under, default=0)), None)
 
-    likely = reached(lambda o: o.success.value)
+    first = reached(lambda o: o.success.value)
     sure = reached(lambda o: o.success.interval[0]) == reached(lambda o: o.success.interval[1])
     far = "" if sure else ", as far as the draws tell"
-    if likely is None:
+    if first is None:
         last, most = outcomes[-1].known, int(people.support.max())
-        many = f"However many {people.thing}s are" if last == most else f"With up to {counted(last, people.thing)}"
-        return f"{many} known, fewer than one in two is found{far}."
-    if likely > 1 and likely == int(people.support.max()):
-        return f"Only with all {likely:,} known one in two is found{far}."
-    return f"From {counted(likely, f'known {people.thing}')} on, one in two is found{far}."
+        all_of = f"However many {people.thing}s are" if last == most else f"With up to {counted(last, people.thing)}"
+        return f"{all_of} known, {few} found{far}."
+    if first > 1 and first == int(people.support.max()):
+        return f"Only with all {first:,} known {many} found{far}."
+    before = max((o.known for o in outcomes if o.known < first), default=0)
+    gap = "" if before == first - 1 else ", if not before"
+    return f"From {counted(first, f'known {people.thing}')} on{gap}, {many} found{far}."
 
 
-def _curves(right: Sequence[Outcome], others: dict[str, _Line], people: People, known: int) -> Iterator[Curve]:
-    yield _by_known(right, others, people)
+def _curves(
+    right: Sequence[Outcome], others: dict[str, _Line], people: People, known: int, tolerance: float | None
+) -> Iterator[Curve]:
+    yield _by_known(right, others, people, tolerance)
     if any(percent(o.success.value) != percent(o.row_success.value) for o in right):
         yield _line_of(
             f"The same, if only their own {people.one} counts", right, people, lambda o: o.row_success,
@@ -200,7 +217,7 @@ def _curves(right: Sequence[Outcome], others: dict[str, _Line], people: People, 
         yield lead(scored.apart, people.many, f"With {counted(known, people.thing)} known: ", scored.confidence)
 
 
-def _by_known(right: Sequence[Outcome], others: dict[str, _Line], people: People) -> Curve:
+def _by_known(right: Sequence[Outcome], others: dict[str, _Line], people: People, tolerance: float | None) -> Curve:
     """Success of all attackers."""
     named = [others[key] for key in ("any", "bare", "scores", "wrong", "rare") if key in others]
     lines = [_Line("all facts right", tuple(right)), *named]
@@ -218,11 +235,18 @@ def _by_known(right: Sequence[Outcome], others: dict[str, _Line], people: People
         low=tuple(o.success.interval[0] for _, o in points),
         high=tuple(o.success.interval[1] for _, o in points),
         series=tuple(name for name, _ in points),
+        levels=_levels(baseline, tolerance),
         x_scale=scale(last.known),
         reading=f"With all facts right, {percent(last.success.value)} are found with "
         f"{counted(last.known, people.thing)} known; bands are intervals at {percent(last.confidence)} confidence, and "
         f"guessing finds {percent(baseline)}, 1 in {round(1 / baseline):,}.",
     )
+
+
+def _levels(baseline: float, tolerance: float | None) -> tuple[tuple[float, str], ...]:
+    """What guessing achieves, and what is tolerated."""
+    guessing = (baseline, f"guessing: {percent(baseline)}")
+    return (guessing,) if tolerance is None else (guessing, (tolerance, f"tolerated: {percent(tolerance)}"))
 
 
 def _line_of(title: str, outcomes: Sequence[Outcome], people: People, which: Any, label: str) -> Curve:

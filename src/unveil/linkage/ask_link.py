@@ -130,6 +130,11 @@ def _linked(
     return kept[2]
 
 
+def _many(table: Table, held: Table) -> bool:
+    """Whether there are enough to see from them how often facts are wrong."""
+    return min(table.rows, held.rows) >= _MANY
+
+
 def _found(
     case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
 ) -> tuple[Linkage, OneToOne]:
@@ -139,7 +144,7 @@ def _found(
     from unveil.linkage.link.possible import possible
 
     sides = _sides(case, table, held, columns, policy, run)
-    if min(table.rows, held.rows) >= _MANY:
+    if _many(table, held):
         mistakes = estimated_mistakes(sides, outside=_OUTSIDE, run=run)
         found = link(sides, errors=mistakes.errors, outside=mistakes.outside, run=run)
     else:
@@ -224,7 +229,7 @@ def _finding(
         missing="A missing value rules nobody out.",
         baseline=1 / table.rows,
         sentence=said,
-        curves=(_by_sureness(found), *_by_lead(found)),
+        curves=(_by_sureness(found, _many(table, held)), *_by_lead(found)),
         exposed=_exposed(found, policy, run),
         source=_SOURCE,
     )
@@ -252,10 +257,11 @@ def _said(found: Linkage, one: OneToOne, measured: _Measured | None) -> str:
     else:
         said = f"Of {people}, {expected} can be expected to be linked to their row by the best match"
     said += f"; {found.alone:,} fit one row only, {found.without:,} none."
-    if not found.without:
+    if found.without < found.n:
         estimate = "" if one.method == "exact" else ", by estimate"
+        of = f" of the {found.n - found.without:,} who fit a row" if found.without else ""
         said += (
-            f" If all that is known is right and no row is two people, {number(round(one.expected_best))} of the "
+            f" If all that is known{of} is right and no row is two people, {number(round(one.expected_best))} of the "
             f"likeliest rows are right{estimate}."
         )
     return said
@@ -278,7 +284,7 @@ def _never(case: Case, table: Table, held: Table, columns: tuple[str, ...], poli
     return said
 
 
-def _by_sureness(found: Linkage) -> Curve:
+def _by_sureness(found: Linkage, many: bool) -> Curve:
     """How many people are linked how surely."""
     import numpy as np
 
@@ -286,6 +292,7 @@ def _by_sureness(found: Linkage) -> Curve:
     step = np.minimum((there * _STEPS).astype(np.int64), _STEPS - 1)
     counts = np.bincount(step, minlength=_STEPS)
     sure = int((there >= _SURE).sum())
+    wrong = "facts are as often wrong as the files suggest" if many else f"{percent(_ERRORS)} of the facts are wrong"
     return Curve(
         title="Known people by how sure the attacker is of the best match",
         kind="bars",
@@ -294,8 +301,7 @@ def _by_sureness(found: Linkage) -> Curve:
         x=tuple(percent(i / _STEPS) for i in range(_STEPS)),
         y=tuple(int(c) for c in counts),
         x_scale="category",
-        reading=f"The attacker is right more often than not about {sure:,} of {found.n:,} people, if facts are as "
-        "often wrong as the files suggest.",
+        reading=f"The attacker is right more often than not about {sure:,} of {found.n:,} people, if {wrong}.",
     )
 
 

@@ -24,7 +24,7 @@ from unveil.wording import counted, percent
 
 __all__ = ["sparse_findings"]
 
-_ALL = 10_000  # records up to which each is compared with all others
+_ALL = 30_000_000_000  # records times values up to which each record is compared with all others: a few seconds
 _SAMPLE = 400
 _FEW = 100
 _WORK = 1_000_000_000
@@ -36,7 +36,7 @@ def sparse_findings(people: People, known: int, policy: Policy, run: Run) -> Ite
     """Sparsity, and the success that is guaranteed. Dates are left out: they only tell people apart further."""
     records = people.records.part(0)
     make, long = maker(people, known, policy), tail(records)
-    found = sparsity(records, sample=None if records.n <= _ALL else _SAMPLE, run=run)
+    found = sparsity(records, sample=None if records.n * len(records.value) <= _ALL else _SAMPLE, run=run)
     yield _sparsity(found, long, people, run, make)
     yield _bound(found, long, people, known, run, make)
 
@@ -187,8 +187,9 @@ def _said(counting: float, theorem: dict[int, float], people: People, known: int
     reached = next((m for m, p in theorem.items() if p >= _LIKELY), None)
     if reached is None:
         return said
+    enough = "is enough" if reached == 1 else "are enough"
     return (
-        f"{said} By the theorem, {counted(reached, f'random {people.thing}')} are enough to find one in two of the "
+        f"{said} By the theorem, {counted(reached, f'random {people.thing}')} {enough} to find one in two of the "
         f"{people.many}."
     )
 

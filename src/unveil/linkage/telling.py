@@ -33,9 +33,15 @@ _MISSING = "A missing value is nothing that could be known of a person, and agre
 
 def maker(people: People, known: int, policy: Policy) -> Any:
     """Makes findings with what all of them have in common."""
+    from unveil.linkage.similarity import named
+
     what = f"{counted(known, 'random value')} of a person among {listed(people.among, 12)}"
     if people.rated:
         what = f"{counted(known, 'random rating')} of a person, each with {listed(people.among)}"
+
+    near = [f"{c} {named(how).said}" for c, how in policy.compare.items() if c in people.among]
+    if near:
+        what += f" ({listed(near)} counts as the same)"
 
     def make(finding_id: str, title: str, value: float, sentence: str, **more: Any) -> Finding:
         tolerance = policy.tolerated(finding_id)

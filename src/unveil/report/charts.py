@@ -121,7 +121,8 @@ def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
 
 def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
     x = _names(plot) if plot.scale == "category" else _numbers(plot, plot.x, mark)
-    values = (*plot.low, *plot.y, *plot.high)
+    levels = [(y, text) for y, text in plot.curve.levels if math.isfinite(y)]
+    values = (*plot.low, *plot.y, *plot.high, *(y for y, _ in levels))
     bands, drawn = [], []
     for style, rows in zip(_STYLES, by_line(plot).values(), strict=False):
         base = _chart(rows).encode(x=x)
@@ -130,7 +131,22 @@ def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
         band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
         bands.append(band.encode(y=_values(plot, values, "low"), y2="high:Q"))
     banded = plot.curve.low is not None or plot.curve.high is not None
-    return [*(bands if banded else []), *drawn]
+    return [*(bands if banded else []), *drawn, *_level_layers(levels)]
+
+
+def _level_layers(levels: Sequence[tuple[float, str]]) -> list[alt.Chart]:
+    """Dashed rules across the plot, with labels above them: to the right and to the left in turn, as neighbours may be
+    close."""
+    import altair as alt
+
+    layers = []
+    for k, (y, text) in enumerate(levels):
+        base = _chart([{"y": y, "label": label(text, 40)}]).encode(y=alt.Y("y:Q"))
+        layers.append(base.mark_rule(color=(INK, RED)[k % 2], strokeDash=[5, 3], strokeWidth=1))
+        side: Literal["left", "right"] = "left" if k % 2 else "right"
+        said = base.mark_text(align=side, baseline="bottom", dy=-2, fontSize=_FONT, color=INK)
+        layers.append(said.encode(x=alt.value(4) if k % 2 else alt.value("width"), text="label:N"))
+    return layers
 
 
 def _one_line(count: int) -> dict[str, Any]:
