@@ -186,7 +186,7 @@ def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[s
     if isinstance(case.release, Table) and not (policy.quasi or policy.ratings):
         doubts.append("Nobody said what an attacker may know.")
     doubts += _estimated(case, policy, findings)
-    if policy.ratings and policy.tolerated("linkage.success") is None:
+    if policy.ratings and all(policy.tolerated(f"linkage.{name}") is None for name in ("success", "own_row")):
         found = next((f.value_text for f in findings if f.id == "linkage.success"), "an unknown share")
         doubts.append(
             f"Someone who knows {counted(policy.things_known, 'rating')} of a person finds {found} of the people, and "

@@ -63,6 +63,7 @@ _DEFAULT: dict[str, float | None] = {
     "classes.presence": None,
     "classes.known_items": None,
     "linkage.success": None,
+    "linkage.own_row": None,
     "linkage.unicity": None,
     "linkage.sparsity": None,
     "linkage.success_bound": None,

@@ -74,6 +74,11 @@ def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: P
     [
         (("--tolerance", "linkage.success=.0001"), 1, "nothing was written"),
         (
+            ("--tolerance", "linkage.success=.0001", "--tolerance", "classes.k=off", "--method", "values"),
+            1,
+            "rows that become equal in everything released count as found",
+        ),
+        (
             ("--tolerance", "linkage.success=.2", "--tolerance", "classes.k=50", "--method", "columns"),
             1,
             "classes.k stands in the way: not within tolerance even after columns\nunveil: protections of tables "

@@ -63,8 +63,10 @@ def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) ->
             assert finding.method == "exact"
             assert finding.interval is None
             assert finding.value == pytest.approx(truth)
-        at = found["linkage.success"].curves[1].x.index(3.0)
-        assert found["linkage.success"].curves[1].y[at] == pytest.approx(own)
+        row = found["linkage.own_row"]
+        assert row.value == pytest.approx(own) and row.method == "exact" and row.baseline == pytest.approx(1 / 300)
+        assert isinstance(row.curves[0], Curve)
+        assert row.curves[0].y[row.curves[0].x.index(3.0)] == pytest.approx(own)
         bound = found["linkage.success_bound"]
         assert bound.interval is not None
         assert bound.interval[0] <= own
@@ -220,7 +222,7 @@ def test_the_order_of_rows_does_not_matter(width: int, tmp_path: Path) -> None:
         made = unveil.assess(written(tmp_path / "t.csv", rows, ",".join(names)), policy)
         assert made["linkage.success"].method == "simulation"
         found.append([(f.id, f.value, f.interval, f.sentence, f.curves) for f in made.findings if "linkage" in f.id])
-    assert len(found[0]) == 4 and found[0] == found[1]
+    assert len(found[0]) == 5 and found[0] == found[1]
 
 
 def test_how_many_things_must_be_sensible() -> None:

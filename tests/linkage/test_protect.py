@@ -4,7 +4,7 @@ again."""
 from __future__ import annotations
 
 import datetime
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
 
@@ -66,7 +66,7 @@ def policy(tolerance: float | None = None, quasi: tuple[str, ...] = QUASI, **mor
 def search_of(table: Table, quasi: tuple[str, ...] = QUASI, known: int = 4, **hierarchies: Hierarchy) -> Search:
     said = Policy(quasi=quasi)
     made = ladders(table, quasi, hierarchies, said, Run())
-    return RowsSearch(made, known, {}, Run(), np.arange(table.rows))
+    return RowsSearch(made, known, {}, Run(), False, np.arange(table.rows))
 
 
 # ---- ladders ---------------------------------------------------------------------------------------------------------
@@ -263,6 +263,34 @@ def test_every_offer_holds_when_it_is_attacked_again(table: Table, method: str) 
     truth = made.case.truth
     assert truth is not None and (truth >= 0).sum() == made.release.size["rows"]
     assert isinstance(made.release, Table) and made.case.original is table
+
+
+def own_rows_found(rows: list[tuple[object, ...]], m: int) -> float:
+    """How often someone names the very row who knows m random values of it, all of whose values are there."""
+    total = 0.0
+    for row in rows:
+        sets = list(combinations(range(len(row)), m))
+        total += sum(1 / sum(all(o[i] == row[i] for i in s) for o in rows) for s in sets) / len(sets)
+    return total / len(rows)
+
+
+@pytest.mark.parametrize("method", ["values", "mixed"])
+def test_where_rows_become_equal_only_the_own_one_may_count(method: str) -> None:
+    """In a table of nothing but quasi-identifiers, whatever is coarsened makes rows equal, which count as found."""
+    rng = np.random.default_rng(3)
+    rows = pa.table(
+        {c: np.minimum(rng.geometric(p, 200), 9) for c, p in zip("abcd", (0.3, 0.4, 0.5, 0.6), strict=True)}
+    )
+    said = {**OFF, "linkage.success": 0.05}
+    of_all = Policy(quasi=tuple("abcd"), things_known=3, tolerance=said)
+    assert unveil.protect(unveil.read(rows), of_all, method=method).case is None
+    own = Policy(quasi=tuple("abcd"), things_known=3, tolerance={**OFF, "linkage.own_row": 0.05})
+    made = unveil.protect(unveil.read(rows), own, method=method)
+    assert made.case is not None and isinstance(made.release, Table)
+    left = pa.Table.from_batches(made.release.batches())
+    found = own_rows_found(list(zip(*left.to_pydict().values(), strict=True)), 3)
+    assert found <= 0.05 < own_rows_found(list(zip(*rows.to_pydict().values(), strict=True)), 3)
+    assert made.assessment["linkage.own_row"].value == pytest.approx(found)
 
 
 def test_what_was_not_changed_is_as_it_was(table: Table) -> None:

@@ -88,7 +88,8 @@ def command(
 
     In a table with one row per person, columns are coarsened or left out, rare values put together, or rows left out,
     so that someone who knows a few random columns of a person finds the row no more often than is tolerated
-    (linkage.success). All other columns stay as they are.
+    (linkage.success; or linkage.own_row, for which finding an equal row does not count). All other columns stay as they
+    are.
 
     In ratings (--ratings person,item,value,date), values and dates are coarsened or left out, rare items left out, or
     people left out, so that someone who knows a few random ratings finds the person no more often than is tolerated.
@@ -169,6 +170,11 @@ def _hints(made: Protected, case: Case, policy: Policy) -> Iterator[str]:
         yield (
             f"protections of tables do not aim at {listed(not_aimed_at)}: with {off} {they} would only inform; or try "
             "another --method, or a lower tolerance for linkage.success"
+        )
+    elif "linkage.success" in names and not policy.ratings:
+        yield (
+            "rows that become equal in everything released count as found: with --tolerance linkage.success=off "
+            "--tolerance linkage.own_row=.05, say, only the own row counts"
         )
     elif policy.ratings:
         yield (

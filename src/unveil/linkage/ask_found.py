@@ -42,6 +42,8 @@ def found_findings(people: People, known: int, policy: Policy, run: Run) -> Iter
     )
     make = maker(people, known, policy)
     yield _success(right, _others(people, ms, run), people, known, policy, run, make)
+    if policy.tolerated("linkage.own_row") is not None or _differs(right):
+        yield _own_row(right, people, known, policy, make)
     singled_out = _singled_out(_at(right, known), people, known, run)
     yield _unicity(right, singled_out, people, known, make)
 
@@ -144,6 +146,37 @@ def _success(
     return found
 
 
+def _differs(right: Sequence[Outcome]) -> bool:
+    """Whether some are as good as others, which are found in their place."""
+    return any(percent(o.success.value) != percent(o.row_success.value) for o in right)
+
+
+def _own_row(right: Sequence[Outcome], people: People, known: int, policy: Policy, make: Any) -> Finding:
+    at = _at(right, known)
+    only = f"their own {people.one}" if people.one == "row" else "themselves"
+    found: Finding = make(
+        "linkage.own_row",
+        f"{people.many.capitalize()} found by someone who knows {counted(known, f'random {people.thing}')}, counting "
+        f"only {only}",
+        at.row_success.value,
+        f"For {percent(at.row_success.value)} of the {people.many}, it is {only} that someone finds who knows "
+        f"{counted(known, people.thing)}, and not one that is equal in everything released.",
+        method="exact" if at.exact else "simulation",
+        interval=None if at.exact else at.row_success.interval,
+        confidence=None if at.exact else at.confidence,
+        share=at.row_success.interval,
+        baseline=1 / at.records,
+        curves=(
+            _line_of(
+                f"The same by how many {people.thing}s are known", right, people, lambda o: o.row_success,
+                f"share of {people.many} found",
+            ),
+        ),
+        source=MERENER,
+    )  # fmt: skip
+    return found
+
+
 def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, policy: Policy) -> str:
     at = _at(right, known)
     value, row = at.success.value, at.row_success
@@ -204,11 +237,6 @@ def _curves(
     right: Sequence[Outcome], others: dict[str, _Line], people: People, known: int, tolerance: float | None
 ) -> Iterator[Curve]:
     yield _by_known(right, others, people, tolerance)
-    if any(percent(o.success.value) != percent(o.row_success.value) for o in right):
-        yield _line_of(
-            f"The same, if only their own {people.one} counts", right, people, lambda o: o.row_success,
-            f"share of {people.many} found",
-        )  # fmt: skip
     yield _learned(others["alike"].outcomes, people)
     if len(_at(right, known).by_support()) > 1:
         yield _by_support(_at(right, known), people)

@@ -46,7 +46,7 @@ def _made(case: Case, policy: Policy, run: Run, strictness: float, kinds: Sequen
     from unveil.linkage.safer.moves import smallest_plan
 
     table, search = _table(case, policy), _search(case, policy, run)
-    aim = strictness * min(policy.wanted("linkage.success"), search.weigh(search.start))
+    aim = strictness * min(policy.wanted(_aimed_at(policy)), search.weigh(search.start))
     plan = smallest_plan(
         search, aim, kinds or search.kinds, lambda done: run.progress("choosing what to give up", done)
     )
@@ -89,6 +89,15 @@ def _columns(policy: Policy) -> tuple[str, ...]:
     return policy.ratings[1:] or policy.quasi_columns
 
 
+def _own_row(policy: Policy) -> bool:
+    """Whether only the own row counts as found: if there is a tolerance for that and none for equal ones."""
+    return policy.tolerated("linkage.success") is None and policy.tolerated("linkage.own_row") is not None
+
+
+def _aimed_at(policy: Policy) -> str:
+    return "linkage.own_row" if _own_row(policy) else "linkage.success"
+
+
 def _search(case: Case, policy: Policy, run: Run) -> Search:
     """The search for a plan; the same one for the same case, policy and run."""
     held = _searches.get(case)
@@ -109,7 +118,7 @@ def _rows_search(case: Case, policy: Policy, run: Run) -> RowsSearch:
     made = ladders(table, columns, case.hierarchies, policy, run)
     names = [c for c in table.columns if c not in (*columns, *policy.identifier)]
     other = same([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
-    return RowsSearch(made, policy.things_known, similarities(policy, columns), run, other)
+    return RowsSearch(made, policy.things_known, similarities(policy, columns), run, _own_row(policy), other)
 
 
 def _ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
@@ -122,7 +131,7 @@ def _ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
     person, item, *others = policy.ratings
     codes = table.codes([person, item], policy.missing, run)
     made = [plain_ladder(item, codes[item]), *ladders(table, others, case.hierarchies, policy, run)]
-    return RatingsSearch(made, policy.things_known, similarities(policy, columns), run, codes[person])
+    return RatingsSearch(made, policy.things_known, similarities(policy, columns), run, _own_row(policy), codes[person])
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------

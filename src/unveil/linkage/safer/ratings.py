@@ -109,7 +109,7 @@ class RatingsSearch(Search):
         people = numbers_known(records, self.known)
         if not people:
             return Found(who[:0], np.empty(0), 1.0, True)
-        return found(self._outcomes(records, list(people), everyone), people, who, self.run.confidence)
+        return found(self._outcomes(records, list(people), everyone), people, who, self.run.confidence, self.own_row)
 
     def _outcomes(self, records: Records, ms: list[int], everyone: bool) -> tuple[Outcome, ...]:
         """What someone achieves who knows so many ratings: counted where that is quick, and else played."""

@@ -60,7 +60,7 @@ class RowsSearch(Search):
             records, list(people), rng=self.run.rng("linkage.protect"), equals=np.bincount(kind)[kind],
             targets=len(kept) if everyone else TARGETS, confidence=self.run.confidence, run=self.run,
         )  # fmt: skip
-        return found(outcomes, people, kept, self.run.confidence)
+        return found(outcomes, people, kept, self.run.confidence, self.own_row)
 
     def last_resorts(self) -> Iterator[Plan]:
         """All sets of columns on their coarsest labels, the largest ones first, as long as that is little work: with

@@ -94,15 +94,16 @@ def numbers_known(records: Records, known: int) -> dict[int, int]:
     return {int(m): int(n) for m, n in zip(there, people, strict=True) if m}
 
 
-def found(outcomes: Sequence[Outcome], people: Mapping[int, int], who: Ints, confidence: float) -> Found:
+def found(outcomes: Sequence[Outcome], people: Mapping[int, int], who: Ints, confidence: float, own_row: bool) -> Found:
     """What the attack says of everyone: one outcome for each of the numbers of things known, in that order, and how
-    many ``people`` are known by as many. ``who`` says whose the records are."""
+    many ``people`` are known by as many. ``who`` says whose the records are. With ``own_row``, one that is equal is
+    not enough."""
     last = outcomes[-1]
     rows, chances = list[Ints](), list[Floats]()
     for outcome in outcomes:
         own = outcome.support >= outcome.known if outcome is last else outcome.support == outcome.known
         rows.append(outcome.rows[own])
-        chances.append(outcome.found[own])
+        chances.append((outcome.row_found if own_row else outcome.found)[own])
     share = np.array(list(people.values())) / sum(people.values())
     everyone = float(share @ [_mean(own) for own in chances])
     place, chance = np.concatenate(rows), np.concatenate(chances)
@@ -133,8 +134,8 @@ def _most(mean: float, people: int, exact: bool, confidence: float) -> float:
 
 @dataclass(eq=False)
 class Search(ABC):
-    """The ladders of all columns that someone may know, how many things are known, and how values are compared. What
-    was weighed is remembered.
+    """The ladders of all columns that someone may know, how many things are known, how values are compared, and whether
+    only their ``own_row`` counts as found, or one that is equal, too. What was weighed is remembered.
 
     Rows and people have numbers of their own here, in an order of their values, so that nothing depends on the order
     they come in; ``row[i]`` is the row of the table that is number i. ``size`` is how many there are who can be left
@@ -145,6 +146,7 @@ class Search(ABC):
     known: int
     similarities: Mapping[str, Similarity]
     run: Run
+    own_row: bool
     row: Ints = field(init=False)
     size: int = field(init=False)
     _codes: list[Small] = field(init=False)
