@@ -36,6 +36,7 @@ _HEIGHT = 215
 _ROW = 20  # a bar of a chart on its side
 _BAR = 52  # the widest upright bar
 _FONT = 13.5  # measured a little larger than drawn: the page's typeface may be wider than the one measured here
+_NEAR = 0.09  # of the height of a plot: labels would overlap
 _LINE = 15
 _LETTER = 7.5  # pixels of a character of the legend, at most, as a rule
 _FEW = 16  # up to so many points of one line among several are shown each
@@ -131,21 +132,22 @@ def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
         band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
         bands.append(band.encode(y=_values(plot, values, "low"), y2="high:Q"))
     banded = plot.curve.low is not None or plot.curve.high is not None
-    return [*(bands if banded else []), *drawn, *_level_layers(levels)]
+    return [*(bands if banded else []), *drawn, *_level_layers(levels, max((0.0, *values)) - min((0.0, *values)))]
 
 
-def _level_layers(levels: Sequence[tuple[float, str]]) -> list[alt.Chart]:
-    """Dashed rules across the plot, with labels above them: to the right and to the left in turn, as neighbours may be
-    close."""
+def _level_layers(levels: Sequence[tuple[float, str]], height: float) -> list[alt.Chart]:
+    """Dashed rules across the plot, with labels above them: to the right, where lines of what rises with what is known
+    have left, unless another label is so near on an axis of that height."""
     import altair as alt
 
-    layers = []
+    layers = list[alt.Chart]()
     for k, (y, text) in enumerate(levels):
+        near = any(abs(y - other) < _NEAR * height for other, _ in levels[:k])
         base = _chart([{"y": y, "label": label(text, 40)}]).encode(y=alt.Y("y:Q"))
         layers.append(base.mark_rule(color=(INK, RED)[k % 2], strokeDash=[5, 3], strokeWidth=1))
-        side: Literal["left", "right"] = "left" if k % 2 else "right"
+        side: Literal["left", "right"] = "left" if near else "right"
         said = base.mark_text(align=side, baseline="bottom", dy=-2, fontSize=_FONT, color=INK)
-        layers.append(said.encode(x=alt.value(4) if k % 2 else alt.value("width"), text="label:N"))
+        layers.append(said.encode(x=alt.value(4) if near else alt.value("width"), text="label:N"))
     return layers
 
 
