@@ -108,6 +108,15 @@ def test_nothing_is_written_where_it_fails(
     assert [p.name for p in written.parent.iterdir()] == ["people.csv"]
 
 
+def test_what_was_tried_is_reported_though_nothing_reaches_it(unveil: Unveil, written: Path) -> None:
+    wanted = ("--quasi", "age,sex,zip,select", "--insensitive", "weight", "--tolerance", "linkage.success=.0001")
+    done = unveil("protect", written, *wanted, "--method", "values", "-o", "safe.csv", "--report", "tried.html")
+    assert done.returncode == 1
+    assert "no release was written, and what was tried is in tried.html" in done.stderr
+    assert sorted(p.name for p in written.parent.iterdir()) == ["people.csv", "tried.html"]
+    assert "Put rare values together" in (written.parent / "tried.html").read_text()
+
+
 def test_a_table_with_two_columns_to_know_is_refused(unveil: Unveil, written: Path) -> None:
     done = unveil("protect", written, "--quasi", "age,zip", "--insensitive", "weight,sex,select", "-o", "safe.csv")
     assert done.returncode == 2

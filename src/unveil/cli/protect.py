@@ -99,6 +99,7 @@ def command(
     """
     from unveil.protect import protect
     from unveil.release import Transactions
+    from unveil.release.target import atomic
     from unveil.release.write import writer
 
     if mapping_file and Path(mapping_file).suffix.lower() != ".csv":
@@ -130,7 +131,12 @@ def command(
             tell(f"report written to {shown(report, 200)}")
     click.echo(text, nl=False)
     if made.case is None:
-        tell("no protection that was tried reaches the tolerance; nothing was written")
+        written = "nothing was written"
+        if report:
+            with atomic(report) as target:
+                target.write(page.encode())
+            written = f"no release was written, and what was tried is in {shown(report, 200)}"
+        tell(f"no protection that was tried reaches the tolerance; {written}")
         for hint in _hints(made, case, policy):
             tell(hint)
         return 0 if exit_zero else 1
