@@ -469,10 +469,13 @@ def test_categories_come_from_a_file(unveil: Unveil, written: Path, shop: Transa
 def test_out_of_reach_writes_nothing(unveil: Unveil, tmp_path: Path) -> None:
     file = tmp_path / "three.dat"
     unveil_write(baskets([10, 60, 110]), file)
-    done = unveil("protect", file, "-o", tmp_path / "safe.dat", "--report", tmp_path / "r.html")
+    done = unveil("protect", file, "-o", tmp_path / "safe.dat")
     assert done.returncode == 1
     assert "nothing was written" in done.stderr
     assert os.listdir(tmp_path) == ["three.dat"]
+    done = unveil("protect", file, "-o", tmp_path / "safe.dat", "--report", tmp_path / "r.html")
+    assert done.returncode == 1
+    assert sorted(os.listdir(tmp_path)) == ["r.html", "three.dat"]
 
 
 def unveil_write(tx: Transactions, path: Path) -> None:
