@@ -123,6 +123,17 @@ def _gathered(score: Any, own: Any, even: Any, least: Any, similar: Any, learned
     return count
 
 
+@kernel
+def _apart(score: Any, own: Any, similar: Any, learned: Any, kinds: Any) -> Any:
+    """Fill a kind for every record, of the same number."""
+    _, _, scores, owns, many, alike, agreeing = kinds
+    for y in range(len(score)):
+        scores[y], owns[y], many[y] = score[y], own[y], 1
+        if len(similar):
+            alike[y], agreeing[y] = similar[y], learned[y]
+    return len(score)
+
+
 # ---- belief ----------------------------------------------------------------------------------------------------------
 
 
@@ -181,6 +192,7 @@ def scored(
     kinds, own, even = _kinds(n), model.own, True
     for y in range(n):
         even &= weighing or own[y] == own[0]
+    each = not even and model.elsewhere > 0.0  # all are possible, and most differ
     begin, end = np.empty(most, np.int64), np.empty(most, np.int64)
     under, upto = np.empty(most, np.int64), np.empty(most, np.int64)
     exact_begin, exact_end = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -237,14 +249,18 @@ def scored(
             least = np.int64(0)
             if not weighing and model.elsewhere == 0.0:  # who lacks an attribute is out of the question
                 least = (things - all_have) * one
-            count = _gathered(score, own, even, least, similar, learned, kinds)
+            if each:
+                count, which = _apart(score, own, similar, learned, kinds), np.int64(target)
+            else:
+                count = _gathered(score, own, even, least, similar, learned, kinds)
+                at = _sought(kinds.slot, kinds.score, kinds.own, score[target], own[0 if even else target])
+                which = np.int64(kinds.slot[at])
+                for k in range(count):
+                    kinds.slot[kinds.place[k]] = -1
             if weighing:
                 _deviations(kinds, count, n, logs)
             else:
                 _likelihoods(model, kinds, count, all_have, things, logs)
-            at = _sought(kinds.slot, kinds.score, kinds.own, score[target], own[0 if even else target])
-            told(logs, kinds, count, kinds.slot[at], like.kind > 0, t, j, seen)
-            for k in range(count):
-                kinds.slot[kinds.place[k]] = -1
+            told(logs, kinds, count, which, like.kind > 0, t, j, seen)
             done += 3 * n
     return last
