@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations, permutations, product
 from math import comb, exp, isnan, log
 
@@ -561,9 +562,36 @@ def test_adversaries_that_cannot_be(adversary: object, said: str) -> None:
         adversary()
 
 
-def test_a_similarity_given_by_a_function_is_refused() -> None:
-    records = made([[1.0], [2.0]], as_given(lambda a, b: float(a == b)))
-    with pytest.raises(UnveilError, match="no ranges"):
+@settings(max_examples=30, deadline=None)
+@given(tables(), st.integers(0, 99))
+def test_a_function_does_what_it_says(records: Records, seed: int) -> None:
+    """Those that are at most 1 apart, and those that are both even or both odd, which do not stand together."""
+    ways = {
+        within(1): lambda a, b: float(abs(a - b) <= 1),
+        category(lambda v: v % 2): lambda a, b: float(a % 2 == b % 2),
+    }
+    array = [[records.values[i][int(v)].as_py() if v >= 0 else None for i, v in enumerate(r)] for r in records.array]
+    for named, function in ways.items():
+        one, two = (made(array, [sim] * records.c) for sim in (named, as_given(function)))
+        known = draw(one, np.arange(one.n), 3, np.random.default_rng(seed))
+        other = replace(known, value=np.array(
+            [[-1 if i < 0 else two.values[i].to_pylist().index(one.values[i][int(v)].as_py())
+              for i, v in zip(a, b, strict=True)] for a, b in zip(known.attribute, known.value, strict=True)], np.int32
+        ).reshape(known.value.shape))  # fmt: skip
+        adversaries = [scoreboard(), smallest(), likeliest(0.1), entropic()]
+        found = [attack_with(r, k, adversaries, [1, 2, 3]).outcomes for r, k in ((one, known), (two, other))]
+        for a, b in zip(*found, strict=True):
+            assert a.row_found == pytest.approx(b.row_found) and a.size == pytest.approx(b.size)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda a, b: 1 - abs(a - b) / 9, lambda a, b: float(a == b or a * b in (0, 3, 5))],
+    ids=["grey", "star"],
+)
+def test_functions_that_kernels_cannot_compare_are_refused(function: Callable[[float, float], float]) -> None:
+    records = made([[float(v)] for v in range(6)], as_given(function))
+    with pytest.raises(UnveilError, match="only if it says 0 or 1, and values that are alike stand together"):
         attack(records, ms=[1], rng=np.random.default_rng(0))
 
 

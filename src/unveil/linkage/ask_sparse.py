@@ -48,8 +48,8 @@ def _sparsity(found: Sparsity, long: Tail, people: People, run: Run, make: Any) 
         "linkage.sparsity",
         f"{people.many.capitalize()} {people.who} share half of their {people.values} or more with another",
         value,
-        f"For {with_interval(value, interval)} of the {people.many} there is another one with which they share half of all "
-        f"{people.values} that either has; for {equal} one that is equal. The fewer there are, "
+        f"For {with_interval(value, interval)} of the {people.many} there is another one with which they share half of "
+        f"all {people.values} that either has; for {equal} one that is equal. The fewer there are, "
         f"the less must be known to find someone.{_long_tail(long, people)}",
         method="exact" if found.exact else "simulation",
         interval=None if found.exact else interval,

@@ -17,8 +17,10 @@ adds the triangle inequality. What comes with it:
 Values at hand may satisfy the triangle inequality where others would not: with values 1, 2, 10 and 11, within 1 is an
 equivalence. So it is checked on the values that occur (:meth:`Similarity.is_pseudometric`), whatever was declared.
 
-**Ranges.** The values of an attribute are sorted. For all of these but those given by a function, the values b with
-sim(a, b) ≥ μ > 0 are a run of them, ``low(a) … high(a)``: kernels compare codes and nothing else.
+**Ranges.** The values of an attribute are sorted. The values b with sim(a, b) ≥ μ > 0 are a run of them,
+``low(a) … high(a)``: kernels compare codes and nothing else. A function may say anything; it has ranges if it says 0 or
+1, and those that it says are alike stand together when values that are linked by being alike come one after the other,
+as they do for kinds of values, and for whatever goes by how far apart they are.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ Ints = npt.NDArray[np.int64]
 
 _SLACK = 1e-12
 _ROUNDING = 4e-15  # several times what differences of two numbers are off, as a share of the largest
+_GIVEN = 2_000  # values up to which a function is asked for all pairs
 _CHECKED = 300  # values up to which the triangle inequality of any function is checked
 
 
@@ -107,7 +110,7 @@ class Similarity:
         if not 0 < least <= 1:
             raise UnveilError("a similarity to be reached lies above 0 and is at most 1")
         if self.kind == "given":
-            raise UnveilError(f"{shown(name)}: a similarity given by a function has no ranges")
+            return self._given_ranges(values, name)
         n = len(values)
         if self.kind == "support":
             return np.zeros(n, np.int64), np.full(n, n - 1, np.int64)
@@ -116,8 +119,27 @@ class Similarity:
             raise UnveilError(f"{shown(name)}: values must be in the order in which they are compared")
         return self._runs(x, 1 - least if self.kind == "linear" else 1.0)
 
+    def _given_ranges(self, values: pa.Array, name: str) -> tuple[Ints, Ints]:
+        n = len(values)
+        if n > _GIVEN:
+            raise UnveilError(
+                f"{shown(name)} has {n:,} values; a similarity given by a function can be used for at most {_GIVEN:,}"
+            )
+        near = self.matrix(values, name)
+        if not n:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        low, high = near.argmax(axis=1), n - 1 - near[:, ::-1].argmax(axis=1)
+        if not np.isin(near, (0.0, 1.0)).all() or (near.sum(axis=1) != high - low + 1).any():
+            raise UnveilError(
+                f"{shown(name)}: an attack takes a function only if it says 0 or 1, and values that are alike stand "
+                "together in some order"
+            )
+        return low, high
+
     def order(self, values: pa.Array, name: str = "attribute") -> Ints:
         """The order of values in which those that are alike stand together."""
+        if self.kind == "given" and len(values) <= _GIVEN:
+            return np.argsort(_linked(self.matrix(values, name) > 0), kind="stable")
         return np.argsort(self.numbers(values, name), kind="stable")
 
     def is_pseudometric(self, values: pa.Array, name: str = "attribute") -> bool:
@@ -186,6 +208,17 @@ def _check_scale(scale: float, what: str, zero: bool) -> None:
         raise UnveilError(f"{what} must be a number, 0 or more")
     if not zero and scale == 0:
         raise UnveilError(f"{what} must be above 0")
+
+
+def _linked(near: npt.NDArray[np.bool_]) -> Ints:
+    """The first value that each is linked to, step by step."""
+    first = np.arange(len(near))
+    while len(near):
+        least = np.where(near, first, len(near)).min(axis=1)
+        if (least == first).all():
+            break
+        first = least
+    return first
 
 
 def _check_given(found: Floats, name: str) -> None:
