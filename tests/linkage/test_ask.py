@@ -184,7 +184,7 @@ def test_sparsity_is_exact_where_that_takes_seconds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    [Policy(quasi=("a", "b")), Policy(quasi=COLUMNS[:3], subject="d")],
+    [Policy(quasi=("a", "b")), Policy(quasi=COLUMNS[:3], subject="d", compare={"a": "1"})],
     ids=["two columns", "several rows per person"],
 )
 def test_where_it_is_not_asked(policy: Policy, tmp_path: Path) -> None:
@@ -201,6 +201,49 @@ def test_the_plainest_tables(rows: list[tuple[object, ...]], tmp_path: Path) -> 
     assert not asked or found["linkage.success"].baseline == 1
     assert not asked or found["linkage.unicity"].value == (len(rows) == 1)
     assert bool(asked) == (rows[0][0] != "?")
+
+
+def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
+    """A person is known by three of all values in their rows, or all of these: who has them all, and least else."""
+    rng = random.Random(5)
+    rows = [
+        (*(rng.choice(["1", "2", "3", "4", "?"]) for _ in range(3)), person, rng.choice("xy"))
+        for person in range(90)
+        for _ in range(rng.randrange(1, 4))
+    ]
+    rng.shuffle(rows)
+    owned: dict[object, set[tuple[int, str]]] = {p: set() for p in range(90)}
+    shown: dict[object, set[tuple[object, ...]]] = {p: set() for p in range(90)}
+    for *values, person, secret in rows:
+        owned[person] |= {(i, str(v)) for i, v in enumerate(values) if v != "?"}
+        shown[person].add((*values, secret))
+    equal, alone, ever, some = 0.0, 0.0, 0, [p for p in owned if owned[p]]
+    for p in some:
+        sets = list(combinations(sorted(owned[p]), min(3, len(owned[p]))))
+        fits = [[q for q in owned if set(s) <= owned[q]] for s in sets]
+        ever += any(len(f) == 1 for f in fits)
+        alone += sum(len(f) == 1 for f in fits) / len(sets)
+        for fit in fits:
+            least = min(len(owned[q]) for q in fit)
+            ties = sum(len(owned[q]) == least for q in fit)
+            same = sum(shown[q] == shown[p] for q in owned)
+            equal += (len(owned[p]) == least) * min(1.0, same / ties) / len(sets)
+    policy = Policy(quasi=("a", "b", "c"), sensitive=("s",), subject="d", things_known=3)
+    found = unveil.assess(written(tmp_path / "t.csv", rows), policy)
+    success, unicity = found["linkage.success"], found["linkage.unicity"]
+    assert success.method == unicity.method == "exact"
+    assert success.value == pytest.approx(equal / len(some)) and success.subjects == len(some)
+    assert unicity.value == pytest.approx(alone / len(some))
+    assert unicity.sentence.endswith(f"single each out best, {percent(ever / len(some))} of the people are.")
+    assert success.title == "People found by someone who knows 3 random values"
+    bound = found["linkage.success_bound"].value
+    assert bound is not None and bound <= success.value
+    curve = success.curves[0]
+    assert isinstance(curve, Curve) and curve.series is not None
+    points = zip(curve.series, curve.x, curve.high or (), strict=True)
+    off = next(high for name, x, high in points if name == "one fact in ten wrong" and x == 3)
+    assert off < success.value - 0.02  # what one does not have tells them apart, too
+    assert not [name for name in curve.series if name.startswith("without values")]
 
 
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Someone knows a few random things about a person and looks for the record. How often they find it is measured by
 attacking; what a theorem guarantees them, without attacking, stands beside it. Asked of tables with at least three
-quasi-identifiers and one row per person, and of ratings. Who is who in a file of known people is :mod:`.ask_link`.
+quasi-identifiers, and of ratings. Who is who in a file of known people is :mod:`.ask_link`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,15 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
 
 def _people(table: Table, policy: Policy, run: Run) -> People | None:
     """Whom someone would look for, if it can be asked."""
-    from unveil.linkage.people import people_of_ratings, people_of_rows
+    from unveil.linkage.people import people_of_ratings, people_of_rows, people_of_several_rows
 
     if policy.ratings:
         return people_of_ratings(table, policy, similarities(policy, policy.ratings), run)
     columns = policy.quasi_columns
-    if len(columns) < FEWEST or policy.subject is not None or table.rows > MOST:
+    if len(columns) < FEWEST or table.rows > MOST:
         return None
+    if policy.subject is not None:  # what is known of several rows is not compared but for equality
+        return None if similarities(policy, columns) else people_of_several_rows(table, columns, policy, run)
     return people_of_rows(table, columns, policy, similarities(policy, columns), run)
 
 

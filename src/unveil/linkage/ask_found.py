@@ -78,14 +78,17 @@ def _others(people: People, ms: Sequence[int], run: Run) -> dict[str, _Line]:
         )  # fmt: skip
         return key, _Line(name, everyone(found.outcomes, ms))
 
+    valued = records.value.max(initial=0) > 0  # otherwise things are had or not, and a wrong one is one not had
+    amiss = Knowledge(wrong=_WRONG) if valued else Knowledge(elsewhere=_WRONG)
+    expecting = likeliest(wrong=_WRONG, elsewhere=0.0 if valued else _WRONG)
     lines = [
-        played("wrong", "one fact in ten wrong", likeliest(wrong=_WRONG), fewer, knowledge=Knowledge(wrong=_WRONG)),
+        played("wrong", "one fact in ten wrong", expecting, fewer, knowledge=amiss),
         played("scores", "best score, if it stands out", eccentric(PHI), fewer),
         played("alike", "similar", smallest(), fewer, sigma=_ALIKE),
     ]
     if int(people.support.min()) < int(people.support.max()):
         lines.append(played("any", f"any {people.one} that fits", scoreboard()))
-    if records.density < 1:
+    if records.density < 1 and valued:
         lines.append(played("bare", f"without values: which {people.thing}s there are", bare()))
     if people.rated:
         lines.append(played("rare", "one of the facts rare", smallest(), knowledge=Knowledge(rare=RARE)))

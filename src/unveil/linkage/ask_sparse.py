@@ -68,6 +68,8 @@ def _long_tail(long: Tail, people: People) -> str:
     kappa, share = percent(long.kappa(RARE)), percent(long.share(RARE))
     if people.rated:
         return f" Each item of the rarer half was rated by {kappa} of the people at most; {share} rated one of these."
+    if people.thing == "value":
+        return f" Each value of the rarer half is had by {kappa} of the people at most; {share} have one of these."
     return f" Each column of the rarer half has values in {kappa} of the rows at most; {share} have one of these."
 
 
@@ -95,12 +97,16 @@ def _curves(found: Sparsity, long: Tail, people: People, confidence: float) -> I
     if not _is_long(long):
         return
     ranks, counts = long.curve(100)
-    things = "items" if people.rated else "columns"
+    things, title, had = {
+        "rating": ("items", "How many people rated each item", "share of people who rated it"),
+        "value": ("values", "How many people have each value", "share of people who have it"),
+        "column": ("columns", "How many rows have a value in each column", "share of rows with a value"),
+    }[people.thing]
     yield Curve(
-        title="How many people rated each item" if people.rated else "How many rows have a value in each column",
+        title=title,
         kind="line",
         x_label=f"{things}, from the most frequent to the rarest",
-        y_label="share of people who rated it" if people.rated else "share of rows with a value",
+        y_label=had,
         x=tuple(float(r) for r in ranks),
         y=tuple(float(c) / long.records for c in counts),
         x_scale="log",

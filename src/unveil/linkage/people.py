@@ -1,7 +1,7 @@
 """Whom would someone look for? The records of the people in a table, one for each.
 
-In a table with one row per person, a record holds the quasi-identifiers of a row. In ratings it holds what a person
-rated, how, and when.
+In a table with one row per person, a record holds the quasi-identifiers of a row; with several rows, all values of
+these that are in one of them. In ratings it holds what a person rated, how, and when.
 
 Records are put into an order of their values, so that what is drawn does not depend on the order of rows.
 """
@@ -9,16 +9,18 @@ Records are put into an order of their values, so that what is drawn does not de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.errors import UnveilError
+from unveil.grouping import people as people_in
 from unveil.linkage.copies import copies, grouped, same
 from unveil.linkage.records import Records, ratings_in_order, records_of, records_of_ratings
 from unveil.linkage.similarity import equal
+from unveil.release.codes import Codes, arrow_numbers
 from unveil.run import Run
 from unveil.wording import counted, shown
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from unveil.policy import Policy
     from unveil.release.table import Table
 
-__all__ = ["People", "check_ratings", "people_of_ratings", "people_of_rows"]
+__all__ = ["People", "check_ratings", "people_of_ratings", "people_of_rows", "people_of_several_rows"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -56,7 +58,7 @@ class People:
     @property
     def who(self) -> str:
         """People who, rows that."""
-        return "who" if self.rated else "that"
+        return "that" if self.one == "row" else "who"
 
     @property
     def values(self) -> str:
@@ -94,6 +96,31 @@ def _equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Ints:
     return found
 
 
+def people_of_several_rows(table: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> People:
+    """Every person is known by the values of these columns in their rows, each of which they have or have not."""
+    assert policy.subject is not None
+    who = table.codes([policy.subject], policy.missing, run)[policy.subject]
+    owners, things, size = list[Ints](), list[Ints](), 0
+    for own in table.codes(columns, policy.missing, run).values():
+        there = np.flatnonzero(own.codes >= 0)
+        owners.append(who.codes[there].astype(np.int64))
+        things.append(size + own.codes[there].astype(np.int64))
+        size += len(own.values)
+    owner, thing = (np.concatenate(parts).astype(np.int32) for parts in (owners, things))
+    records = records_of_ratings(replace(who, codes=owner), Codes(thing, arrow_numbers(np.arange(size))))
+    names = [c for c in table.columns if c not in (*policy.identifier, policy.subject)]
+    shows = same([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
+    kind, _ = people_in(shows, who.codes)
+    first = _first_rows(who)
+    return People(records, first, np.bincount(kind)[kind], "person", "people", "value", columns)
+
+
+def _first_rows(who: Codes) -> Ints:
+    first = np.full(len(who.values), len(who.codes), np.int64)
+    np.minimum.at(first, who.codes, np.arange(len(who.codes)))
+    return first
+
+
 def people_of_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity], run: Run) -> People:
     """Every person is known by what they rated."""
     columns = policy.ratings
@@ -101,8 +128,7 @@ def people_of_ratings(table: Table, policy: Policy, similarities: Mapping[str, S
     value, date = (*more, None, None)[:2]
     said = [similarities.get(c, equal()) for c in (*columns[2:], "", "")]
     records = records_of_ratings(user, item, value, date, (said[0], said[1]))
-    first = np.full(len(user.values), len(user.codes), np.int64)
-    np.minimum.at(first, user.codes, np.arange(len(user.codes)))
+    first = _first_rows(user)
     gone = [own.codes < 0 for own in (value, date) if own is not None]
     left_out = int(np.logical_or.reduce(gone).sum()) if gone else 0
     return People(records, first, copies(records, run), "person", "people", "rating", columns[1:], left_out)
