@@ -79,16 +79,13 @@ def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
     """The interval holds the truth with 95 %; at these four seeds it does."""
     for seed in range(4):
         rng = random.Random(seed)
-        rows = [(*(rng.randrange(30) for _ in range(4)), "x") for _ in range(200)]
-        table = written(tmp_path / f"t{seed}.csv", rows)
+        rows = [tuple(rng.randrange(30) for _ in range(4)) for _ in range(200)]
+        table = written(tmp_path / f"t{seed}.csv", [(*row, "x") for row in rows])
         policy = Policy(quasi=COLUMNS, compare=dict.fromkeys(COLUMNS, "2"), things_known=2, seed=seed)
         assessed = unveil.assess(table, policy)
         found, total, ever = assessed["linkage.success"], 0.0, 0
         for row in rows:
-            fits = [
-                sum(all(abs(o[i] - row[i]) <= 2 for i in s) for o in rows)  # type: ignore[operator]
-                for s in combinations(range(4), 2)
-            ]
+            fits = [sum(all(abs(o[i] - row[i]) <= 2 for i in s) for o in rows) for s in combinations(range(4), 2)]
             total += sum(1 / fit for fit in fits) / 6
             ever += 1 in fits
         best = f"Given the 2 that single each out best, {percent(ever / 200)} of the rows are."

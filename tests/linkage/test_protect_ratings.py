@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -57,9 +58,9 @@ def table() -> Table:
     return unveil.read(ratings())
 
 
-def policy(tolerance: float | None = None, **more: object) -> Policy:
-    said = {"ratings": RATINGS, "things_known": 2, "insensitive": ("mood",), **more}
-    return Policy(tolerance={**OFF, "linkage.success": tolerance}, **said)  # type: ignore[arg-type]
+def policy(tolerance: float | None = None, **more: Any) -> Policy:
+    said: dict[str, Any] = {"ratings": RATINGS, "things_known": 2, "insensitive": ("mood",), **more}
+    return Policy(tolerance={**OFF, "linkage.success": tolerance}, **said)
 
 
 def search_of(table: Table, known: int = 2, columns: tuple[str, ...] = RATINGS) -> RatingsSearch:

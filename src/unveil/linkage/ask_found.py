@@ -43,7 +43,7 @@ def found_findings(people: People, known: int, policy: Policy, run: Run) -> Iter
     make = maker(people, known, policy)
     yield _success(right, _others(people, ms, run), people, known, policy, run, make)
     if policy.tolerated("linkage.own_row") is not None or _differs(right):
-        yield _own_row(right, people, known, policy, make)
+        yield _own_row(right, people, known, make)
     singled_out = _singled_out(_at(right, known), people, known, run)
     yield _unicity(right, singled_out, people, known, make)
 
@@ -119,6 +119,12 @@ def _at(outcomes: Sequence[Outcome], known: int) -> Outcome:
     return next(o for o in outcomes if o.known == known)
 
 
+def _measured(at: Outcome, found: Estimate) -> dict[str, Any]:
+    """How a share was found, and how sure it is."""
+    sampled = {"method": "simulation", "interval": found.interval, "confidence": at.confidence}
+    return {**({"method": "exact"} if at.exact else sampled), "share": found.interval}
+
+
 # ---- success ---------------------------------------------------------------------------------------------------------
 
 
@@ -137,10 +143,7 @@ def _success(
         f"{people.many.capitalize()} found by someone who knows {counted(known, f'random {people.thing}')}",
         at.success.value,
         _said(right, off, people, known, policy),
-        method="exact" if at.exact else "simulation",
-        interval=None if at.exact else at.success.interval,
-        confidence=None if at.exact else at.confidence,
-        share=at.success.interval,
+        **_measured(at, at.success),
         baseline=at.baseline,
         curves=tuple(_curves(right, others, people, known, policy.tolerated("linkage.success"))),
         exposed=_exposed(at, people, policy, run),
@@ -154,20 +157,18 @@ def _differs(right: Sequence[Outcome]) -> bool:
     return any(percent(o.success.value) != percent(o.row_success.value) for o in right)
 
 
-def _own_row(right: Sequence[Outcome], people: People, known: int, policy: Policy, make: Any) -> Finding:
+def _own_row(right: Sequence[Outcome], people: People, known: int, make: Any) -> Finding:
     at = _at(right, known)
+    share = with_interval(at.row_success.value, at.row_success.interval)
     only = f"their own {people.one}" if people.one == "row" else "themselves"
     found: Finding = make(
         "linkage.own_row",
         f"{people.many.capitalize()} found by someone who knows {counted(known, f'random {people.thing}')}, counting "
         f"only {only}",
         at.row_success.value,
-        f"For {percent(at.row_success.value)} of the {people.many}, it is {only} that someone finds who knows "
+        f"For {share} of the {people.many}, it is {only} that someone finds who knows "
         f"{counted(known, people.thing)}, and not one that is equal in everything released.",
-        method="exact" if at.exact else "simulation",
-        interval=None if at.exact else at.row_success.interval,
-        confidence=None if at.exact else at.confidence,
-        share=at.row_success.interval,
+        **_measured(at, at.row_success),
         baseline=1 / at.records,
         curves=(
             _line_of(
@@ -183,11 +184,11 @@ def _own_row(right: Sequence[Outcome], people: People, known: int, policy: Polic
 def _said(right: Sequence[Outcome], off: Outcome, people: People, known: int, policy: Policy) -> str:
     at = _at(right, known)
     value, row = at.success.value, at.row_success
-    own = with_interval(row.value, row.interval)
+    share, own = with_interval(value, at.success.interval), with_interval(row.value, row.interval)
     apart = f" ({own} if equal ones do not count)" if percent(row.value) != percent(value) else ""
     less = with_interval(off.success.value, off.success.interval) if off.success.value < value else "about as many"
     said = (
-        f"With {counted(known, people.thing)} known, {percent(value)} of the {people.many} are found{apart}, {less} if "
+        f"With {counted(known, people.thing)} known, {share} of the {people.many} are found{apart}, {less} if "
         f"one fact in ten is wrong. {_crossings(right, people, policy)}"
     )
     short, none = int((people.support < known).sum()), int((people.support == 0).sum())
@@ -384,16 +385,14 @@ def _likeliest(outcome: Outcome, people: People, run: Run) -> tuple[Ints, Floats
 
 def _unicity(right: Sequence[Outcome], singled_out: str, people: People, known: int, make: Any) -> Finding:
     at, random = _at(right, known), "random rating" if people.rated else "random value"
+    share = with_interval(at.unicity.value, at.unicity.interval)
     found: Finding = make(
         "linkage.unicity",
         f"{people.many.capitalize()} {people.who} are unique given {counted(known, f'random {people.thing}')}",
         at.unicity.value,
-        f"{percent(at.unicity.value)} of the {people.many} are the only ones with {counted(known, random)} of theirs."
+        f"{share} of the {people.many} are the only ones with {counted(known, random)} of theirs."
         f"{singled_out}",
-        method="exact" if at.exact else "simulation",
-        interval=None if at.exact else at.unicity.interval,
-        confidence=None if at.exact else at.confidence,
-        share=at.unicity.interval,
+        **_measured(at, at.unicity),
         curves=(
             _line_of(
                 f"Unique {people.many} by how many {people.thing}s are known", right, people, lambda o: o.unicity,
