@@ -210,10 +210,10 @@ def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
     ]
     rng.shuffle(rows)
     owned: dict[object, set[tuple[int, str]]] = {p: set() for p in range(90)}
-    shown: dict[object, set[tuple[object, ...]]] = {p: set() for p in range(90)}
+    shown: dict[object, list[tuple[object, ...]]] = {p: [] for p in range(90)}
     for *values, person, secret in rows:
         owned[person] |= {(i, str(v)) for i, v in enumerate(values) if v != "?"}
-        shown[person].add((*values, secret))
+        shown[person].append((*values, secret))
     equal, alone, ever, some = 0.0, 0.0, 0, [p for p in owned if owned[p]]
     for p in some:
         sets = list(combinations(sorted(owned[p]), min(3, len(owned[p]))))
@@ -223,7 +223,7 @@ def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
         for fit in fits:
             least = min(len(owned[q]) for q in fit)
             ties = sum(len(owned[q]) == least for q in fit)
-            same = sum(shown[q] == shown[p] for q in owned)
+            same = sum(sorted(shown[q]) == sorted(shown[p]) for q in owned)
             equal += (len(owned[p]) == least) * min(1.0, same / ties) / len(sets)
     policy = Policy(quasi=("a", "b", "c"), sensitive=("s",), subject="d", things_known=3)
     found = unveil.assess(written(tmp_path / "t.csv", rows), policy)
@@ -241,6 +241,17 @@ def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
     off = next(high for name, x, high in points if name == "one fact in ten wrong" and x == 3)
     assert off < success.value - 0.02  # what one does not have tells them apart, too
     assert not [name for name in curve.series if name.startswith("without values")]
+
+
+@pytest.mark.parametrize(
+    ("who", "quasi", "equal"), [("ppq", "abc", False), ("ppqq", "abc", True), ("pq", "abc", True), ("pq", "abd", False)]
+)
+def test_who_is_as_good_as_another(who: str, quasi: str, equal: bool, tmp_path: Path) -> None:
+    """Whoever has the same rows, each as often; but for the one who is known by name."""
+    table = written(tmp_path / "t.csv", [(1, 2, 3, person, "x") for person in who])
+    found = unveil.assess(table, Policy(quasi=tuple(quasi), subject="d", things_known=2))
+    success, tied = found["linkage.success"].value, [f.value for f in found.findings if f.id == "linkage.own_row"]
+    assert (success == 1 and tied == [0.5]) == equal
 
 
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:

@@ -108,11 +108,21 @@ def people_of_several_rows(table: Table, columns: tuple[str, ...], policy: Polic
         size += len(own.values)
     owner, thing = (np.concatenate(parts).astype(np.int32) for parts in (owners, things))
     records = records_of_ratings(replace(who, codes=owner), Codes(thing, arrow_numbers(np.arange(size))))
-    names = [c for c in table.columns if c not in (*policy.identifier, policy.subject)]
+    names = [c for c in table.columns if c in columns or c not in (*policy.identifier, policy.subject)]
     shows = same([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
-    kind, _ = people_in(shows, who.codes)
+    kind, _ = people_in(same([shows, _times(shows, who.codes)], table.rows), who.codes)
     first = _first_rows(who)
     return People(records, first, np.bincount(kind)[kind], "person", "people", "value", columns)
+
+
+def _times(shows: Ints, who: npt.NDArray[np.int32]) -> Ints:
+    """How many rows of the same person before each one show the same."""
+    order = np.lexsort((shows, who))
+    fresh = np.append(True, (np.diff(shows[order]) != 0) | (np.diff(who[order]) != 0))[: len(order)]
+    place = np.arange(len(order))
+    found = np.empty(len(order), np.int64)
+    found[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
+    return found
 
 
 def _first_rows(who: Codes) -> Ints:

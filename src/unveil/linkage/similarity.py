@@ -132,7 +132,7 @@ class Similarity:
         if not np.isin(near, (0.0, 1.0)).all() or (near.sum(axis=1) != high - low + 1).any():
             raise UnveilError(
                 f"{shown(name)}: an attack takes a function only if it says 0 or 1, and values that are alike stand "
-                "together in some order"
+                "together when they are sorted"
             )
         return low, high
 
