@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 
-__all__ = ["data_folder", "figure", "in_process", "measured"]
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # baselines are measured on tests/reference
+
+__all__ = ["data_folder", "measure_work", "print_figure", "run_in_process"]
 
 
 def data_folder() -> Path | None:
@@ -23,7 +25,7 @@ def data_folder() -> Path | None:
     return None
 
 
-def measured(work: Callable[[], object], repeat: int = 5) -> dict[str, float]:
+def measure_work(work: Callable[[], object], repeat: int = 5) -> dict[str, float]:
     """The least CPU seconds (all threads) of several runs after one to warm up, and the peak memory in MB."""
     work()
     best = float("inf")
@@ -43,7 +45,7 @@ def _peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def in_process(file: str, *arguments: str) -> dict[str, float]:
+def run_in_process(file: str, *arguments: str) -> dict[str, float]:
     """Run a benchmark file with arguments in a fresh process; it prints one JSON object."""
     command = [sys.executable, file, *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(file).parent)
@@ -51,7 +53,9 @@ def in_process(file: str, *arguments: str) -> dict[str, float]:
     return figures
 
 
-def figure(what: str, ours: float, baseline: float, named: str, unit: str = "s CPU", goal: float | None = None) -> None:
+def print_figure(
+    what: str, ours: float, baseline: float, named: str, unit: str = "s CPU", goal: float | None = None
+) -> None:
     """Print one figure as a ratio."""
     aim = f", goal ≤ {goal:g}" if goal is not None else ""
     print(f"  {what}: {ours / baseline:.2f} × {named}  ({ours:.3f} against {baseline:.3f} {unit}{aim})")

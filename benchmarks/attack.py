@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _measure import figure, in_process, measured
+from _measure import measure_work, print_figure, run_in_process
 
 if TYPE_CHECKING:
     from unveil.linkage.attack.auxiliary import Auxiliary
@@ -31,19 +31,19 @@ def main() -> None:
     for name in ("survey", "ratings"):
         print(f"attack: {name}, CPU seconds for 1,000 targets")
         for m in map(str, _KNOWN):
-            ours, merge = (in_process(__file__, part, name, m) for part in ("ours", "merge"))
+            ours, merge = (run_in_process(__file__, part, name, m) for part in ("ours", "merge"))
             assert ours["check"] == merge["check"]
-            figure(f"{m} things known, pandas merge", merge["cpu"], ours["cpu"], "Scoreboard and Â")
+            print_figure(f"{m} things known, pandas merge", merge["cpu"], ours["cpu"], "Scoreboard and Â")
             low, high = _PROTOTYPE[name]
             told = f"{1_000 / ours['cpu']:,.0f} targets per second, {1_000 / ours['alone']:,.0f} without drawing"
             print(f"    {told}; a prototype made {low:,} to {high:,}")
-        several = in_process(__file__, "several", name, "20")
-        figure("2, 8 and 20 at once", several["cpu"], several["apart"], "one after the other")
+        several = run_in_process(__file__, "several", name, "20")
+        print_figure("2, 8 and 20 at once", several["cpu"], several["apart"], "one after the other")
         for rule in ("bare", "eccentric", "likeliest", "similar"):
-            figure(f"8 things known, {_SAID[rule]}", several[rule], several["eight"], "Scoreboard and Â")
+            print_figure(f"8 things known, {_SAID[rule]}", several[rule], several["eight"], "Scoreboard and Â")
         print(f"    the index takes {several['index']:.3f} s CPU")
-    worst = in_process(__file__, "worst", "ratings", "3")
-    figure("the worst 3 points of everyone", worst["cpu"], worst["random"], "3 random points of everyone")
+    worst = run_in_process(__file__, "worst", "ratings", "3")
+    print_figure("the worst 3 points of everyone", worst["cpu"], worst["random"], "3 random points of everyone")
 
 
 _SAID = {
@@ -62,7 +62,7 @@ def _survey(n: int = 8_619, c: int = 353) -> Records:
     """213 questions with two answers, 97 with up to 13 and 43 with up to 103, as in §4.5 of document 002."""
     import pyarrow as pa
 
-    from unveil.linkage.records import records_of_codes
+    from unveil.linkage.records import records_from_codes
     from unveil.release.codes import Codes
 
     random = np.random.default_rng(0)
@@ -75,14 +75,14 @@ def _survey(n: int = 8_619, c: int = 353) -> Records:
         codes = random.choice(size, n, p=random.dirichlet(np.full(size, 0.8))).astype(np.int32)
         codes[random.random(n) >= answered[i]] = -1
         columns[f"q{i}"] = Codes(codes, pa.array(np.arange(size)))
-    return records_of_codes(columns)
+    return records_from_codes(columns)
 
 
 def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000) -> Records:
     """Films with a long tail, people with very different numbers of ratings, and stars in no relation to them."""
     import pyarrow as pa
 
-    from unveil.linkage.records import records_of_ratings
+    from unveil.linkage.records import records_from_ratings
     from unveil.release.codes import Codes
 
     random = np.random.default_rng(0)
@@ -92,7 +92,7 @@ def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000) -> Records:
     films = [np.argpartition(-(popular + random.gumbel(size=c)), k)[:k] for k in counts]
     item, user = np.concatenate(films).astype(np.int32), np.repeat(np.arange(n, dtype=np.int32), counts)
     stars = random.choice(5, len(user), p=[0.06, 0.11, 0.26, 0.35, 0.22]).astype(np.int32)
-    return records_of_ratings(
+    return records_from_ratings(
         Codes(user, pa.array(np.arange(n))),
         Codes(item, pa.array(np.arange(c))),
         Codes(stars, pa.array(np.arange(1, 6))),
@@ -101,26 +101,31 @@ def _ratings(n: int = 6_040, c: int = 3_706, many: int = 920_000) -> Records:
 
 def _sample(records: Records, m: int) -> Auxiliary:
     """What is known of the targets of the baseline."""
-    from unveil.linkage.attack.auxiliary import draw
+    from unveil.linkage.attack.auxiliary import draw_knowledge
 
     rows = np.random.default_rng(1).choice(records.n, _SAMPLE, replace=False)
-    return draw(records, rows, m, np.random.default_rng(2))
+    return draw_knowledge(records, rows, m, np.random.default_rng(2))
 
 
 def _ours(name: str, known: str) -> dict[str, float]:
-    from unveil.linkage.attack.adversaries import indexed, liking, scoreboard, seen
-    from unveil.linkage.attack.auxiliary import draw
+    from unveil.linkage.attack.adversaries import (
+        posting_index,
+        record_comparison,
+        scoreboard_adversary,
+        target_outcomes,
+    )
+    from unveil.linkage.attack.auxiliary import draw_knowledge
 
     records, m = _records(name), int(known)
-    index, like, sight = indexed(records), liking(records), scoreboard().sight
+    index, like, sight = posting_index(records), record_comparison(records), scoreboard_adversary().evidence
 
     def drawn() -> Auxiliary:
-        return draw(records, np.arange(records.n), m, np.random.default_rng(0))
+        return draw_knowledge(records, np.arange(records.n), m, np.random.default_rng(0))
 
     things = drawn()
-    alone = measured(lambda: seen(records, index, things, sight, [m], like), repeat=9)["cpu"]
-    both = measured(lambda: seen(records, index, drawn(), sight, [m], like), repeat=9)
-    found = seen(records, index, _sample(records, m), sight, [m], like).size
+    alone = measure_work(lambda: target_outcomes(records, index, things, sight, [m], like), repeat=9)["cpu"]
+    both = measure_work(lambda: target_outcomes(records, index, drawn(), sight, [m], like), repeat=9)
+    found = target_outcomes(records, index, _sample(records, m), sight, [m], like).size
     thousand = int((things.usable >= m).sum()) / 1_000
     return {**both, "cpu": both["cpu"] / thousand, "alone": alone / thousand, "check": float(np.nansum(found))}
 
@@ -146,46 +151,67 @@ def _merge(name: str, known: str) -> dict[str, float]:
         def count(part: pd.DataFrame) -> int:
             return int((frame.merge(part, on=["film", "stars"]).groupby("user").size() == m).sum())
 
-    took = measured(lambda: [count(part) for part in parts], repeat=1)
+    took = measure_work(lambda: [count(part) for part in parts], repeat=1)
     return {**took, "cpu": took["cpu"] * 1_000 / len(some), "check": float(sum(count(part) for part in parts))}
 
 
 def _several(name: str, known: str) -> dict[str, float]:
-    from unveil.linkage.attack.adversaries import bare, eccentric, indexed, likeliest, liking, scoreboard, seen
-    from unveil.linkage.attack.auxiliary import draw
+    from unveil.linkage.attack.adversaries import (
+        attributes_only_adversary,
+        eccentricity_adversary,
+        likeliest_adversary,
+        posting_index,
+        record_comparison,
+        scoreboard_adversary,
+        target_outcomes,
+    )
+    from unveil.linkage.attack.auxiliary import draw_knowledge
 
     records = _records(name)
     everyone = np.arange(records.n)  # a copy has no index yet
-    index, like, close = indexed(records), liking(records), liking(records, "alike", 1.0, 0.5)
-    sights = {"eight": scoreboard(), "bare": bare(), "eccentric": eccentric(), "likeliest": likeliest(0.05, 0.05)}
+    index, like, close = (
+        posting_index(records),
+        record_comparison(records),
+        record_comparison(records, "alike", 1.0, 0.5),
+    )
+    sights = {
+        "eight": scoreboard_adversary(),
+        "bare": attributes_only_adversary(),
+        "eccentric": eccentricity_adversary(),
+        "likeliest": likeliest_adversary(0.05, 0.05),
+    }
     rows = np.arange(records.n)
-    things, few = (draw(records, r, int(known), np.random.default_rng(0)) for r in (rows, rows[:500]))
-    sight = scoreboard().sight
+    things, few = (draw_knowledge(records, r, int(known), np.random.default_rng(0)) for r in (rows, rows[:500]))
+    sight = scoreboard_adversary().evidence
     found = {
-        "cpu": measured(lambda: seen(records, index, things, sight, _KNOWN, like))["cpu"],
-        "apart": sum(measured(lambda m=m: seen(records, index, things, sight, [m], like))["cpu"] for m in _KNOWN),
-        "index": measured(lambda: indexed(records.only(everyone)), repeat=3)["cpu"],
-        "similar": measured(lambda: seen(records, index, few, sight, [8], close), repeat=3)["cpu"] * 2,
+        "cpu": measure_work(lambda: target_outcomes(records, index, things, sight, _KNOWN, like))["cpu"],
+        "apart": sum(
+            measure_work(lambda m=m: target_outcomes(records, index, things, sight, [m], like))["cpu"] for m in _KNOWN
+        ),
+        "index": measure_work(lambda: posting_index(records.select(everyone)), repeat=3)["cpu"],
+        "similar": measure_work(lambda: target_outcomes(records, index, few, sight, [8], close), repeat=3)["cpu"] * 2,
     }
     for rule, adversary in sights.items():
-        fast = adversary.sight.kind == "candidates"
+        fast = adversary.evidence.kind == "candidates"
         some = things if fast else few
-        took = measured(lambda s=adversary.sight, k=some: seen(records, index, k, s, [8], like), repeat=3)["cpu"]
+        took = measure_work(
+            lambda s=adversary.evidence, k=some: target_outcomes(records, index, k, s, [8], like), repeat=3
+        )["cpu"]
         found[rule] = took * 1_000 / len(some)
     return found
 
 
 def _worst(name: str, size: str) -> dict[str, float]:
-    from unveil.linkage.attack.adversaries import scoreboard
-    from unveil.linkage.attack.experiment import attack
-    from unveil.linkage.attack.worst import worst_case
+    from unveil.linkage.attack.adversaries import scoreboard_adversary
+    from unveil.linkage.attack.experiment import attack_records
+    from unveil.linkage.attack.worst_case import worst_case
 
     records = _records(name)
     assert not worst_case(records, int(size)).truncated
-    random = measured(lambda: attack(records, [scoreboard()], [int(size)], rng=np.random.default_rng(0)), repeat=3)[
-        "cpu"
-    ]
-    return measured(lambda: worst_case(records, int(size)), repeat=3) | {"random": random}
+    random = measure_work(
+        lambda: attack_records(records, [scoreboard_adversary()], [int(size)], rng=np.random.default_rng(0)), repeat=3
+    )["cpu"]
+    return measure_work(lambda: worst_case(records, int(size)), repeat=3) | {"random": random}
 
 
 JOBS = {"ours": _ours, "merge": _merge, "several": _several, "worst": _worst}

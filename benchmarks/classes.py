@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
 __all__ = ["main"]
 
@@ -27,13 +27,13 @@ def main() -> None:
             file = Path(folder) / f"adult{'-zip' * zips}.parquet"
             _enlarge(data / "tables" / "adult.csv", file, times, zips)
             parts = ("bare", "findings", *(("exposed", "roles") if times == 100 and not zips else ()))
-            took = {part: in_process(__file__, part, str(file)) for part in parts}
+            took = {part: run_in_process(__file__, part, str(file)) for part in parts}
             bare, findings = took["bare"], took["findings"]
-            figure("k, ℓ, entropy ℓ and t", findings["cpu"], bare["cpu"], "bare GROUP BY", goal=1.5)
-            figure("peak memory", findings["memory"], bare["memory"], "bare GROUP BY", "MB", goal=1.5)
+            print_figure("k, ℓ, entropy ℓ and t", findings["cpu"], bare["cpu"], "bare GROUP BY", goal=1.5)
+            print_figure("peak memory", findings["memory"], bare["memory"], "bare GROUP BY", "MB", goal=1.5)
             if "exposed" in took:
-                figure("with ten exposed rows", took["exposed"]["cpu"], bare["cpu"], "bare GROUP BY")
-                figure("suggesting roles for all 15 columns", took["roles"]["cpu"], bare["cpu"], "bare GROUP BY")
+                print_figure("with ten exposed rows", took["exposed"]["cpu"], bare["cpu"], "bare GROUP BY")
+                print_figure("suggesting roles for all 15 columns", took["roles"]["cpu"], bare["cpu"], "bare GROUP BY")
 
 
 def _enlarge(source: Path, target: Path, times: int, zips: bool) -> None:
@@ -60,7 +60,7 @@ def _bare(file: str) -> dict[str, float]:
     by = ", ".join(f'"{c}"' for c in (*_quasi(file), "salary-class"))
     sql = f"SELECT count(*) AS size FROM '{file}' GROUP BY {by}"
     connection = duckdb.connect()
-    return measured(lambda: connection.sql(sql).to_arrow_table())
+    return measure_work(lambda: connection.sql(sql).to_arrow_table())
 
 
 def _findings(file: str, exposed: int) -> dict[str, float]:
@@ -79,7 +79,7 @@ def _findings(file: str, exposed: int) -> dict[str, float]:
         )
         return [f for f in found if f.id in wanted]
 
-    return measured(work)
+    return measure_work(work)
 
 
 def _quasi(file: str) -> tuple[str, ...]:
@@ -88,9 +88,9 @@ def _quasi(file: str) -> tuple[str, ...]:
 
 def _roles(file: str) -> dict[str, float]:
     import unveil
-    from unveil.release.roles import suggest
+    from unveil.release.roles import suggest_roles
 
-    return measured(lambda: suggest(unveil.read(file), ("?",)), repeat=2)
+    return measure_work(lambda: suggest_roles(unveil.read(file), ("?",)), repeat=2)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from _measure import data_folder, measured
+from _measure import data_folder, measure_work
 
 from classes import SIX, _findings
 
@@ -154,7 +154,7 @@ def _pycanon_costs(frame: pd.DataFrame, file: str) -> dict[str, float]:
 
 
 def _cpu(work: Callable[[], object], repeat: int = 5) -> float:
-    return measured(work, repeat)["cpu"]
+    return measure_work(work, repeat)["cpu"]
 
 
 if __name__ == "__main__":

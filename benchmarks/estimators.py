@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from _measure import data_folder
 
+from reference.ensembles import ENSEMBLES, NmapeExperiment, run_nmape_experiment
 from unveil import read
 from unveil.matching import Candidates, solve
-from unveil.matching.ensembles import ENSEMBLES, Experiment, nmape_experiment
-from unveil.matching.screening import screened
+from unveil.matching.screening import instant_estimates
 
 __all__ = ["main"]
 
@@ -64,7 +64,7 @@ def _compared(candidates: Candidates) -> dict[str, tuple[float, float]]:
     """For every estimator the signed error in percent of the exact cracks, and the greatest of an entry."""
     exact = solve(candidates)
     assert exact.exact
-    cracks = screened(candidates, exact.truth)
+    cracks = instant_estimates(candidates, exact.truth)
     return {
         name: (100 * (crack.sum() / exact.expected_cracks - 1), 100 * np.abs(crack - exact.crack).max())
         for name, crack in cracks.items()
@@ -84,7 +84,7 @@ def _greatest(some: list[dict[str, tuple[float, float]]], name: str) -> str:
 def _over_truths() -> None:
     """H against Ψ over all truths, by n and by generator."""
     found = {
-        name: {n: nmape_experiment(draw, n, count, np.random.default_rng([n, 1])) for n, count in _SIZES.items()}
+        name: {n: run_nmape_experiment(draw, n, count, np.random.default_rng([n, 1])) for n, count in _SIZES.items()}
         for name, draw in ENSEMBLES.items()
     }
     error = max(x[20].standard_error for x in found.values())
@@ -98,9 +98,9 @@ def _over_truths() -> None:
     print("estimators: H at its worst single truth, percent of n, exact: greatest (mean)")
     _table(top, _rows(found, lambda x: f"{x.worst.greatest:.1f} ({x.worst.mean:.1f})"))
     print("estimators: H at the likeliest truth, percent of Ψ: least (mean)")
-    _table(top, _rows(found, lambda x: f"{_number(x.planted.least)} ({_number(x.planted.mean)})"))
+    _table(top, _rows(found, lambda x: f"{_number(x.planted_error.least)} ({_number(x.planted_error.mean)})"))
     print("estimators: H over truths that are as likely as the attacker deems them, percent of Ψ: least (mean)")
-    _table(top, _rows(found, lambda x: f"{_number(x.calibrated.least)} ({_number(x.calibrated.mean)})"))
+    _table(top, _rows(found, lambda x: f"{_number(x.calibrated_error.least)} ({_number(x.calibrated_error.mean)})"))
     print(f"estimators: NMAPE and worst single truth of {_PUBLISHED:,} matrices 5 × 5, percent of n")
     _published()
 
@@ -108,13 +108,15 @@ def _over_truths() -> None:
 def _published() -> None:
     rows = []
     for name in ("uniform", "peaky"):
-        x = nmape_experiment(ENSEMBLES[name], 5, _PUBLISHED, np.random.default_rng(1))
+        x = run_nmape_experiment(ENSEMBLES[name], 5, _PUBLISHED, np.random.default_rng(1))
         parts = (x.nmape.mean, x.nmape.q95, x.nmape.greatest, x.worst.mean, x.worst.greatest)
-        rows.append((name, *(f"{part:.2f}" for part in parts), f"{x.understated:.1%}"))
+        rows.append((name, *(f"{part:.2f}" for part in parts), f"{x.understated_share:.1%}"))
     _table(("", "NMAPE, mean", "95% quantile", "greatest", "worst truth, mean", "greatest", "understated"), rows)
 
 
-def _rows(found: dict[str, dict[int, Experiment]], told: Callable[[Experiment], str]) -> list[tuple[str, ...]]:
+def _rows(
+    found: dict[str, dict[int, NmapeExperiment]], told: Callable[[NmapeExperiment], str]
+) -> list[tuple[str, ...]]:
     return [(name, *map(told, by_n.values())) for name, by_n in found.items()]
 
 

@@ -12,7 +12,7 @@ import sys
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from _measure import figure, in_process, measured
+from _measure import measure_work, print_figure, run_in_process
 
 if TYPE_CHECKING:
     from unveil.linkage.records import Records
@@ -30,18 +30,18 @@ def main() -> None:
         print(f"exact: {n:,} rows × {c} columns")
         for said, sizes in (("4 things known", "4"), (f"1 to {c} things known", f"1-{c}")):
             ours = _took("ours", n, c, sizes)
-            figure(said, ours, _took("duckdb", n, c, sizes), "a GROUP BY of DuckDB for each set")
-            figure(said, ours, _took("numpy", n, c, sizes), "sorting packed keys by numpy for each set")
+            print_figure(said, ours, _took("duckdb", n, c, sizes), "a GROUP BY of DuckDB for each set")
+            print_figure(said, ours, _took("numpy", n, c, sizes), "sorting packed keys by numpy for each set")
     n, c = _ADULT
     print(f"exact: variants of {n:,} rows")
-    figure("every fifth value null", _took("nulls", n, c, "4"), _took("ours", n, c, "4"), "without nulls")
+    print_figure("every fifth value null", _took("nulls", n, c, "4"), _took("ours", n, c, "4"), "without nulls")
     ours = _took("ours", n, 14, "4")
-    figure("14 columns, 4 things known", ours, _took("numpy", n, 14, "4"), "sorting packed keys by numpy")
-    figure("14 columns, all 16,384 sets", _took("ours", n, 14, "1-14"), ours, "4 things known")
+    print_figure("14 columns, 4 things known", ours, _took("numpy", n, 14, "4"), "sorting packed keys by numpy")
+    print_figure("14 columns, all 16,384 sets", _took("ours", n, 14, "1-14"), ours, "4 things known")
 
 
 def _took(part: str, n: int, c: int, sizes: str) -> float:
-    return in_process(__file__, part, str(n), str(c), sizes)["cpu"]
+    return run_in_process(__file__, part, str(n), str(c), sizes)["cpu"]
 
 
 def _columns(n: int, c: int) -> list[Any]:
@@ -66,34 +66,34 @@ def _records(n: int, c: int, nulls: float) -> Records:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.linkage.records import records_of_codes
-    from unveil.release.codes import encode
+    from unveil.linkage.records import records_from_codes
+    from unveil.release.codes import encode_column
 
     random = np.random.default_rng(1)
     given = (pa.array(column, mask=random.random(n) < nulls) for column in _columns(n, c))
-    return records_of_codes({f"c{k}": encode(pa.chunked_array([column])) for k, column in enumerate(given)})
+    return records_from_codes({f"c{k}": encode_column(pa.chunked_array([column])) for k, column in enumerate(given)})
 
 
 def _ours(n: int, c: int, sizes: str, nulls: float = 0.0) -> dict[str, float]:
-    from unveil.linkage.attack.exact import exactly
+    from unveil.linkage.attack.exact_success import count_success
 
     records = _records(n, c, nulls)
-    return measured(lambda: exactly(records, _sizes(sizes)), repeat=5 if n < 1_000_000 else 2)
+    return measure_work(lambda: count_success(records, _sizes(sizes)), repeat=5 if n < 1_000_000 else 2)
 
 
 def _numpy(n: int, c: int, sizes: str) -> dict[str, float]:
     import numpy as np
 
-    from unveil.grouping import packed
+    from unveil.grouping import pack_columns
 
     columns = _columns(n, c)
 
     def work() -> None:
         for m in _sizes(sizes):
             for some in combinations(columns, m):
-                np.unique(packed(some, n)[0])
+                np.unique(pack_columns(some, n)[0])
 
-    return measured(work, repeat=1)
+    return measure_work(work, repeat=1)
 
 
 def _duckdb(n: int, c: int, sizes: str) -> dict[str, float]:
@@ -111,7 +111,7 @@ def _duckdb(n: int, c: int, sizes: str) -> dict[str, float]:
                 by = ", ".join(some)
                 connection.sql(f"SELECT count(*) FROM (SELECT {by} FROM codes GROUP BY {by})").fetchall()
 
-    return measured(work, repeat=1)
+    return measure_work(work, repeat=1)
 
 
 JOBS = {

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import _measure  # noqa: F401 (finds tests/reference)
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from unveil.matching.ensembles import _scaled, cycle
-from unveil.matching.subsets import matrix_marginals
-from unveil.matching.truths import mean_error, worst_truth
+from reference.ensembles import cycle_matrix, scale_to_stochastic
+from unveil.matching.column_subsets import matrix_marginals
+from unveil.matching.truth_errors import mean_absolute_error, worst_truth
 
 __all__ = ["main"]
 
@@ -35,7 +36,7 @@ def main() -> None:
 
 
 def _nmape(matrices: np.ndarray) -> np.ndarray:
-    found: np.ndarray = 100 / matrices.shape[-1] * mean_error(matrices - _marginals(matrices))
+    found: np.ndarray = 100 / matrices.shape[-1] * mean_absolute_error(matrices - _marginals(matrices))
     return found
 
 
@@ -67,12 +68,12 @@ def _slope(logs: np.ndarray, score: Score, n: int) -> tuple[float, np.ndarray]:
     """Minus the score of the scaled matrix with these logarithms, and its slope by differences."""
     points = np.concatenate([logs[None], logs + _STEP * np.eye(n * n)])
     weights = np.exp(np.clip(points - points.max(), -60, None)).reshape(-1, n, n)
-    found = score(np.array([_scaled(w) for w in weights]))
+    found = score(np.array([scale_to_stochastic(w) for w in weights]))
     return -found[0], -(found[1:] - found[0]) / _STEP
 
 
 def _of_cycle(score: Score, n: int) -> float:
-    found = minimize_scalar(lambda a: -score(cycle(n, a)[None])[0], bounds=(0.5, 1), method="bounded")
+    found = minimize_scalar(lambda a: -score(cycle_matrix(n, a)[None])[0], bounds=(0.5, 1), method="bounded")
     return -float(found.fun)
 
 

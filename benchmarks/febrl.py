@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from _measure import data_folder, measured
+from _measure import data_folder, measure_work
 
 __all__ = ["main"]
 
@@ -115,37 +115,39 @@ def _judged(links: Iterable[tuple[int, int]], true: list[int]) -> dict[str, floa
 def _unveil(released: Columns, known: Columns, true: list[int]) -> dict[str, Any]:
     import pyarrow as pa
 
-    from unveil.linkage.link.assigned import Assigned, assigned
-    from unveil.linkage.link.matches import Linkage, link
-    from unveil.linkage.link.mistakes import estimated_mistakes
-    from unveil.linkage.link.paired import paired, records_of_both
-    from unveil.linkage.link.quality import quality, quality_of_assigned
-    from unveil.release.codes import encode
+    from unveil.linkage.link.assignment import Assignment, assign_links
+    from unveil.linkage.link.best_match import Linkage, link_people
+    from unveil.linkage.link.error_rates import estimate_error_rates
+    from unveil.linkage.link.file_pair import pair_files, records_from_both
+    from unveil.linkage.link.link_quality import assignment_quality, match_quality
+    from unveil.release.codes import encode_column
 
     made = [
         {name: pa.chunked_array([pa.array(values, pa.string())]) for name, values in side.items()}
         for side in (released, known)
     ]
 
-    def work() -> tuple[Linkage, Assigned]:
-        sides = paired(*records_of_both(*({name: encode(own) for name, own in side.items()} for side in made)))
-        mistakes = estimated_mistakes(sides, outside=0.1)  # nobody says that everyone is in both files
-        found = link(sides, errors=mistakes.errors, outside=mistakes.outside)
-        return found, assigned(found)
+    def work() -> tuple[Linkage, Assignment]:
+        sides = pair_files(
+            *records_from_both(*({name: encode_column(own) for name, own in side.items()} for side in made))
+        )
+        mistakes = estimate_error_rates(sides, outside=0.1)  # nobody says that everyone is in both files
+        found = link_people(sides, errors=mistakes.errors, outside=mistakes.outside)
+        return found, assign_links(found)
 
     found, together = work()
     people = range(len(true))
     results = {
-        "best row of each": quality(found, people, true),
-        "best rows that stand out by 1.5 σ": quality(found, people, true, found.standing_out()),
-        "one to one": quality_of_assigned(together, people, true),
+        "best row of each": match_quality(found, people, true),
+        "best rows that stand out by 1.5 σ": match_quality(found, people, true, found.eccentric_matches()),
+        "one to one": assignment_quality(together, people, true),
     }
     said = {
         name: {"links": q.links, "right": q.right, "true": q.true}
         | ({} if name == "one to one" else {"expected": q.expected})
         for name, q in results.items()
     }
-    return {"links": said, "cpu": measured(work, 3)["cpu"]}
+    return {"links": said, "cpu": measure_work(work, 3)["cpu"]}
 
 
 def _splink(released: Columns, known: Columns, true: list[int]) -> dict[str, Any]:
@@ -180,7 +182,7 @@ def _splink(released: Columns, known: Columns, true: list[int]) -> dict[str, Any
         name: _judged(zip(pairs["unique_id_r"], pairs["unique_id_l"], strict=True), true)
         for name, pairs in (("all pairs", found), ("best row of each", best))
     }
-    return {"links": said, "cpu": measured(work, 3)["cpu"]}
+    return {"links": said, "cpu": measure_work(work, 3)["cpu"]}
 
 
 def _recordlinkage(released: Columns, known: Columns, true: list[int]) -> dict[str, Any]:
@@ -209,7 +211,7 @@ def _recordlinkage(released: Columns, known: Columns, true: list[int]) -> dict[s
         "all pairs": _judged(((person, row) for row, person in likely.index), true),
         "best row of each": _judged(((person, row) for row, person in best), true),
     }
-    return {"links": said, "cpu": measured(work, 3)["cpu"]}
+    return {"links": said, "cpu": measure_work(work, 3)["cpu"]}
 
 
 if __name__ == "__main__":

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from _measure import data_folder
 
 from unveil import read
-from unveil.classes.fitting import fitting
-from unveil.classes.intersection import Seen, intersect, posterior
-from unveil.release.codes import Codes, encode
+from unveil.arrays import Floats, Ints
+from unveil.classes.candidate_classes import find_candidate_classes
+from unveil.classes.intersection import ReleaseView, intersect_releases, posterior_values
+from unveil.release.codes import Codes, encode_column
 
 __all__ = ["main"]
 
@@ -30,8 +30,6 @@ QUASI = ("age", "education-num", "marital-status", "race", "sex", "native-countr
 SENSITIVE = ("salary-class", "workclass", "relationship", "occupation", "hours-per-week")
 COMMON, RELEASES, SEEDS = 5000, 5, range(5)
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Holds = Callable[[Ints], bool]
 """Whether a class whose rows have the values so many times may be published."""
 
@@ -92,7 +90,7 @@ def published(known: Ints, sensitive: Ints, domain: Ints, holds: Holds) -> list[
     labels = np.empty(known.shape, object)
     for rows, low, high in mondrian(known, sensitive, domain, holds):
         labels[rows] = [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]
-    return [encode(pa.chunked_array([pa.array(c, pa.string())])) for c in labels.T]
+    return [encode_column(pa.chunked_array([pa.array(c, pa.string())])) for c in labels.T]
 
 
 # ---- attacking -------------------------------------------------------------------------------------------------------
@@ -103,10 +101,10 @@ class Outcome:
     """Of one draw: rows per class; shares of people after each release; the likeliest values."""
 
     size: float
-    perfect: Floats
-    combined: Floats
-    partial: Floats
-    failed: Floats
+    perfect_breaches: Floats
+    combined_breaches: Floats
+    partial_breaches: Floats
+    contradictions: Floats
     confidence: Floats
     right: Floats
     same: float
@@ -120,27 +118,27 @@ def attacked(known: Ints, sensitive: Ints, model: Callable[[Ints], Holds], seed:
     parts = np.array_split(order[COMMON:], RELEASES)
     people = parts[0] if strangers else order[:COMMON]
     domain = np.stack([known.min(axis=0), known.max(axis=0)])
-    wanted = [encode(pa.chunked_array([pa.array(c.astype(str))])) for c in known[people].T]
-    views = list[Seen]()
+    wanted = [encode_column(pa.chunked_array([pa.array(c.astype(str))])) for c in known[people].T]
+    views = list[ReleaseView]()
     for part in parts:
         rows = np.append(order[:COMMON], part)
         holds = model(np.bincount(sensitive[rows], minlength=int(sensitive.max()) + 1))
-        found = fitting(wanted, published(known[rows], sensitive[rows], domain, holds))
+        found = find_candidate_classes(wanted, published(known[rows], sensitive[rows], domain, holds))
         assert (np.diff(found.indptr) == 1).all()  # boxes do not overlap and leave nobody out
-        views.append(found.seen(sensitive[rows]))
-    both, likely = intersect(views), posterior(views)
+        views.append(found.with_values(sensitive[rows]))
+    both, likely = intersect_releases(views), posterior_values(views)
     right = likely.value == sensitive[people]
     return Outcome(
         size=float(np.mean([len(v.value) / v.count for v in views])),
-        perfect=both.perfect.mean(axis=1),
-        combined=both.combined.mean(axis=1),
-        partial=both.partial.mean(axis=1),
-        failed=both.failed.mean(axis=1),
+        perfect_breaches=both.perfect_breaches.mean(axis=1),
+        combined_breaches=both.combined_breaches.mean(axis=1),
+        partial_breaches=both.partial_breaches.mean(axis=1),
+        contradictions=both.contradictions.mean(axis=1),
         confidence=np.array([step.confidence for step in both.steps]),
         right=right.mean(axis=1),
         same=float(likely.chance[-1].mean()),
-        others=float(posterior(views, "others").chance[-1].mean()),
-        wrong=float((both.perfect[-1] & ~right[-1]).mean()),
+        others=float(posterior_values(views, "others").chance[-1].mean()),
+        wrong=float((both.perfect_breaches[-1] & ~right[-1]).mean()),
     )
 
 
@@ -200,10 +198,10 @@ def _models(known: Ints, occupation: Ints) -> None:
     spread = 0.0
     for name, model in MODELS.items():
         found = draws(known, occupation, model)
-        spread = max(spread, float(np.ptp([o.perfect for o in found], axis=0).max()))
+        spread = max(spread, float(np.ptp([o.perfect_breaches for o in found], axis=0).max()))
         print(
-            f"| {name} | {mean(found, 'size'):.1f} | {_percents(mean(found, 'perfect'))} "
-            f"| {_percents(mean(found, 'partial')[1:])} | {_percents(mean(found, 'confidence')[[0, -1]])} "
+            f"| {name} | {mean(found, 'size'):.1f} | {_percents(mean(found, 'perfect_breaches'))} "
+            f"| {_percents(mean(found, 'partial_breaches')[1:])} | {_percents(mean(found, 'confidence')[[0, -1]])} "
             f"| {_percents(mean(found, 'right')[[0, -1]])} | {_percents(mean(found, 'same'))} "
             f"| {_percents(mean(found, 'others'))} |"
         )
@@ -226,7 +224,10 @@ def _entropies(known: Ints, column: dict[str, Ints]) -> None:
         cells = [name, str(len(np.unique(values))), f"{entropy(values):.2f}"]
         for k in (5, 10):
             found = draws(known, values, k_anonymous(k))
-            cells += [_percents(mean(found, "perfect")[[0, -1]]), _percents(mean(found, "combined")[-1])]
+            cells += [
+                _percents(mean(found, "perfect_breaches")[[0, -1]]),
+                _percents(mean(found, "combined_breaches")[-1]),
+            ]
             cells += [_percents(mean(found, "confidence")[[0, -1]])]
         print(f"| {' | '.join(cells)} |")
 
@@ -238,7 +239,7 @@ def _strangers(known: Ints, occupation: Ints) -> None:
     for name in ("k = 5", "k = 10", "ℓ = 4", "t = 0.3"):
         found = draws(known, occupation, MODELS[name], strangers=True)
         print(
-            f"| {name} | {_percents(mean(found, 'failed'))} | {_percents(mean(found, 'perfect'))} "
+            f"| {name} | {_percents(mean(found, 'contradictions'))} | {_percents(mean(found, 'perfect_breaches'))} "
             f"| {_percents(mean(found, 'wrong'))} |"
         )
 
@@ -261,16 +262,19 @@ def speed() -> None:
             rng = np.random.default_rng(0)
             value = rng.integers(0, values, people)
             classes = [rng.permutation(people) // size for _ in range(RELEASES)]
-            views = [Seen.at(c, value, c) for c in classes]
-            took = [_seconds(lambda work=work, views=views: work(views)) for work in (intersect, posterior)]
+            views = [ReleaseView.from_known_classes(c, value, c) for c in classes]
+            took = [
+                _seconds(lambda work=work, views=views: work(views)) for work in (intersect_releases, posterior_values)
+            ]
             print(f"| {values:,} | {size:,} | {took[0]:.1f} s | {took[1]:.1f} s |")
     age, code = rng.integers(0, 100, people), rng.integers(0, 10_000, people)
-    known = [encode(pa.chunked_array([c.astype(str)])) for c in (age, code + 10_000)]
+    known = [encode_column(pa.chunked_array([c.astype(str)])) for c in (age, code + 10_000)]
     labels = ([f"[{a - a % 5}, {a - a % 5 + 5})" for a in age], [f"{z // 10}*" for z in code + 10_000])
-    released = [encode(pa.chunked_array([c])) for c in labels]
-    found = fitting(known, released)
+    released = [encode_column(pa.chunked_array([c])) for c in labels]
+    found = find_candidate_classes(known, released)
     print(
-        f"\nfitting: {_seconds(lambda: fitting(known, released)):.1f} s for {int(found.row_class.max()) + 1:,} classes"
+        f"\nfitting: {_seconds(lambda: find_candidate_classes(known, released)):.1f} s for "
+        f"{int(found.row_class.max()) + 1:,} classes"
     )
 
 

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
+from reference.published_simulator import simulate_as_published
 from unveil import Case, Policy, Run, assess, read
 from unveil.items.ask import QUESTION
 from unveil.items.beliefs import Beliefs
-from unveil.items.estimates import o_estimate, os_estimates
-from unveil.items.groups import Groups
-from unveil.items.itemset_recipe import assess_risk_itemsets, itemsets_elsewhere
-from unveil.items.itemsets import Theta, itemset_chances, vulnerable
-from unveil.items.published import simulate
+from unveil.items.degree_estimates import o_estimate, os_estimates
+from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.itemset_recipe import assess_mixed_up_itemsets, assess_risk_itemsets
+from unveil.items.itemsets import ItemsetRequirement, itemset_chances, measure_vulnerable_share
 from unveil.matching import solve
 
 __all__ = ["main"]
@@ -34,14 +34,14 @@ _PRINTED = {4: (0.0304, 0.00196), 5: (0.0121, 0.000335), 6: (0.0057, 0.00029)}
 def main() -> None:
     """Print the figures and tables."""
     print(f"items: the O-estimate of a million items, random counts, intervals ± {_WIDTH}")
-    took = {part: in_process(__file__, part)["cpu"] for part in _JOBS}
+    took = {part: run_in_process(__file__, part)["cpu"] for part in _JOBS}
     for part, what in (
         ("counts", "counts, no propagation"),
         ("shares", "frequencies that are no counts, no propagation"),
         ("nothing", "counts, propagation, nothing to propagate"),
         ("cascades", "counts, propagation, intervals of random widths"),
     ):
-        figure(what, took[part], took["sort"], "one numpy.sort", goal=3 if part == "counts" else None)
+        print_figure(what, took[part], took["sort"], "one numpy.sort", goal=3 if part == "counts" else None)
     data = data_folder()
     if data is not None:
         _whole(data)
@@ -55,7 +55,7 @@ def _whole(data: Path) -> None:
     """All that is asked of the items of retail, reading included, against the bare exact solution of the same
     intervals; and all of ``assess``, which looks for known baskets as well."""
     file = data / "transactions" / "retail.dat"
-    candidates = Beliefs.around(read(file).counts, 1.0).candidates
+    candidates = Beliefs.from_half_width(read(file).counts, 1.0).candidates
     works: tuple[Callable[[], object], ...] = (
         lambda: list(QUESTION.ask(Case(read(file)), Policy(), Run())),
         lambda: assess(read(file)),
@@ -64,8 +64,8 @@ def _whole(data: Path) -> None:
     for warm in works:
         warm()
     asked, whole, bare = (min(_cpu(work) for _ in range(3)) for work in works)
-    figure("retail.dat, all findings about items", asked, bare, "the bare exact solution", goal=5)
-    figure("assess retail.dat, all findings", whole, bare, "the bare exact solution")
+    print_figure("retail.dat, all findings about items", asked, bare, "the bare exact solution", goal=5)
+    print_figure("assess retail.dat, all findings", whole, bare, "the bare exact solution")
 
 
 def _cpu(work: Callable[[], object]) -> float:
@@ -80,28 +80,28 @@ def _counts() -> np.ndarray:
 
 def _sort() -> dict[str, float]:
     frequencies = _counts() / _BASKETS
-    return measured(lambda: np.sort(frequencies))
+    return measure_work(lambda: np.sort(frequencies))
 
 
 def _shares() -> dict[str, float]:
-    beliefs = Beliefs.around(_counts() / _BASKETS, _WIDTH / _BASKETS)
-    return measured(lambda: o_estimate(beliefs, propagate=False))
+    beliefs = Beliefs.from_half_width(_counts() / _BASKETS, _WIDTH / _BASKETS)
+    return measure_work(lambda: o_estimate(beliefs, propagate=False))
 
 
 def _uniform(propagate: bool) -> dict[str, float]:
-    beliefs = Beliefs.around(_counts(), _WIDTH)
-    return measured(lambda: o_estimate(beliefs, propagate))
+    beliefs = Beliefs.from_half_width(_counts(), _WIDTH)
+    return measure_work(lambda: o_estimate(beliefs, propagate))
 
 
 def _cascades() -> dict[str, float]:
     counts = _counts()
-    beliefs = Beliefs.around(counts, np.random.default_rng(1).integers(0, _WIDTH + 1, len(counts)))
-    return measured(lambda: o_estimate(beliefs))
+    beliefs = Beliefs.from_half_width(counts, np.random.default_rng(1).integers(0, _WIDTH + 1, len(counts)))
+    return measure_work(lambda: o_estimate(beliefs))
 
 
 def _median_gap(data: Path, name: str) -> Beliefs:
     counts = read(data / "transactions" / f"{name}.dat").counts
-    return Beliefs.around(counts, Groups.of(counts).median_gap)
+    return Beliefs.from_half_width(counts, FrequencyGroups.from_counts(counts).median_gap)
 
 
 def _itemsets(data: Path) -> None:
@@ -133,7 +133,7 @@ def _pairs(data: Path) -> None:
         beliefs = _median_gap(data, name)
         for sigma in (0.5, 0.25, 0.1):
             start = time.process_time()
-            found = vulnerable(beliefs, Theta(sigma=sigma))
+            found = measure_vulnerable_share(beliefs, ItemsetRequirement(sigma=sigma))
             seconds = time.process_time() - start
             assert found.method == "exact"
             shares = f"{found.share:.3%}", f"{found.estimate:.3%}"
@@ -148,18 +148,18 @@ def _recipe(data: Path) -> None:
     for name in ("chess", "mushroom"):
         beliefs = _median_gap(data, name)
         for top in (0.0, 0.1, 0.2):
-            theta, start = Theta(without_top=top), time.process_time()
+            theta, start = ItemsetRequirement(without_top=top), time.process_time()
             found = assess_risk_itemsets(beliefs, theta)
-            mixed = itemsets_elsewhere(beliefs, theta, np.random.default_rng(0)).alpha_max
+            mixed = assess_mixed_up_itemsets(beliefs, theta, np.random.default_rng(0)).alpha_max
             seconds = time.process_time() - start
             assert mixed is not None
-            shares = f"{found.point.share:.1%}", f"{found.believed.share:.1%}"
+            shares = f"{found.known_exactly.share:.1%}", f"{found.known_roughly.share:.1%}"
             rows.append(
                 (
                     name,
                     f"{top:.0%}",
                     *shares,
-                    f"{found.stopped}",
+                    f"{found.last_step}",
                     f"{found.alpha_max:.1%}",
                     f"{mixed:.1%}",
                     f"{seconds:.1f}",
@@ -179,22 +179,22 @@ def _published(data: Path) -> None:
         start = time.process_time()
         exact = solve(beliefs.candidates).expected_cracks
         middle = time.process_time()
-        found = simulate(beliefs, np.random.default_rng(0), sets if name == "mushroom" else ())
+        found = simulate_as_published(beliefs, np.random.default_rng(0), sets if name == "mushroom" else ())
         took = f"{middle - start:.3f}", f"{time.process_time() - middle:.0f}"
-        error = found.deviation / np.sqrt(len(found.means))
+        error = found.restart_deviation / np.sqrt(len(found.restart_means))
         rows.append(
             (
                 name,
                 f"{exact:.5f}",
                 f"{found.cracks:.4f}",
-                f"{found.deviation:.4f}",
+                f"{found.restart_deviation:.4f}",
                 f"{(found.cracks - exact) / error:+.1f}",
                 *took,
             )
         )
     top = "", "exact", "simulated", "deviation of a restart", "standard errors off", "s CPU, exact", "s CPU, simulated"
     _table(top, rows)
-    means = found.chances.reshape(len(_PRINTED), -1).mean(axis=1)
+    means = found.itemset_shares.reshape(len(_PRINTED), -1).mean(axis=1)
     for k, mean in zip(_PRINTED, means, strict=True):
         print(f"  mushroom, the same {_DRAWN:,} itemsets of {k}: simulated mean probability {mean:.5f}")
 

@@ -10,10 +10,10 @@ import json
 import sys
 
 import numpy as np
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
 from unveil import Transactions, read
-from unveil.classes.known_items import KnownItems, known_items
+from unveil.classes.known_items import KnownItems, measure_known_items
 
 __all__ = ["main"]
 
@@ -39,18 +39,18 @@ def main() -> None:
     for name in ("chess", "mushroom", "retail"):
         file, theirs = str(data / "transactions" / f"{name}.dat"), dict[str, float]()
         for size in (2, 3):
-            ours, what = in_process(__file__, "ours", file, str(size)), f"{name}, at most {size} items"
+            ours, what = run_in_process(__file__, "ours", file, str(size)), f"{name}, at most {size} items"
             if size == 2 or name != "retail":
-                theirs, named = in_process(__file__, "theirs", file, str(size)), f"DuckDB's sets of {size} items"
+                theirs, named = run_in_process(__file__, "theirs", file, str(size)), f"DuckDB's sets of {size} items"
                 assert ours["check"] == theirs["check"]
-            figure(what, ours["cpu"], theirs["cpu"], named, goal=0.1)
-            figure(f"{what}, peak memory", ours["memory"], theirs["memory"], named, "MB")
+            print_figure(what, ours["cpu"], theirs["cpu"], named, goal=0.1)
+            print_figure(f"{what}, peak memory", ours["memory"], theirs["memory"], named, "MB")
 
 
 def _ours(transactions: Transactions, size: int) -> dict[str, float]:
     assert transactions.counts is not None  # known before anything is asked
     found = list[KnownItems]()
-    figures = measured(lambda: found.append(known_items(transactions, most=size)), repeat=3)
+    figures = measure_work(lambda: found.append(measure_known_items(transactions, most=size)), repeat=3)
     assert not found[0].truncated
     long = np.flatnonzero(np.diff(transactions.indptr) >= size)  # no set of a shorter basket is so large
     return {**figures, "check": _check(long, found[0].least[long])}
@@ -67,7 +67,7 @@ def _theirs(transactions: Transactions, size: int) -> dict[str, float]:
     connection.execute("CREATE TABLE baskets AS SELECT * FROM arrived")
     sql = _SQL.format(sets=_SETS[size], items=", ".join("abc"[:size]))
     rows = list[dict[str, np.ndarray]]()
-    figures = measured(lambda: rows.append(connection.execute(sql).fetchnumpy()), repeat=1)
+    figures = measure_work(lambda: rows.append(connection.execute(sql).fetchnumpy()), repeat=1)
     return {**figures, "check": _check(rows[0]["basket"], rows[0]["least"])}
 
 

@@ -15,9 +15,9 @@ from _measure import data_folder
 
 from unveil import read
 from unveil.matching import Candidates, solve
-from unveil.matching._subsets import subset_marginals
-from unveil.matching.blocks import Block, blocks, feasible_flow
-from unveil.matching.chains import Walk
+from unveil.matching._column_subsets import subset_marginals
+from unveil.matching.blocks import Block, feasible_flow, independent_blocks
+from unveil.matching.chains import ChainWalk
 from unveil.matching.diagnostics import effective_size, split_rhat
 
 __all__ = ["main"]
@@ -103,10 +103,10 @@ def _retail(data: Path) -> None:
     exact = min(_cpu(lambda: solve(candidates)) for _ in range(3))
     flow = feasible_flow(candidates, np.arange(candidates.n))
     swept = 0.0
-    for block in blocks(candidates, flow):
+    for block in independent_blocks(candidates, flow):
         if len(block.a) > 1:
             start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
-            walk = Walk(block, start, start.astype(float), np.random.default_rng(1))
+            walk = ChainWalk(block, start, start.astype(float), np.random.default_rng(1))
             walk.rounds = np.array([block.n, 0, 0])  # as many swaps as entries
             swept += _cpu(lambda w=walk: w.advance(75))  # four chains of 75 sweeps each
     print(f"  retail: exact takes {exact / swept:.2f} × 300 sweeps of the local chain ({exact:.3f} s, goal < 1)")
@@ -132,11 +132,11 @@ def _sparse() -> None:
     for name, weights in graphs.items():
         candidates = Candidates.from_matrix(weights)
         flow = feasible_flow(candidates, np.arange(candidates.n))
-        block = max(blocks(candidates, flow), key=lambda b: b.n)
+        block = max(independent_blocks(candidates, flow), key=lambda b: b.n)
         start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
         alone = (block.n, 0, 0) if (block.weights == 1).all() else (0, 0, block.n // 5)
         for said, rounds in (("with tours", None), ("alone", alone)):
-            walk = Walk(block, start, start.astype(float), np.random.default_rng(1))
+            walk = ChainWalk(block, start, start.astype(float), np.random.default_rng(1))
             walk.rounds = walk.rounds if rounds is None else np.array(rounds)
             walk.advance(300)
             scores = walk.advance(3000)
@@ -154,7 +154,7 @@ def _mushroom(data: Path) -> None:
     block = _whole(candidates)
     start = feasible_flow(candidates, np.arange(candidates.n))
     score = start / (block.r[block.a] * block.c[block.b])
-    walk = Walk(block, start, start.astype(float), np.random.default_rng(2))
+    walk = ChainWalk(block, start, start.astype(float), np.random.default_rng(2))
     walk.advance(500)
     local, published = [], []
     for _ in range(5):
@@ -176,8 +176,8 @@ def _per_second(runs: list[tuple[float, np.ndarray]]) -> float:
     )
 
 
-def _published(block: Block, walk: Walk, score: np.ndarray, sweeps: int) -> tuple[float, np.ndarray]:
-    allowed, of_entry, of_slot = walk.graph[0] > 0, walk.graph[1], walk.graph[2]
+def _published(block: Block, walk: ChainWalk, score: np.ndarray, sweeps: int) -> tuple[float, np.ndarray]:
+    allowed, of_entry, of_slot = walk.graph.allowed, walk.graph.of_entry, walk.graph.of_slot
     worth = np.zeros(allowed.shape)
     worth[block.a, block.b] = score
     starts = [matching[0].copy() for matching in walk.matchings]

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pyarrow as pa
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
 from unveil import Transactions, read
-from unveil.items.pairs import Pairs, top_pairs
+from unveil.items.item_pairs import ItemPairs, top_pairs
 
 __all__ = ["main"]
 
@@ -31,10 +31,10 @@ def main() -> None:
     if data is not None:
         named = {"retail": str(data / "transactions" / "retail.dat"), **named}
     for name, source in named.items():
-        ours, theirs = (in_process(__file__, who, source) for who in ("ours", "theirs"))
+        ours, theirs = (run_in_process(__file__, who, source) for who in ("ours", "theirs"))
         assert ours["check"] == theirs["check"]
-        figure(name, ours["cpu"], theirs["cpu"], "DuckDB's self-join", goal=2)
-        figure(f"{name}, peak memory", ours["memory"], theirs["memory"], "DuckDB's self-join", "MB")
+        print_figure(name, ours["cpu"], theirs["cpu"], "DuckDB's self-join", goal=2)
+        print_figure(f"{name}, peak memory", ours["memory"], theirs["memory"], "DuckDB's self-join", "MB")
 
 
 def _baskets(source: str) -> Transactions:
@@ -57,8 +57,8 @@ def _synthetic() -> Transactions:
 
 def _ours(transactions: Transactions) -> dict[str, float]:
     assert transactions.counts is not None  # known before anything is asked
-    found = list[Pairs]()
-    figures = measured(lambda: found.append(top_pairs(transactions, _TOP)), repeat=3)
+    found = list[ItemPairs]()
+    figures = measure_work(lambda: found.append(top_pairs(transactions, _TOP)), repeat=3)
     return {**figures, "check": _check(found[0].a, found[0].b, found[0].counts)}
 
 
@@ -72,7 +72,7 @@ def _theirs(transactions: Transactions) -> dict[str, float]:
     connection.execute("CREATE TABLE baskets AS SELECT * FROM arrived")
     rows = list[dict[str, np.ndarray]]()
     many = 1 if transactions.baskets == _BASKETS else 3
-    figures = measured(lambda: rows.append(connection.execute(_SQL).fetchnumpy()), repeat=many)
+    figures = measure_work(lambda: rows.append(connection.execute(_SQL).fetchnumpy()), repeat=many)
     return {**figures, "check": _check(rows[0]["a"], rows[0]["b"], rows[0]["together"])}
 
 

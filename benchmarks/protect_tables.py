@@ -14,10 +14,10 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING
 
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
 if TYPE_CHECKING:
-    from unveil.linkage.safer.search import Search
+    from unveil.linkage.protections.plan_search import PlanSearch
 
 __all__ = ["main"]
 
@@ -34,10 +34,10 @@ def main() -> None:
         return
     file = str(data / "tables" / "adult.csv")
     for known, aim in _AIMS:
-        took = in_process(__file__, file, str(known), str(aim))
+        took = run_in_process(__file__, file, str(known), str(aim))
         named = f"one attack, {known} known, at most {aim:g} found"
         for kind in _KINDS:
-            figure(f"choosing {kind}", took[f"{kind} cpu"], took["attack"], named)
+            print_figure(f"choosing {kind}", took[f"{kind} cpu"], took["attack"], named)
         ways = [f"{way} {took[way]:.3f}" if took[way] else f"{way} out of reach" for way in ("lockstep", *_KINDS)]
         print(f"  usefulness at {aim:g}, now {took['now']:.3f}: {', '.join(ways)}")
 
@@ -45,36 +45,43 @@ def main() -> None:
 def _figures(file: str, known: int, aim: float) -> dict[str, float]:
     import unveil
     from unveil import Case, Policy, Run
-    from unveil.linkage.protect import _search
-    from unveil.linkage.safer.moves import smallest_plan
+    from unveil.linkage.protect import plan_search
+    from unveil.linkage.protections.greedy_search import smallest_plan
     from unveil.release.hierarchy import Hierarchy
 
     table = unveil.read(file, strip=True)
-    said = Policy(quasi=_QUASI, things_known=known, insensitive=tuple(c for c in table.columns if c not in _QUASI))
+    insensitive = tuple(c for c in table.columns if c not in _QUASI)
+    said = Policy(quasi=_QUASI, insensitive=insensitive, settings={"linkage": {"known": known}})
     levels = {c: Hierarchy.read(Path(file).parent / "adult-hierarchies" / f"adult_hierarchy_{c}.csv") for c in _QUASI}
-    search = _search(Case(table, hierarchies=levels), said, Run())
-    found = {"now": search.weigh(search.start), "attack": measured(lambda: search.attacked(search.start))["cpu"]}
+    search = plan_search(Case(table, hierarchies=levels), said, Run())
+    found = {
+        "now": search.success_bound(search.unchanged_plan),
+        "attack": measure_work(lambda: search.attack_plan(search.unchanged_plan))["cpu"],
+    }
     for name, kinds in _KINDS.items():
-        fresh = _search(Case(table, hierarchies=levels), said, Run())
+        fresh = plan_search(Case(table, hierarchies=levels), said, Run())
         start = process_time()
         plan = smallest_plan(fresh, aim, kinds)
         found[f"{name} cpu"] = process_time() - start
-        found[name] = 0.0 if plan is None else fresh.useful(plan)
+        found[name] = 0.0 if plan is None else fresh.plan_usefulness(plan)
     found["lockstep"] = _lockstep(search, aim)
     return found
 
 
-def _lockstep(search: Search, aim: float) -> float:
+def _lockstep(search: PlanSearch, aim: float) -> float:
     """All columns a level up, again and again; the last three stay on their coarsest labels."""
-    from unveil.linkage.safer.rows import FEWEST
+    from unveil.linkage.protections.table_search import MIN_COLUMNS
 
-    plan = search.start
-    for level in range(1, max(ladder.out for ladder in search.ladders) + 1):
+    plan = search.unchanged_plan
+    for level in range(1, max(ladder.left_out_level for ladder in search.ladders) + 1):
         for i, ladder in enumerate(search.ladders):
-            stays = plan.levels[i] < ladder.out == min(level, ladder.out) and len(search.left(plan)) <= FEWEST
-            plan = plan.moved(i, min(level, ladder.out - stays), 0)
-        if search.weigh(plan) <= aim:
-            return float(search.useful(plan))
+            stays = (
+                plan.levels[i] < ladder.left_out_level == min(level, ladder.left_out_level)
+                and len(search.kept_columns(plan)) <= MIN_COLUMNS
+            )
+            plan = plan.move_column(i, min(level, ladder.left_out_level - stays), 0)
+        if search.success_bound(plan) <= aim:
+            return float(search.plan_usefulness(plan))
     return 0.0
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unveil.release import source
+from unveil.release import source_file
 from unveil.release.transactions import read_fimi
 
 __all__ = ["main"]
@@ -53,7 +53,7 @@ def main() -> None:
         return
     tx = read_fimi(path)
     assert len(tx.items) == _numbers(path)
-    ours, theirs, digest = _best([read_fimi, _numbers, source.digest], path)
+    ours, theirs, digest = _best([read_fimi, _numbers, source_file.file_digest], path)
     size = path.stat().st_size
     print(f"reading {path.name}: {tx.baskets:,} baskets, {len(tx.labels):,} items, {size / 1e6:.1f} MB")
     print(f"  numpy.fromstring        {theirs * 1e3:6.1f} ms")

@@ -4,6 +4,7 @@ are off."""
 from __future__ import annotations
 
 import attack
+import cold_start
 import diversity
 import estimators
 import exact
@@ -24,6 +25,7 @@ import matching
 if __name__ == "__main__":
     for benchmark in (
         startup,
+        cold_start,
         reading,
         classes,
         diversity,

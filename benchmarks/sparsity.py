@@ -13,7 +13,7 @@ import sys
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
-from _measure import figure, in_process, measured
+from _measure import measure_work, print_figure, run_in_process
 
 if TYPE_CHECKING:
     from unveil.linkage.records import Records
@@ -28,23 +28,23 @@ _SIZES = {"survey": (8_619, 353, 0), "ratings": (6_040, 3_706, 920_000), "many":
 def main() -> None:
     """Print the figures."""
     print("sparsity: 8,619 records × 353 attributes, half of them null, f of all records")
-    ours = in_process(__file__, "ours", "survey")
+    ours = run_in_process(__file__, "ours", "survey")
     for part, named in (("onehot", "products of one-hot matrices"), ("bytes", "comparing bytes")):
-        figure("planes of bits", ours["cpu"], in_process(__file__, part, "survey")["cpu"], named, goal=0.2)
-    tolerant = in_process(__file__, "ours", "survey", "within")
-    figure("with a tolerance", tolerant["cpu"], ours["cpu"], "without")
+        print_figure("planes of bits", ours["cpu"], run_in_process(__file__, part, "survey")["cpu"], named, goal=0.2)
+    tolerant = run_in_process(__file__, "ours", "survey", "within")
+    print_figure("with a tolerance", tolerant["cpu"], ours["cpu"], "without")
     print("sparsity: 6,040 records × 3,706 attributes, 0.9 million ratings, f of all records")
-    ours = in_process(__file__, "ours", "ratings")
-    products = in_process(__file__, "products", "ratings")
-    figure("planes and lists", ours["cpu"], products["cpu"], "products of sparse matrices", goal=0.2)
-    graded = in_process(__file__, "ours", "ratings", "linear")
-    figure("a graded similarity", graded["cpu"], ours["cpu"], "equality")
+    ours = run_in_process(__file__, "ours", "ratings")
+    products = run_in_process(__file__, "products", "ratings")
+    print_figure("planes and lists", ours["cpu"], products["cpu"], "products of sparse matrices", goal=0.2)
+    graded = run_in_process(__file__, "ours", "ratings", "linear")
+    print_figure("a graded similarity", graded["cpu"], ours["cpu"], "equality")
     _large("many", 5_000)
 
 
 def _large(size: str, sample: int) -> None:
     n, c, entries = _SIZES[size]
-    took = in_process(__file__, "sample", size, str(sample))
+    took = run_in_process(__file__, "sample", size, str(sample))
     print(
         f"sparsity: {n:,} records × {c:,} attributes, about {entries:,} ratings, {min(sample, n):,} records looked at"
     )
@@ -58,7 +58,11 @@ def _large(size: str, sample: int) -> None:
 def _made(size: str, said: str = "equal") -> Records:
     from unveil.linkage import similarity
 
-    sim = {"equal": similarity.equal(), "within": similarity.within(1), "linear": similarity.linear(4)}[said]
+    sim = {
+        "equal": similarity.equal_values(),
+        "within": similarity.within_distance(1),
+        "linear": similarity.linear_similarity(4),
+    }[said]
     n, c, entries = _SIZES[size]
     return _ratings(n, c, entries, sim) if entries else _survey(n, sim)
 
@@ -125,10 +129,10 @@ def _ratings(n: int, c: int, entries: int, sim: Any) -> Records:
 
 
 def _ours(size: str, said: str = "equal") -> dict[str, float]:
-    from unveil.linkage.alike.nearest import nearest
+    from unveil.linkage.sparsity.nearest_records import nearest_records
 
     records = _made(size, said)
-    return measured(lambda: nearest(records, "sum"), repeat=3)
+    return measure_work(lambda: nearest_records(records, "sum"), repeat=3)
 
 
 def _once(work: Any, *arguments: Any) -> dict[str, float]:
@@ -145,10 +149,10 @@ def _check(found: Any) -> None:
     """That all ways find the same."""
     import numpy as np
 
-    from unveil.linkage.alike.nearest import nearest
+    from unveil.linkage.sparsity.nearest_records import nearest_records
 
     records = _made(sys.argv[2])
-    assert np.abs(nearest(records).similarity - found).max() < 1e-6
+    assert np.abs(nearest_records(records).similarity - found).max() < 1e-6
 
 
 def _onehot(size: str) -> dict[str, float]:
@@ -221,16 +225,16 @@ def _bytes(size: str) -> dict[str, float]:
 
 
 def _sample(size: str, sample: str) -> dict[str, float]:
-    from unveil.linkage.alike.nearest import nearest
-    from unveil.linkage.alike.sparsity import sparsity
+    from unveil.linkage.sparsity.nearest_records import nearest_records
+    from unveil.linkage.sparsity.sparsity_function import measure_sparsity
 
     records = _made(size)
-    nearest(_made("ratings"), rows=[0])  # compiled before
+    nearest_records(_made("ratings"), rows=[0])  # compiled before
     wall, start = perf_counter(), process_time()
-    found = sparsity(records, sample=int(sample))
+    found = measure_sparsity(records, sample=int(sample))
     took = {"seconds": perf_counter() - wall, "cpu": process_time() - start}
     low, high = found.interval(0.2)
-    return measured(lambda: None, repeat=1) | took | {"low": low, "high": high, "upper": found.upper(0.5)}
+    return measure_work(lambda: None, repeat=1) | took | {"low": low, "high": high, "upper": found.upper(0.5)}
 
 
 JOBS = {"ours": _ours, "onehot": _onehot, "bytes": _bytes, "products": _products, "sample": _sample}

@@ -6,7 +6,7 @@ import resource
 import subprocess
 import sys
 
-from _measure import figure
+from _measure import print_figure
 
 __all__ = ["main"]
 
@@ -26,7 +26,9 @@ def main() -> None:
     """Print the figures."""
     print("startup")
     click = _cpu([sys.executable, "-c", "import click"])
-    figure("unveil --help", _cpu([sys.executable, "-m", "unveil", "--help"]), click, "python -c 'import click'", goal=4)
+    print_figure(
+        "unveil --help", _cpu([sys.executable, "-m", "unveil", "--help"]), click, "python -c 'import click'", goal=4
+    )
 
 
 if __name__ == "__main__":

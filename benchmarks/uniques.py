@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import sys
 from itertools import combinations
-from pathlib import Path
 
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
 __all__ = ["main"]
 
@@ -26,14 +25,16 @@ def main() -> None:
     if data is None:
         return
     file = str(data / "tables" / "adult-hierarchies" / "adult.csv")
-    took = {part: in_process(__file__, part, file) for part in JOBS}
+    took = {part: run_in_process(__file__, part, file) for part in JOBS}
     ours, by_numpy, by_duckdb = (took[part] for part in ("minimal", "numpy", "duckdb"))
-    figure("minimal sample uniques of at most 4 columns", ours["cpu"], by_numpy["cpu"], "numpy over all sets")
-    figure("the same", ours["cpu"], by_duckdb["cpu"], "DuckDB over all sets")
-    figure("of any number of columns", took["all sizes"]["cpu"], by_numpy["cpu"], "numpy up to 4 columns")
+    print_figure("minimal sample uniques of at most 4 columns", ours["cpu"], by_numpy["cpu"], "numpy over all sets")
+    print_figure("the same", ours["cpu"], by_duckdb["cpu"], "DuckDB over all sets")
+    print_figure("of any number of columns", took["all sizes"]["cpu"], by_numpy["cpu"], "numpy up to 4 columns")
     for part in ("known", "shapley"):
-        figure(f"{part}, 512 sets", took[part]["cpu"], took["classes"]["cpu"], "numpy over all sets")
-    figure("sets that single out a quarter", took["discover"]["cpu"], took["classes"]["cpu"], "numpy over all sets")
+        print_figure(f"{part}, 512 sets", took[part]["cpu"], took["classes"]["cpu"], "numpy over all sets")
+    print_figure(
+        "sets that single out a quarter", took["discover"]["cpu"], took["classes"]["cpu"], "numpy over all sets"
+    )
 
 
 def _codes(file: str):  # type: ignore[no-untyped-def]
@@ -45,18 +46,17 @@ def _codes(file: str):  # type: ignore[no-untyped-def]
 
 
 def _minimal(file: str, most: int) -> dict[str, float]:
-    from unveil.classes.uniques import minimal_uniques
+    from unveil.classes.minimal_uniques import find_minimal_uniques
 
     codes = _codes(file)
-    return measured(lambda: minimal_uniques(codes, None, most).score)
+    return measure_work(lambda: find_minimal_uniques(codes, None, most).score)
 
 
 def _numpy(file: str) -> dict[str, float]:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from reference.naive_uniques import group_by
+    from reference.naive_uniques import minimal_sets_by_numpy
 
     codes = _codes(file)
-    return measured(lambda: group_by(codes, _MOST), repeat=2)
+    return measure_work(lambda: minimal_sets_by_numpy(codes, _MOST), repeat=2)
 
 
 def _duckdb(file: str) -> dict[str, float]:
@@ -75,50 +75,50 @@ def _duckdb(file: str) -> dict[str, float]:
                 sql = f"SELECT min(row_no) FROM codes GROUP BY {', '.join(some)} HAVING count(*) = 1"
                 connection.sql(sql).to_arrow_table()
 
-    return measured(work, repeat=1)
+    return measure_work(work, repeat=1)
 
 
 def _classes(file: str) -> dict[str, float]:
     """The classes of all sets and who is alone in them."""
     import numpy as np
 
-    from unveil.grouping import packed
+    from unveil.grouping import pack_columns
 
     codes = _codes(file)
 
     def work() -> None:
         for size in range(len(codes) + 1):
             for some in combinations(codes, size):
-                key = np.sort(packed(some, len(codes[0]))[0])
+                key = np.sort(pack_columns(some, len(codes[0]))[0])
                 sizes = np.diff(np.flatnonzero(np.diff(key, prepend=-1)), append=len(key))
                 assert len(sizes) and (sizes == 1).sum() >= 0
 
-    return measured(work, repeat=2)
+    return measure_work(work, repeat=2)
 
 
 def _known(file: str) -> dict[str, float]:
     import numpy as np
 
-    from unveil.classes.knowledge import by_known
+    from unveil.classes.known_columns import risk_by_columns_known
 
     codes = _codes(file)
-    return measured(lambda: by_known(codes, None, np.random.default_rng(0)))
+    return measure_work(lambda: risk_by_columns_known(codes, None, np.random.default_rng(0)))
 
 
 def _shapley(file: str) -> dict[str, float]:
     import numpy as np
 
-    from unveil.classes.knowledge import shapley
+    from unveil.classes.known_columns import shapley_values
 
     codes = _codes(file)
-    return measured(lambda: shapley(codes, None, np.random.default_rng(0)))
+    return measure_work(lambda: shapley_values(codes, None, np.random.default_rng(0)))
 
 
 def _discover(file: str) -> dict[str, float]:
-    from unveil.classes.knowledge import discover
+    from unveil.classes.known_columns import find_identifying_sets
 
     codes = _codes(file)
-    return measured(lambda: discover(codes, None, 0.25, 9))
+    return measure_work(lambda: find_identifying_sets(codes, None, 0.25, 9))
 
 
 JOBS = {

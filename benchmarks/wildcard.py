@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
-from _measure import data_folder, figure, in_process, measured
+from _measure import data_folder, measure_work, print_figure, run_in_process
 
 __all__ = ["main"]
 
@@ -35,19 +34,19 @@ def main() -> None:
     files = [] if data is None else [str(data / "tables" / "adult.csv")]
     for source, share in [(f, s) for f in files for s in ("0", "0.05", "0.2")] + [(_LARGE, s) for s in ("0.05", "0.2")]:
         name = "Adult" if source in files else _LARGE
-        plain, ours, values = (in_process(__file__, part, source, share) for part in ("plain", "maybe", "values"))
+        plain, ours, values = (run_in_process(__file__, part, source, share) for part in ("plain", "maybe", "values"))
         said = "as it is" if share == "0" else f"{float(share):.0%} of values missing"
         print(f"wildcard: {name}, {said}: {ours['profiles']:,} profiles of {ours['patterns']:,} patterns")
         if source in files:
-            slow = in_process(__file__, "pairwise", source, share)
-            figure("comparing all rows by numpy", slow["cpu"], ours["cpu"], "how many may be the same")
-        figure("how many may be the same", ours["cpu"], plain["cpu"], "plain grouping")
-        figure("and with which values", values["cpu"], plain["values"], "plain classes with values")
-    complete = in_process(__file__, "maybe", _LARGE, "0")
-    figure(
+            slow = run_in_process(__file__, "pairwise", source, share)
+            print_figure("comparing all rows by numpy", slow["cpu"], ours["cpu"], "how many may be the same")
+        print_figure("how many may be the same", ours["cpu"], plain["cpu"], "plain grouping")
+        print_figure("and with which values", values["cpu"], plain["values"], "plain classes with values")
+    complete = run_in_process(__file__, "maybe", _LARGE, "0")
+    print_figure(
         "without missing values",
         complete["cpu"],
-        in_process(__file__, "plain", _LARGE, "0")["cpu"],
+        run_in_process(__file__, "plain", _LARGE, "0")["cpu"],
         "plain grouping",
         goal=1.5,
     )
@@ -79,42 +78,43 @@ def _plain(source: str, share: str) -> dict[str, float]:
     """Grouping with missing as a value of its own, as ``maybe`` begins with; and the classes with their values."""
     import numpy as np
 
-    from unveil.classes.models import classes_of
-    from unveil.grouping import class_ids, packed
+    from unveil.classes.diversity import group_sensitive_values
+    from unveil.grouping import class_ids, pack_columns
 
     columns, sensitive = _codes(source, share)
     rows = len(sensitive)
-    took = measured(lambda: np.bincount(class_ids(columns, rows)[0]))
-    return took | {"values": measured(lambda: classes_of(*packed(columns, rows, 99), sensitive))["cpu"]}
+    took = measure_work(lambda: np.bincount(class_ids(columns, rows)[0]))
+    return took | {
+        "values": measure_work(lambda: group_sensitive_values(*pack_columns(columns, rows, 99), sensitive))["cpu"]
+    }
 
 
 def _maybe(source: str, share: str) -> dict[str, float]:
-    from unveil.classes.wildcard import maybe
+    from unveil.classes.wildcard import find_neighbourhoods
 
     columns, sensitive = _codes(source, share)
-    found = maybe(columns, None, len(sensitive))
+    found = find_neighbourhoods(columns, None, len(sensitive))
     kinds = {"profiles": len(found.members), "patterns": 1 if found.patterns is None else len(found.patterns)}
-    return measured(lambda: maybe(columns, None, len(sensitive)), repeat=3) | kinds
+    return measure_work(lambda: find_neighbourhoods(columns, None, len(sensitive)), repeat=3) | kinds
 
 
 def _values(source: str, share: str) -> dict[str, float]:
-    from unveil.classes.wildcard import maybe, maybe_classes
+    from unveil.classes.wildcard import find_neighbourhoods, neighbourhood_classes
 
     columns, sensitive = _codes(source, share)
-    found = maybe(columns, None, len(sensitive))
-    return measured(lambda: maybe_classes(found, sensitive), repeat=3)
+    found = find_neighbourhoods(columns, None, len(sensitive))
+    return measure_work(lambda: neighbourhood_classes(found, sensitive), repeat=3)
 
 
 def _pairwise(source: str, share: str) -> dict[str, float]:
     """Different rows only, as for ours."""
     import numpy as np
 
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from reference.naive_wildcard import pairwise
+    from reference.naive_wildcard import match_counts
 
     columns, _ = _codes(source, share)
     rows, members = np.unique(np.array(columns), axis=1, return_counts=True)
-    return measured(lambda: pairwise(list(rows), members), repeat=1)
+    return measure_work(lambda: match_counts(list(rows), members), repeat=1)
 
 
 JOBS = {"plain": _plain, "maybe": _maybe, "values": _values, "pairwise": _pairwise}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from started import started
+from command_runner import run_unveil
 
 settings.register_profile("steady", derandomize=True)  # a change must not fail for an input that it did not bring about
 if os.environ.get("CI"):
@@ -47,7 +47,7 @@ def unveil(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*arguments: object, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **(env or {})}
-        return started(tuple(map(str, arguments)), tmp_path, environment)
+        return run_unveil(tuple(map(str, arguments)), tmp_path, environment)
 
     return run
 

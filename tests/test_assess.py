@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +11,11 @@ import pandas as pd
 import pytest
 
 import unveil
-from unveil import Assessment, Case, Finding, Policy, Run, UnveilError
+from unveil import Assessment, Case, Finding, Policy, Run, UnveilError, questions
 from unveil import assess as assess_function
-from unveil.assess import QUESTIONS
+from unveil.assess import make_run
 from unveil.question import Question
+from unveil.risk import Risk
 
 GIVEN = Policy(identifier=("name",), quasi=(("age", "zip", "sex"),), sensitive=("diagnosis",))
 
@@ -54,47 +54,93 @@ def test_columns_whose_names_speak_are_not_assumed_harmless(tmp_path: Path) -> N
     assert confirmed.verdict.decision == "release"
 
 
-def _extra(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    value = float(run.rng("extra.draw").random())
-    yield Finding(
-        id="extra.draw",
-        question="extra",
-        title="A draw",
-        value=value,
-        unit="share",
+DRAW = Risk("extra.draw", title="A draw", unit="share", safer="lower", sampled=True, summary="A random number.")
+
+
+def draw(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    yield DRAW.finding(
+        policy,
+        value=float(run.rng("extra.draw").random()),
         method="simulation",
         interval=(0, 1),
         subjects=1,
-        direction="lower",
-        decides=False,
         attacker="",
         sentence="",
     )
 
 
+EXTRA = Question(name="extra", title="Anything else?", kinds=("table",), risks=(DRAW,), ask=draw)
+
+
 def test_a_new_question_changes_no_old_number(patients: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = unveil.read(patients)
     before = unveil.assess(table, GIVEN)
-    extra = Question("extra", "Anything else?", ("table",), ("extra.draw",), _extra, sampled=("extra.draw",))
-    monkeypatch.setattr(sys.modules["unveil.assess"], "QUESTIONS", (extra, *QUESTIONS))
+    monkeypatch.setattr(questions, "QUESTIONS", (EXTRA, *questions.QUESTIONS))
     after = unveil.assess(table, GIVEN)
     assert after["extra.draw"].value != 0
     for finding in before.findings:
-        assert replace(after[finding.id], seconds=0.0) == replace(finding, seconds=0.0)
+        again = after.find(finding.id, column=finding.column, known=finding.known)
+        assert replace(again, seconds=0.0) == replace(finding, seconds=0.0)
 
 
-def _broken(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+def breaks(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     raise UnveilError("there is a hole in it")
     yield
 
 
+HOLE = Risk("broken.hole", title="A hole", unit="share", safer="lower", tolerance=0, summary="A hole.")
+
+
 def test_a_question_that_breaks_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = Question("broken", "Does it hold?", ("table",), ("classes.k",), _broken)
-    monkeypatch.setattr(sys.modules["unveil.assess"], "QUESTIONS", (*QUESTIONS, broken))
+    broken = Question(name="broken", title="Does it hold?", kinds=("table",), risks=(HOLE,), ask=breaks)
+    monkeypatch.setattr(questions, "QUESTIONS", (*questions.QUESTIONS, broken))
     found = unveil.assess(harmless(tmp_path), Policy(quasi=("sex",)))
     assert found["broken.failed"].status == "failed"
     assert "there is a hole in it" in found["broken.failed"].sentence
+    assert found["broken.failed"].decides
     assert found.verdict.decision == "your call"
+    informing = replace(broken, risks=(replace(HOLE, tolerance=None),))
+    monkeypatch.setattr(questions, "QUESTIONS", (*questions.QUESTIONS[:-1], informing))
+    assert not unveil.assess(harmless(tmp_path), Policy(quasi=("sex",)))["broken.failed"].decides
+
+
+def test_only_some_questions_can_be_asked(patients: Path) -> None:
+    table = unveil.read(patients)
+    whole = unveil.assess(table, GIVEN)
+    some = unveil.assess(table, GIVEN, only="release")
+    assert {f.question for f in some.findings} == {"release"}
+    assert set(some.not_asked) == {"classes", "linkage"}
+    one = unveil.assess(table, GIVEN, only=["classes.uniques"])
+    assert [f.id for f in one.findings] == ["classes.uniques"]
+    assert one["classes.uniques"].value == whole["classes.uniques"].value
+    assert "classes.k" in one.not_asked and "classes.uniques" not in one.not_asked
+    with pytest.raises(UnveilError, match="did you mean 'classes'"):
+        unveil.assess(table, GIVEN, only="clases")
+
+
+def test_a_check_that_was_not_asked_is_a_doubt(tmp_path: Path) -> None:
+    table, policy = harmless(tmp_path), Policy(quasi=("sex",))
+    assert unveil.assess(table, policy).verdict.decision == "release"
+    verdict = unveil.assess(table, policy, only="release").verdict
+    assert verdict.decision == "your call"
+    assert "but it was not asked: classes.k" in verdict.sentence
+    off = Policy(
+        quasi=("sex",), tolerance={"classes.k": False, "classes.l_distinct": False, "classes.intersection": False}
+    )
+    assert unveil.assess(table, off, only="release").verdict.decision == "release"  # nothing else would have decided
+
+
+def test_every_sampled_finding_that_decides_shares_the_error_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three of them: each holds with 1 − .05/3, so that all hold together with 95%."""
+    case = Case(harmless(tmp_path))
+    draws = tuple(replace(DRAW, id=f"extra.draw{k}", tolerance=0.5) for k in range(3))
+    monkeypatch.setattr(questions, "QUESTIONS", (replace(EXTRA, risks=(*draws, DRAW)),))
+    assert make_run(case, Policy()).confidence == pytest.approx(1 - 0.05 / 3)
+    assert make_run(case, Policy(), only="extra.draw1").confidence == pytest.approx(0.95)
+    assert make_run(case, Policy(tolerance={"extra.draw": 0.1})).confidence == pytest.approx(1 - 0.05 / 4)
+    assert make_run(case, Policy(tolerance={d.id: False for d in draws})).confidence == pytest.approx(0.95)
 
 
 @pytest.mark.parametrize("thing", ["x.csv", 3, pd.DataFrame({"a": [1]})])

@@ -15,9 +15,9 @@ import sqlglot
 
 import unveil
 from unveil import Engine, Policy, Run, UnveilError
-from unveil.engine import spark
-from unveil.release.profile import profile
-from unveil.release.table import table_of
+from unveil.engine import to_spark_sql
+from unveil.release.column_profile import profile_columns
+from unveil.release.table import table_from_frame
 
 LONG = "SELECT count(*) FROM range(3000000) a, range(8000) b WHERE (a.range * b.range) % 7 = 3"  # ends after a minute
 
@@ -27,11 +27,11 @@ def every_job(engine: Engine) -> list[str]:
     frame = pa.table(
         {"who": ["p", "q", "p"], "Age": ["1", "2", "?"], 'a "b"': ["x", "y", "x"], "name": ["u", "v", "w"]}
     )
-    table = table_of(frame, engine=engine)
+    table = table_from_frame(frame, engine=engine)
     policy = Policy(identifier=("name",), quasi=(("Age", 'a "b"'),), subject="who")
     unveil.assess(table, policy, reveal=True)
     unveil.assess(table)
-    profile(table, ("?",))
+    profile_columns(table, ("?",))
     return list(engine.log)
 
 
@@ -39,7 +39,7 @@ def test_every_job_translates_to_spark_and_parses_there() -> None:
     jobs = every_job(Engine())
     assert len(jobs) >= 6
     for sql in jobs:
-        (parsed,) = sqlglot.parse(spark(sql), read="spark")
+        (parsed,) = sqlglot.parse(to_spark_sql(sql), read="spark")
         assert parsed is not None
         assert isinstance(parsed, sqlglot.exp.Select)
 
@@ -49,24 +49,24 @@ def test_no_name_or_value_of_the_data_is_in_the_sql() -> None:
 
 
 def test_row_numbers_have_an_order_on_spark() -> None:
-    numbered = [spark(sql) for sql in every_job(Engine()) if "row_no" in sql]
+    numbered = [to_spark_sql(sql) for sql in every_job(Engine()) if "row_no" in sql]
     assert numbered
     assert not [sql for sql in numbered if "OVER ()" in sql]
 
 
 def test_a_table_that_is_gone_is_forgotten() -> None:
     engine = Engine()
-    table = table_of(pa.table({"a": ["1"]}), engine=engine)
+    table = table_from_frame(pa.table({"a": ["1"]}), engine=engine)
     relation = table.relation
-    assert engine.arrow(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py() == 1
+    assert engine.query_arrow(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py() == 1
     del table
     gc.collect()
     with pytest.raises(duckdb.CatalogException):
-        engine.arrow(f"SELECT count(*) AS n FROM {relation}")
+        engine.query_arrow(f"SELECT count(*) AS n FROM {relation}")
 
 
 def test_results_are_arrow() -> None:
-    assert Engine().arrow("SELECT 1 AS one").to_pylist() == [{"one": 1}]
+    assert Engine().query_arrow("SELECT 1 AS one").to_pylist() == [{"one": 1}]
 
 
 def test_an_interrupt_stops_the_query_and_the_engine_goes_on() -> None:
@@ -76,18 +76,18 @@ def test_an_interrupt_stops_the_query_and_the_engine_goes_on() -> None:
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            engine.arrow(LONG)
+            engine.query_arrow(LONG)
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert engine.arrow("SELECT 2 AS two")["two"][0].as_py() == 2
+    assert engine.query_arrow("SELECT 2 AS two")["two"][0].as_py() == 2
 
 
 def test_a_cancelled_run_stops_the_query() -> None:
     run = Run()
     threading.Timer(0.3, run.cancelled.set).start()
     with pytest.raises(KeyboardInterrupt):
-        Engine().arrow(LONG, run)
+        Engine().query_arrow(LONG, run)
 
 
 def test_an_interrupt_inside_duckdb_is_an_interrupt_here() -> None:
@@ -102,7 +102,7 @@ def test_an_interrupt_inside_duckdb_is_an_interrupt_here() -> None:
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            engine.arrow(LONG)
+            engine.query_arrow(LONG)
     finally:
         over.set()
         thread.join()
@@ -111,19 +111,19 @@ def test_an_interrupt_inside_duckdb_is_an_interrupt_here() -> None:
 def test_progress_is_told() -> None:
     told: list[tuple[str, float | None]] = []
     sql = "SELECT count(*) FROM range(3000000) a, range(300) b WHERE (a.range * b.range) % 7 = 3"
-    Engine().arrow(sql, Run(progress=lambda doing, fraction: told.append((doing, fraction))), "multiplying")
+    Engine().query_arrow(sql, Run(progress=lambda doing, fraction: told.append((doing, fraction))), "multiplying")
     assert {doing for doing, _ in told} == {"multiplying"}
     assert all(f is None or 0 <= f <= 1 for _, f in told)
 
 
 def test_memory_limit_and_spill_directory(tmp_path: Path) -> None:
     engine = Engine(memory_limit="150MB", spill=tmp_path)
-    assert engine.scratch().parent == tmp_path
-    limit = engine.arrow("SELECT current_setting('memory_limit') AS m")["m"][0].as_py()
+    assert engine.scratch_directory().parent == tmp_path
+    limit = engine.query_arrow("SELECT current_setting('memory_limit') AS m")["m"][0].as_py()
     assert limit.startswith("143")  # 150 MB in MiB
-    rows = engine.arrow("SELECT count(*) AS n FROM (SELECT DISTINCT range, hash(range) FROM range(6000000))")
+    rows = engine.query_arrow("SELECT count(*) AS n FROM (SELECT DISTINCT range, hash(range) FROM range(6000000))")
     assert rows["n"][0].as_py() == 6_000_000
-    folder = engine.scratch()
+    folder = engine.scratch_directory()
     del engine
     assert not folder.exists()
 
@@ -135,4 +135,4 @@ def test_a_memory_limit_that_is_no_size() -> None:
 
 def test_too_little_memory_is_said_in_words() -> None:
     with pytest.raises(UnveilError, match="memory"):
-        Engine(memory_limit="12MB").arrow("SELECT list(range) FROM range(30000000)")
+        Engine(memory_limit="12MB").query_arrow("SELECT list(range) FROM range(30000000)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -92,11 +93,29 @@ def test_json_round_trip_keeps_everything_and_the_published_keys() -> None:
     )
     plain = json.loads(json.dumps(made.to_dict()))
     keys = (
-        "id question title value unit method interval confidence subjects share tolerance direction decides status "
-        "attacker missing baseline sentence curves exposed source seconds"
+        "id question column known title value unit method interval confidence subjects share tolerance direction "
+        "decides status attacker missing baseline sentence curves exposed source seconds"
     )
     assert " ".join(plain) == keys
     assert Finding.from_dict(plain) == made
+
+
+def test_a_value_may_be_infinite_and_comes_back() -> None:
+    made = finding(value=math.inf, unit="number", known=("age", "zip"), column="ill", tolerance=3.0)
+    plain = json.loads(json.dumps(made.to_dict(), allow_nan=False))
+    assert (plain["value"], plain["known"], plain["column"]) == ("infinite", ["age", "zip"], "ill")
+    assert Finding.from_dict(plain) == made
+    assert (made.status, made.value_text) == ("over", "∞")
+    with pytest.raises(ValueError, match="not finite"):
+        finding(value=math.nan)
+    with pytest.raises(ValueError, match="not finite"):
+        finding(value=-math.inf)
+
+
+def test_a_value_has_a_method_and_a_method_a_value() -> None:
+    for value, method in ((0.5, None), (None, "exact")):
+        with pytest.raises(ValueError, match="needs its method"):
+            finding(value=value, method=method)
 
 
 @given(

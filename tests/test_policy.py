@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from unveil.classes.settings import ClassesSettings
 from unveil.errors import UnveilError
+from unveil.linkage.settings import LinkageSettings
 from unveil.policy import PRESETS, Policy
+from unveil.questions import all_risks
 
 FULL = """
 seed = 7
@@ -24,6 +27,15 @@ quasi = [["age", "zip"], ["age", "job title"]]
 sensitive = ["diagnosis"]
 insensitive = ["cost"]
 subject = "patient"
+
+[linkage]
+known = 6
+
+[linkage.compare]
+age = "2"
+
+[classes.ruled_out]
+diagnosis = ["flu"]
 
 [tolerance]
 classes.k = 3
@@ -49,9 +61,11 @@ def test_a_full_policy_file(tmp_path: Path) -> None:
         "cost": "insensitive",
     }
     assert (policy.seed, policy.subject, policy.missing) == (7, "patient", ("", "-9"))
-    assert policy.tolerated("classes.k") == 3  # overridden
-    assert policy.tolerated("classes.reidentification") is None  # informs
-    assert policy.tolerated("network.degree_k") is None  # turned off
+    assert policy.room(LinkageSettings) == LinkageSettings(known=6, compare={"age": "2"})
+    assert policy.room(ClassesSettings).ruled_out == {"diagnosis": ("flu",)}
+    assert policy.tolerance_for("classes.k") == 3  # overridden
+    assert policy.tolerance_for("classes.reidentification") is None  # informs
+    assert policy.tolerance_for("network.degree_k") is None  # turned off
 
 
 def test_there_and_back(tmp_path: Path) -> None:
@@ -77,13 +91,35 @@ def test_one_set_of_quasi_identifiers_needs_no_inner_list() -> None:
         ("seed = true", "seed"),
         ("seed = 'x'", "seed"),
         ("subject = ['a']", "subject"),
-        ("preset = 'nist'", "choose one of default"),
+        ("preset = 'nist'", "preset must be one of default, ema-0070"),
         ("[tolerance]\nclasses.kk = 5", "did you mean 'classes.k'"),
         ("[tolerance]\nclasses.k = 'five'", "must be a number"),
         ("[tolerance]\nclasses.k = true", "must be a number"),
         ("[tolerance]\nclasses.k = -1", "0 or more"),
         ("[tolerance]\nclasses.k = nan", "0 or more"),
         ("tolerance = 3", "[tolerance]"),
+        ("things_known = 3", "write known = ... below [linkage]"),
+        ("known = 3", "write known = ... below ["),
+        ("[compare]\nage = '2'", "write [linkage.compare]"),
+        ("strict = true", "write others_known = ... below [classes]"),
+        ("width = 0.1", "write frequency_precision = ... below [items]"),
+        ("danger = 0.1", "write itemset_threshold = ... below [items]"),
+        ("[columns]\nquasy = ['age']", "in [columns]; did you mean 'quasi'"),
+        ("[linkage]\nknwon = 3", "in [linkage]; did you mean 'known'"),
+        ("[linkage]\nknown = 0", "linkage.known must be a whole number, 1 or more"),
+        ("[linkage]\nknown = true", "linkage.known must be a whole number"),
+        ("[linkage]\nknown = 2.5", "linkage.known must be a whole number"),
+        ("[classes]\nknown = 10", "classes.known must be a whole number from 1 to 9"),
+        ("[classes]\nothers_known = 1", "classes.others_known must be true or false"),
+        ("[classes]\nruled_out = 3", "[classes.ruled_out] must be a table"),
+        ("[classes.ruled_out]\nage = ['3']", "sensitive"),
+        ("[classes]\npopulation_size = 9\nsampling_fraction = 0.1", "say the same thing; keep one"),
+        ("[items]\nfrequency_precision = 'wide'", "median-gap or mean-gap, or a share"),
+        ("[items]\nfrequency_precision = 2", "a share between 0 and 1"),
+        ("[items]\nitemset_threshold = 0", "above 0 and up to 1"),
+        ("[items]\nitemsets = 'some'", "items.itemsets must be pairs, top:10"),
+        ("[linkage.compare]\nage = 'soon'", "cannot be 'soon'; write equal, support"),
+        ("linkage = 3", "[linkage] must be a table"),
         ("this is not toml", "not valid TOML near line 1"),
         ("a = 1\nb = = 2", "line 2"),
     ],
@@ -102,10 +138,26 @@ def test_a_policy_that_is_not_text(tmp_path: Path) -> None:
         Policy.from_toml(tmp_path / "p.toml")
 
 
-def test_every_preset_has_a_source_and_knows_every_tolerance() -> None:
+def test_every_preset_has_a_source_and_tolerances_of_risks_that_there_are() -> None:
     for preset in PRESETS.values():
         assert len(preset.source) > 40
-        assert preset.tolerance.keys() == PRESETS["default"].tolerance.keys()
+        for name, value in preset.tolerance.items():
+            all_risks()[name].check_tolerance(value)
+
+
+def test_a_preset_overrides_what_a_risk_declares_and_the_policy_overrides_both() -> None:
+    assert [Policy(preset=name).tolerance_for("classes.k") for name in PRESETS] == [5, 11, 11, 11, 3]
+    assert Policy(preset="cms-11", tolerance={"classes.k": 2}).tolerance_for("classes.k") == 2
+    off = Policy(preset="cms-11", tolerance={"classes.k": False})
+    assert (off.tolerance_for("classes.k"), off.threshold("classes.k")) == (None, 11)
+    assert Policy().threshold("classes.uniques") == 1  # no tolerance anywhere
+
+
+def test_a_risk_that_follows_another_has_its_tolerance() -> None:
+    assert Policy().tolerance_for("items.correlation") == 0.1
+    policy = Policy(tolerance={"items.expected_cracks": 0.3})
+    assert policy.tolerance_for("items.correlation") == policy.tolerance_for("items.never_together") == 0.3
+    assert Policy(tolerance={"items.correlation": 0.2}).tolerance_for("items.expected_cracks") == 0.1
 
 
 def test_a_policy_cannot_be_changed() -> None:
@@ -120,6 +172,7 @@ def test_settings_in_the_file_are_the_fields_of_the_policy() -> None:
     known: dict[str, Any] = Policy().to_dict()
     data = tomllib.loads(FULL)
     assert {*data, *data["columns"]} - {"columns"} <= known.keys()
+    assert data["linkage"].keys() <= known["linkage"].keys()
 
 
 @pytest.mark.parametrize(
@@ -144,8 +197,10 @@ def test_what_is_given_in_another_form_is_understood(given: dict[str, Any], kept
         ({"tolerance": {"classes.k": "5"}}, "must be a number"),
         ({"tolerance": {"classes.k": 5.5}}, "whole number"),
         ({"tolerance": {"classes.uniques": 5}}, "write 0.05 for 5%"),
-        ({"preset": []}, "unknown preset"),
+        ({"preset": []}, "preset must be one of"),
         ({"quasi": 3}, "list of names"),
+        ({"settings": {"linkege": {}}}, "did you mean 'linkage'"),
+        ({"settings": {"linkage": {"things_known": 3}}}, "unknown setting 'things_known' in \\[linkage\\]"),
         ({"quasi": [["a", "b"], ["b", "a"]]}, "named twice"),
     ],
 )

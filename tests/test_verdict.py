@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unveil.finding import Finding
-from unveil.verdict import decide
+from unveil.verdict import decide_verdict
 
 
 def finding(name: str, status: str, harmed: float = 0.0, decides: bool = True, method: Any = "simulation") -> Finding:
@@ -61,20 +61,20 @@ OVER, WITHIN, OPEN = finding("over", "over", 0.3), finding("within", "within", 0
     ],
 )
 def test_rule(findings: list[Finding], doubts: Any, decision: str, because: str | None, code: int) -> None:
-    verdict = decide(findings, doubts)
+    verdict = decide_verdict(findings, doubts)
     assert (verdict.decision, verdict.because, verdict.exit_code) == (decision, because, code)
 
 
 def test_release_never_reads_safe() -> None:
-    verdict = decide([WITHIN])
+    verdict = decide_verdict([WITHIN])
     assert "within tolerance against these attackers" in verdict.sentence
     assert "safe" not in verdict.sentence
 
 
 def test_every_doubt_is_named() -> None:
-    reasons = decide([OPEN], ["Nobody knows."]).reasons
-    assert reasons == ("open is open.", "Nobody knows.")
+    reasons = decide_verdict([OPEN], ["Nobody knows."]).reasons
+    assert reasons == ("open: the tolerance, at most 50%, lies within what the measurement allows.", "Nobody knows.")
 
 
 def test_release_names_no_harm_where_there_is_none() -> None:
-    assert decide([finding("none", "within", 0.0)]).because is None
+    assert decide_verdict([finding("none", "within", 0.0)]).because is None

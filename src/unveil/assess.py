@@ -1,7 +1,6 @@
 """Who asks: every question that applies, then the verdict.
 
-This file (with ``protect.py``) is the only one that knows every room. A new room adds its question to ``QUESTIONS``
-and its tolerances to the presets of ``policy.py``; nothing else changes.
+Rooms are known here only through :data:`unveil.questions.QUESTIONS`.
 """
 
 from __future__ import annotations
@@ -9,42 +8,52 @@ from __future__ import annotations
 import datetime
 import shlex
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from unveil import questions
 from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.case import Case
-from unveil.classes.ask import QUESTION as CLASSES
 from unveil.errors import UnveilError
 from unveil.finding import Finding
-from unveil.items.ask import QUESTION as ITEMS
-from unveil.linkage.ask import QUESTION as LINKAGE
-from unveil.matching.ask import QUESTION as MATCHING
-from unveil.network.ask import QUESTION as NETWORK
-from unveil.policy import PRESETS, Policy
-from unveil.question import Question
+from unveil.policy import Policy
+from unveil.question import Artefact, Question
 from unveil.release import Release
-from unveil.release.ask import QUESTION as RELEASE
-from unveil.release.roles import command_line, complete
+from unveil.release.roles import complete_roles, role_options
 from unveil.release.table import Table
+from unveil.risk import Risk
 from unveil.run import Progress, Run
-from unveil.verdict import decide
-from unveil.wording import counted, listed, shown
+from unveil.settings import declared_settings, option_text
+from unveil.verdict import decide_verdict
+from unveil.wording import did_you_mean, list_text, safe_text
 
-__all__ = ["QUESTIONS", "assess", "ready", "run_for"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, LINKAGE, ITEMS, NETWORK, MATCHING)
+__all__ = ["Resolved", "assess", "assess_resolved", "check_input", "make_run", "resolve"]
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """What questions are asked of: the case with the hierarchies that the policy names, the policy with a role for
+    every column of a table, the columns with the origin of their roles, and the policy as it was given."""
+
+    case: Case
+    policy: Policy
+    columns: tuple[Column, ...]
+    given: Policy
 
 
 def assess(
     release: Release | Case,
     policy: Policy | None = None,
     *,
+    only: str | Sequence[str] | None = None,
     reveal: bool = False,
     exposed: int = 10,
     progress: Progress | None = None,
@@ -58,6 +67,9 @@ def assess(
     policy
         Column roles, the attacker's knowledge, tolerances, seed. Without one, roles are guessed and the verdict is
         never ``release``.
+    only
+        Questions (``"classes"``) or single risks (``"classes.k"``) to ask about; all by default. Checks that are left
+        out although the policy has a tolerance for them keep the verdict from being ``release``.
     reveal
         Let the findings name subjects and values. Off by default: the result can then be passed on.
     exposed
@@ -65,180 +77,151 @@ def assess(
     progress
         Called with what is being done and the fraction done.
     """
-    case, policy = _checked(release, policy)
-    started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
-    asked_for = policy
-    applicable = [q for q in QUESTIONS if case.release.kind in q.kinds]
-    for question in applicable:
-        if question.check is not None:
-            question.check(case, policy)
-    run = run_for(case, policy, reveal=reveal, exposed=exposed, progress=progress)
-    case, policy, columns = ready(case, policy, run)
-    findings = tuple(f for q in applicable for f in _answers(q, case, policy, run))
-    return Assessment(
-        release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
-        verdict=decide(findings, _doubts(case, policy, findings)),
-        findings=findings,
-        columns=columns,
-        suggestion=_suggestion(case, policy),
-        provenance=Provenance(
-            sha256=case.release.digest,
-            beside=MappingProxyType(_beside(case)),
-            versions=MappingProxyType(_versions()),
-            policy=MappingProxyType(_told(asked_for, reveal)),
-            seed=policy.seed,
-            started=started.isoformat(timespec="seconds"),
-            seconds=round(time.perf_counter() - clock, 3),
-        ),
-    )
+    case, policy = check_input(release, policy)
+    run = make_run(case, policy, only=only, reveal=reveal, exposed=exposed, progress=progress)
+    return assess_resolved(resolve(case, policy, run), run)
 
 
-def run_for(
-    case: Case, policy: Policy, *, reveal: bool = False, exposed: int = 10, progress: Progress | None = None
-) -> Run:
-    """The run in which questions are asked of a case: each of m sampled findings that decide holds with a confidence of
-    1 − .05/m, so that all of them hold together with 95 %."""
-    asked = [f for q in QUESTIONS if case.release.kind in q.kinds for f in q.sampled]
-    sampled = sum(policy.tolerated(f) is not None for f in asked)
-    run = Run(policy.seed, exposed, reveal, 1 - _ERROR_RATE / max(sampled, 1))
-    return run if progress is None else replace(run, progress=progress)
-
-
-def ready(case: Case, policy: Policy, run: Run) -> tuple[Case, Policy, tuple[Column, ...]]:
-    """What questions are asked of: the case with the hierarchies that the policy names, and the policy with a role for
-    every column of a table."""
-    from unveil.release.hierarchies import hierarchies
-
-    if not isinstance(case.release, Table):
-        return case, policy, ()
-    policy, columns = complete(policy, case.release, run)
-    tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
-    made = {**hierarchies(policy.hierarchy, tables, policy, run), **case.hierarchies}
-    for column in policy.sensitive:
-        if column in made:
-            made[column].check(case.release.codes([column], policy.missing, run)[column].values)
-    return replace(case, hierarchies=MappingProxyType(made)), policy, columns
-
-
-def _beside(case: Case) -> dict[str, str]:
-    """The hash of everything that was read beside the release."""
-    held = {"original": case.original, **case.holds}
-    found = {name: release.digest for name, release in held.items() if release is not None}
-    return found | {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
-
-
-def _told(policy: Policy, reveal: bool) -> dict[str, Any]:
-    """The policy as the result may tell it: sensitive values that it names are hidden."""
-    told = policy.to_dict()
-    if not reveal:
-        told["ruled_out"] = {column: ["hidden"] * len(v) for column, v in policy.ruled_out.items()}
-    return told
-
-
-def _suggestion(case: Case, policy: Policy) -> str | None:
-    """How to turn guesses into given roles."""
-    if not policy.guessed:
-        return None
-    return command_line(policy) or f"unveil init {shlex.quote(shown(case.release.name))}"
-
-
-def _versions() -> dict[str, str]:
-    import platform
-    from importlib.metadata import version
-
-    return {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES}
-
-
-def _checked(release: Release | Case, policy: Policy | None) -> tuple[Case, Policy]:
-    """What was handed in, if it can be assessed."""
+def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, Policy]:
+    """The case and the policy, if they can be assessed."""
     case = release if isinstance(release, Case) else Case(release)
     if not isinstance(case.release, Release):
         raise UnveilError(f"cannot assess a {type(case.release).__name__}: give what unveil.read(...) returns")
     if policy is not None and not isinstance(policy, Policy):
         raise UnveilError(f"the policy is a {type(policy).__name__}: make it with unveil.Policy(...)")
     policy = policy or Policy()
-    known = {q.name for q in QUESTIONS}
+    names = [q.name for q in questions.QUESTIONS]
     for name in policy.require:
-        if name not in known:
-            raise UnveilError(f"policy: no question is called {shown(name)!r}; choose from {listed(sorted(known))}")
+        if name not in names:
+            raise UnveilError(f"policy: no question is called {safe_text(name)!r}{did_you_mean(name, names)}")
     if not isinstance(case.release, Table) and (policy.roles or policy.subject or policy.hierarchy):
         raise UnveilError(
-            f"{shown(case.release.name)}: was read as {case.release.kind}, which has no columns; leave out the roles, "
-            "or say --kind table"
+            f"{safe_text(case.release.name)}: was read as {case.release.kind}, which has no columns; leave out the "
+            f"roles, or read it as a table ({option_text('kind', 'table')})"
         )
     return case, policy
 
 
-def _doubts(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
-    """Why a person has to decide, whatever was measured."""
-    doubts = []
-    answered = {f.question for f in findings if f.decides}
-    unanswered = [name for name in policy.require if name not in answered]
-    if unanswered:
-        doubts.append(f"Required, but nothing there could be held against a tolerance: {listed(unanswered)}.")
-    unmeasured = [name for name in _tolerances_set(case, policy) if not _measured(name, findings)]
-    if unmeasured:
-        doubts.append(f"There is a tolerance for it, but it was not measured: {listed(unmeasured)}.")
-    if isinstance(case.release, Table) and policy.missing_as == "excluded" and policy.subject is None:
-        left = case.release.rows - min((f.subjects for f in findings if f.id == "classes.k"), default=case.release.rows)
-        if left:
-            doubts.append(f"{left:,} of {counted(case.release.rows, 'row')} lack a quasi-identifier and were left out.")
-    if isinstance(case.release, Table) and not (policy.quasi or policy.ratings):
-        doubts.append("Nobody said what an attacker may know.")
-    doubts += _estimated(case, policy, findings)
-    if policy.ratings and all(policy.tolerated(f"linkage.{name}") is None for name in ("success", "own_row")):
-        found = next((f.value_text for f in findings if f.id == "linkage.success"), "an unknown share")
-        doubts.append(
-            f"Someone who knows {counted(policy.things_known, 'rating')} of a person finds {found} of the people, and "
-            "nobody said how many may be found: linkage.success has no tolerance."
-        )
-    if policy.guessed:
-        doubts.append(f"Nobody said what these columns are: {listed(policy.guessed)}; their roles are guesses.")
-    return doubts
+def make_run(
+    case: Case,
+    policy: Policy,
+    *,
+    only: str | Sequence[str] | None = None,
+    reveal: bool = False,
+    exposed: int = 10,
+    progress: Progress | None = None,
+) -> Run:
+    """The run in which questions are asked of a case: each of m sampled findings that decide holds with a confidence of
+    1 − .05/m, so that all of them hold together with 95%."""
+    run = Run(policy.seed, exposed, reveal, only=_selected_risks(only))
+    asked = [risk for risk in questions.risks_about(case.release.kind) if run.asks(risk)]
+    sampled = sum(risk.sampled and policy.tolerance_for(risk) is not None for risk in asked)
+    run = replace(run, confidence=1 - _ERROR_RATE / max(sampled, 1))
+    return run if progress is None else replace(run, progress=progress)
 
 
-def _tolerances_set(case: Case, policy: Policy) -> list[str]:
-    """The findings about such a release that only the policy holds against a tolerance, not the preset."""
-    asked = {f for q in QUESTIONS if case.release.kind in q.kinds for f in q.findings}
-    preset = PRESETS[policy.preset].tolerance
-    return [n for n, value in policy.tolerance.items() if value is not None and n in asked and preset.get(n) is None]
+def _selected_risks(only: str | Sequence[str] | None) -> frozenset[str] | None:
+    """The ids of the risks that the names of questions and risks stand for."""
+    if only is None:
+        return None
+    ids: set[str] = set()
+    by_question = {q.name: [risk.id for risk in q.risks] for q in questions.QUESTIONS}
+    for name in [only] if isinstance(only, str) else only:
+        if name in by_question:
+            ids.update(by_question[name])
+        elif name in questions.all_risks():
+            ids.add(name)
+        else:
+            known = [*by_question, *questions.all_risks()]
+            raise UnveilError(f"no question is called {safe_text(name)!r}{did_you_mean(name, known)}")
+    return frozenset(ids)
 
 
-def _estimated(case: Case, policy: Policy, findings: tuple[Finding, ...]) -> list[str]:
-    """What only the policy holds against a tolerance, and could only be estimated."""
-    names = _tolerances_set(case, policy)
-    return [
-        f"{f.title}: {f.value_text}, tolerated {f.tolerance_text}, but that is an estimate, which decides nothing."
-        for f in findings
-        if f.id in names and f.method == "estimate" and not f.decides
-    ]
+def resolve(case: Case, policy: Policy, run: Run) -> Resolved:
+    """Refuse what cannot be asked, and work out what the policy leaves open: roles and hierarchies."""
+    from unveil.release.policy_hierarchies import load_hierarchies
+
+    for question in _asked_questions(case, run):
+        if question.check is not None:
+            question.check(case, policy)
+    if not isinstance(case.release, Table):
+        return Resolved(case, policy, (), policy)
+    completed, columns = complete_roles(policy, case.release, run)
+    tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
+    found = {**load_hierarchies(completed.hierarchy, tables, completed, run), **case.hierarchies}
+    for column in completed.sensitive:
+        if column in found:
+            found[column].check_values(case.release.codes([column], completed.missing, run)[column].values)
+    return Resolved(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy)
 
 
-def _measured(name: str, findings: tuple[Finding, ...]) -> bool:
-    return any(f.id == name or f.id.startswith(f"{name}.") for f in findings)
+def assess_resolved(resolved: Resolved, run: Run, *, doubt_unasked: bool = True) -> Assessment:
+    """Ask all questions of the run, and decide. Commands that exist for one risk decide on it alone
+    (``doubt_unasked=False``); elsewhere a check that was left out is a reason to doubt."""
+    case, policy = resolved.case, resolved.policy
+    started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
+    findings, artefacts = _ask_all(case, policy, run)
+    return Assessment(
+        release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
+        verdict=decide_verdict(findings, list(_collect_doubts(case, policy, findings, run, doubt_unasked))),
+        findings=findings,
+        columns=resolved.columns,
+        suggestion=_suggest_roles(case, policy),
+        provenance=Provenance(
+            sha256=case.release.digest,
+            beside=MappingProxyType(_hashes_beside(case)),
+            versions=MappingProxyType(_library_versions()),
+            policy=MappingProxyType(_public_policy(resolved.given, run.reveal)),
+            seed=policy.seed,
+            started=started.isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - clock, 3),
+        ),
+        not_asked=tuple(_left_out(case, run)),
+        artefacts=MappingProxyType(artefacts),
+    )
 
 
-def _answers(question: Question, case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+def _asked_questions(case: Case, run: Run) -> list[Question]:
+    return [q for q in questions.questions_about(case.release.kind) if run.asks(*q.risks)]
+
+
+def _ask_all(case: Case, policy: Policy, run: Run) -> tuple[tuple[Finding, ...], dict[str, Callable[[], pa.Table]]]:
+    findings: list[Finding] = []
+    artefacts: dict[str, Callable[[], pa.Table]] = {}
+    for question in _asked_questions(case, run):
+        for answer in _ask_question(question, case, policy, run):
+            if isinstance(answer, Artefact):
+                artefacts[answer.name] = answer.table
+            elif run.only is None or answer.id in run.only or answer.value is None:
+                findings.append(answer)
+    return tuple(findings), artefacts
+
+
+def _ask_question(question: Question, case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """The question's findings, each with the seconds it took; a question that breaks is itself a finding."""
     run.progress(question.title, None)
     clock = time.perf_counter()
     answers, answered = iter(question.ask(case, policy, run)), 0
     while True:
         try:
-            finding = next(answers)
+            answer = next(answers)
         except StopIteration:
             return
         except (UnveilError, MemoryError) as error:
-            yield _failed(question, answered, str(error) or "not enough memory", case, policy)
+            yield _failure(question, answered, str(error) or "not enough memory", policy, run)
             return
+        if isinstance(answer, Artefact):
+            yield answer
+            continue
         answered += 1
         now = time.perf_counter()
-        yield replace(finding, seconds=round(now - clock, 3))
+        yield replace(answer, seconds=round(now - clock, 3))
         clock = now
 
 
-def _failed(question: Question, answered: int, why: str, case: Case, policy: Policy) -> Finding:
-    """Instead of the answers that are missing."""
+def _failure(question: Question, answered: int, why: str, policy: Policy, run: Run) -> Finding:
+    """What stands in place of the answers that are missing."""
+    asked = [risk for risk in question.risks if run.asks(risk)]
     return Finding(
         id=f"{question.name}.failed",
         question=question.name,
@@ -248,7 +231,97 @@ def _failed(question: Question, answered: int, why: str, case: Case, policy: Pol
         method=None,
         subjects=0,
         direction="lower",
-        decides=any(policy.tolerated(f) is not None for f in question.findings),
+        decides=any(policy.tolerance_for(risk) is not None for risk in asked),
         attacker="",
         sentence=f"{'The rest' if answered else 'This'} could not be measured: {why}.",
     )
+
+
+# ---- doubts ----------------------------------------------------------------------------------------------------------
+
+
+def _collect_doubts(
+    case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, doubt_unasked: bool
+) -> Iterator[str]:
+    """Why a person has to decide, whatever was measured."""
+    answered = {f.question for f in findings if f.decides}
+    unanswered = [name for name in policy.require if name not in answered]
+    if unanswered:
+        yield f"Required, but nothing there could be held against a tolerance: {list_text(unanswered)}."
+    own = [risk for risk in _own_tolerances(case, policy) if run.asks(risk)]
+    unmeasured = [risk.id for risk in own if risk.id not in {f.id for f in findings}]
+    if unmeasured:
+        yield f"There is a tolerance for it, but it was not measured: {list_text(unmeasured)}."
+    yield from _estimated_only(own, findings)
+    for question in _asked_questions(case, run):
+        yield from question.doubts(case, policy, findings)
+    if doubt_unasked and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
+        yield f"The policy has a tolerance for it, but it was not asked: {list_text(unasked)}."
+
+
+def _own_tolerances(case: Case, policy: Policy) -> list[Risk]:
+    """The risks of such a release for which only the policy has a tolerance, not its preset."""
+    risks = questions.risks_about(case.release.kind)
+    return [r for r in risks if policy.tolerance.get(r.id) is not None and policy.preset_tolerance(r) is None]
+
+
+def _estimated_only(own: Iterable[Risk], findings: tuple[Finding, ...]) -> Iterator[str]:
+    """What only the policy holds against a tolerance, and could only be estimated."""
+    ids = {risk.id for risk in own}
+    for f in findings:
+        if f.id in ids and f.method == "estimate" and not f.decides:
+            yield f"{f.title}: {f.value_text}, tolerated {f.tolerance_text}, but an estimate decides nothing."
+
+
+def _unasked_checks(case: Case, policy: Policy, run: Run) -> list[Risk]:
+    """The checks that were left out although there is a tolerance for them."""
+    risks = [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
+    return [risk for risk in risks if not run.asks(risk) and policy.tolerance_for(risk) is not None]
+
+
+def _left_out(case: Case, run: Run) -> Iterator[str]:
+    """The names of questions that were not asked at all, and the ids of single risks that were not."""
+    for question in questions.questions_about(case.release.kind):
+        if not run.asks(*question.risks):
+            yield question.name
+        else:
+            about = questions.risks_about(case.release.kind)
+            yield from (risk.id for risk in question.risks if risk in about and not run.asks(risk))
+
+
+# ---- provenance ------------------------------------------------------------------------------------------------------
+
+
+def _hashes_beside(case: Case) -> dict[str, str]:
+    """The hash of everything that was read beside the release."""
+    held = {"original": case.original, **case.holds}
+    found = {name: release.digest for name, release in held.items() if release is not None}
+    return found | {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
+
+
+def _public_policy(policy: Policy, reveal: bool) -> dict[str, Any]:
+    """The policy as the result may show it: values of secret settings are hidden."""
+    public = policy.to_dict()
+    if not reveal:
+        for room, chosen in policy.settings.items():
+            for name in (name for name, declaration in declared_settings(chosen).items() if declaration.secret):
+                public[room][name] = _hide_values(public[room][name])
+    return public
+
+
+def _hide_values(value: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {column: ["hidden"] * len(values) for column, values in value.items()}
+
+
+def _suggest_roles(case: Case, policy: Policy) -> str | None:
+    """How to turn guesses into given roles."""
+    if not policy.guessed:
+        return None
+    return role_options(policy) or f"unveil init {shlex.quote(safe_text(case.release.name))}"
+
+
+def _library_versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
+    return {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES}

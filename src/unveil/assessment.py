@@ -1,25 +1,28 @@
-"""An assessment: the findings, the verdict, and how they came about.
+"""An assessment: the findings, the verdict, and how they were made.
 
-It is plain, immutable data. The report, the terminal text and the JSON are three renderings of it; the JSON can be read
+It is plain, immutable data. The HTML report, the terminal text and the JSON are renderings of it; the JSON can be read
 back.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Column
 from unveil.verdict import Decision, Verdict
 
-__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "Provenance", "Summary", "Weighed"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-SCHEMA_VERSION = 1
+__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "ProtectionResult", "Provenance", "Summary"]
+
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the assessment was made: enough to make it again. ``sha256`` is the hash of the release, ``beside`` those of
-    whatever else was read."""
+    """How the assessment was made, in enough detail to repeat it.
+
+    ``sha256`` is the hash of the release; ``beside`` holds the hashes of all other files that were read.
+    """
 
     sha256: str
     beside: Mapping[str, str]
@@ -60,10 +65,12 @@ class Provenance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighed:
-    """One protection that was tried: what it does, how useful it leaves the data (1: as before), the verdict after it,
-    the share of subjects that the worst deciding finding still harms, and whether it was chosen. Where it cannot reach
-    the tolerance there is no usefulness."""
+class ProtectionResult:
+    """One protection that was tried, and its outcome.
+
+    ``usefulness`` is how useful it leaves the data (1: as before), or None if it cannot reach the tolerance.
+    ``decision`` is the verdict after it, ``harmed`` the share of subjects that the worst deciding finding still harms.
+    """
 
     id: str
     title: str
@@ -78,7 +85,7 @@ class Weighed:
         return {**asdict(self), "harmed": None if self.harmed is None else list(self.harmed)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Weighed:
+    def from_dict(cls, data: Mapping[str, Any]) -> ProtectionResult:
         """The inverse of :meth:`to_dict`."""
         return cls(**{**data, "harmed": None if data["harmed"] is None else tuple(data["harmed"])})
 
@@ -87,8 +94,9 @@ class Weighed:
 class Assessment:
     """The result of :func:`unveil.assess`.
 
-    ``suggestion`` is the command-line option that would turn the guessed roles into given ones; ``protections`` are
-    those that :func:`unveil.protect` weighed before it made this release.
+    ``suggestion`` holds the command-line options that state the guessed roles explicitly. ``protections`` are those
+    that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
+    were left out on request. ``artefacts`` are for the owner's eyes only and are never written with the rest.
     """
 
     release: Summary
@@ -97,18 +105,33 @@ class Assessment:
     columns: tuple[Column, ...]
     suggestion: str | None
     provenance: Provenance
-    protections: tuple[Weighed, ...] = ()
+    protections: tuple[ProtectionResult, ...] = ()
+    not_asked: tuple[str, ...] = ()
+    artefacts: Mapping[str, Callable[[], pa.Table]] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False, compare=False
+    )
 
     def __getitem__(self, finding_id: str) -> Finding:
+        return self.find(finding_id)
+
+    def find(self, finding_id: str, *, column: str | None = None, known: Sequence[str] | None = None) -> Finding:
+        """The first finding of a risk; of those about ``column`` or someone who knows ``known``, if they are given."""
         for finding in self.findings:
-            if finding.id == finding_id:
+            fits = (column is None or finding.column == column) and (known is None or finding.known == tuple(known))
+            if finding.id == finding_id and fits:
                 return finding
         raise KeyError(finding_id)
 
     @property
-    def decided_by(self) -> Finding | None:
+    def deciding_finding(self) -> Finding | None:
         """The finding that decided the verdict."""
-        return self[self.verdict.because] if self.verdict.because else None
+        because = self.verdict
+        if because.because is None:
+            return None
+        return next(
+            f for f in self.findings
+            if (f.id, f.column, f.known) == (because.because, because.column, because.known)
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """The assessment as plain JSON values, as the published schema describes them."""
@@ -121,6 +144,7 @@ class Assessment:
             "suggestion": self.suggestion,
             "provenance": self.provenance.to_dict(),
             "protections": [p.to_dict() for p in self.protections],
+            "not_asked": list(self.not_asked),
         }
 
     @classmethod
@@ -132,23 +156,24 @@ class Assessment:
         if version != SCHEMA_VERSION:
             raise UnveilError(f"this assessment has schema version {version}; this unveil reads {SCHEMA_VERSION}")
         try:
-            return cls._of(data)
+            return cls._from_valid_dict(data)
         except (KeyError, TypeError, ValueError):
-            raise UnveilError("this is not an assessment that unveil wrote: something in it is missing") from None
+            raise UnveilError("this is not an assessment that unveil wrote: a field is missing or malformed") from None
 
     @classmethod
-    def _of(cls, data: Mapping[str, Any]) -> Assessment:
-        release, verdict, provenance = data["release"], data["verdict"], data["provenance"]
+    def _from_valid_dict(cls, data: Mapping[str, Any]) -> Assessment:
+        release, provenance = data["release"], data["provenance"]
         return cls(
             release=Summary(**{**release, "size": MappingProxyType(release["size"]), "notes": tuple(release["notes"])}),
-            verdict=Verdict(**{**verdict, "reasons": tuple(verdict["reasons"])}),
+            verdict=Verdict.from_dict(data["verdict"]),
             findings=tuple(Finding.from_dict(f) for f in data["findings"]),
             columns=tuple(Column(**c) for c in data["columns"]),
             suggestion=data["suggestion"],
             provenance=Provenance(
                 **{**provenance, **{k: MappingProxyType(provenance[k]) for k in ("beside", "versions", "policy")}}
             ),
-            protections=tuple(Weighed.from_dict(p) for p in data["protections"]),
+            protections=tuple(ProtectionResult.from_dict(p) for p in data["protections"]),
+            not_asked=tuple(data["not_asked"]),
         )
 
     def to_json(self) -> str:
@@ -166,20 +191,20 @@ class Assessment:
 
     def to_html(self) -> str:
         """The assessment as one self-contained page."""
-        from unveil.report.html import page
+        from unveil.report.html import render_page
 
-        return page([self])
+        return render_page([self])
 
     def to_text(self) -> str:
         """The assessment as plain text."""
-        from unveil.report.text import plain
+        from unveil.report.terminal import plain_text
 
-        return plain(self)
+        return plain_text(self)
 
     def __repr__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from unveil.report.html import fragment
+        from unveil.report.html import render_fragment
 
-        return fragment(self)
+        return render_fragment(self)

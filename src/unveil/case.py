@@ -1,11 +1,12 @@
-"""The case: the release under attack and everything that is known about it.
+"""The case: the release under attack, and what else an attack needs.
 
-Rooms read no files. Whatever an attack needs (the original the release was made from, which row is whom, what the
-attacker holds) is loaded beforehand and stands here.
+Rooms read no files. The original that the release was made from, the truth (who is which row) and what the attacker
+holds are loaded beforehand.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -24,9 +25,9 @@ __all__ = ["Case"]
 class Case:
     """A release under attack.
 
-    ``truth[i]`` says what has become of subject ``i`` of the original: which row, item or node of the release, or −1
-    if it is not in there; several may have become one. ``holds`` are the releases in the attacker's hands, by name.
-    ``hierarchies`` say of some columns what their values are kinds of; those that the policy names are added.
+    ``truth[i]`` is the row, item or node of the release that subject ``i`` of the original became, or −1 if the release
+    does not contain it. Several subjects may have become one. ``holds`` maps names to the releases that the attacker
+    holds. ``hierarchies`` maps columns to the generalisation of their values; the policy's hierarchies are added to it.
     """
 
     release: Release
@@ -34,3 +35,7 @@ class Case:
     truth: np.ndarray | None = None
     holds: Mapping[str, Release] = field(default_factory=lambda: MappingProxyType({}))
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
+
+    def held_releases(self, name: str) -> list[Release]:
+        """What the attacker holds under a name; several releases are held as ``name 1``, ``name 2`` and so on."""
+        return [held for key, held in self.holds.items() if key == name or re.fullmatch(rf"{name} \d+", key)]

@@ -1,8 +1,8 @@
-"""Where the counting is done: SQL, written once.
+"""The engine that counts: SQL, written once.
 
-DuckDB runs it in this process, spilling to disk when memory is short; the same text translates to Spark's dialect for
-data that one machine cannot hold. Rooms write plain SQL over relations whose columns are called ``c0``, ``c1`` …, so
-that no column name, however hostile, and no rule about upper and lower case can change what a query means.
+DuckDB runs the queries in this process and spills to disk when memory is short. The same SQL translates to Spark's
+dialect for data that one machine cannot hold. Rooms query relations whose columns are called ``c0``, ``c1`` and so on,
+so that no column name, however hostile, and no rule about upper and lower case can change what a query means.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Engine", "default_engine", "literal", "remove_spills", "spark"]
+__all__ = ["Engine", "default_engine", "remove_spills", "sql_literal", "to_spark_sql"]
 
-_SPILLS: list[Path] = []
-_POLL = 0.1
-_BATCH = 1 << 18
+_SPILL_DIRECTORIES: list[Path] = []
+_POLL_SECONDS = 0.1
+_BATCH_ROWS = 1 << 18
 
 
 def remove_spills() -> None:
-    """Remove all private directories at once, for a process that must not wait for its engines to end."""
-    for path in _SPILLS:
+    """Remove all spill directories at once, for a process that exits without closing its engines."""
+    for path in _SPILL_DIRECTORIES:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def literal(text: str) -> str:
-    """``text`` as an SQL string.
+def sql_literal(text: str) -> str:
+    """``text`` as an SQL string literal.
 
-    >>> literal("it's")
+    >>> sql_literal("it's")
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
 
 
-def spark(sql: str) -> str:
-    """The same query in Spark's dialect."""
+def to_spark_sql(sql: str) -> str:
+    """Translate a query to Spark's dialect."""
     import sqlglot
 
     translated = sqlglot.transpile(sql, read="duckdb", write="spark")[0]
-    # Spark has no order of rows to fall back on: its own row ids keep that of the file
+    # Spark has no default row order; its row ids follow the order of the file
     return translated.replace("ROW_NUMBER() OVER ()", "ROW_NUMBER() OVER (ORDER BY MONOTONICALLY_INCREASING_ID())")
 
 
@@ -62,11 +62,11 @@ class Engine:
     Parameters
     ----------
     memory_limit
-        Such as ``"4GB"``; DuckDB's own default is 80 % of the machine's memory.
+        Such as ``"4GB"``. DuckDB's default is 80% of the machine's memory.
     spill
-        Where to put what does not fit; a private temporary directory by default, removed at the end.
+        Where to put what does not fit in memory: by default a private temporary directory, removed with the engine.
 
-    ``log`` holds every query that was asked of a table, the last thousand of them, for tests and for the curious.
+    ``log`` keeps the last thousand queries on tables, for tests and for the curious.
     """
 
     def __init__(self, memory_limit: str | None = None, spill: str | Path | None = None) -> None:
@@ -77,7 +77,7 @@ class Engine:
         self._names = (f"t{i}" for i in itertools.count(1))
         self._lock = threading.Lock()
         self._spill = Path(tempfile.mkdtemp(prefix="unveil-", dir=spill))
-        _SPILLS.append(self._spill)
+        _SPILL_DIRECTORIES.append(self._spill)
         weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
         settings: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": str(self._spill),
@@ -92,45 +92,45 @@ class Engine:
             raise UnveilError(f"memory limit {memory_limit!r} is not a size; write it as 4GB or 500MB") from None
         self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
 
-    def scratch(self) -> Path:
-        """A private directory that is removed with the engine."""
+    def scratch_directory(self) -> Path:
+        """A private directory, removed with the engine."""
         return self._spill
 
     def name(self) -> str:
-        """A name that no relation has yet."""
+        """A new relation name."""
         return next(self._names)
 
     def view(self, select: str) -> str:
-        """Name the result of a query without running it; returns the name."""
+        """Create a view of a query without running it; returns its name."""
         import duckdb
 
         name = self.name()
         try:
             self._connection.execute(f"CREATE VIEW {name} AS {select}")
         except duckdb.Error as error:
-            raise _translated(error) from None
+            raise _translate_error(error) from None
         return name
 
     def drop(self, name: str) -> None:
-        """Forget a relation, before the next query: this may be called at any moment, even within one."""
+        """Drop a relation before the next query. Safe to call at any moment, even during a query."""
         self._dropped.append(name)
 
-    def _forget(self) -> None:
+    def _drop_pending(self) -> None:
         while self._dropped:
             name = self._dropped.popleft()
             self._connection.unregister(name)
             self._connection.execute(f"DROP VIEW IF EXISTS {name}")
 
     def register(self, table: pa.Table) -> str:
-        """Name a table in memory; returns the name."""
+        """Register a table in memory as a relation; returns its name."""
         name = self.name()
         self._connection.register(name, table)
         return name
 
-    def arrow(self, sql: str, run: Run | None = None, doing: str = "counting") -> pa.Table:
+    def query_arrow(self, sql: str, run: Run | None = None, doing: str = "counting") -> pa.Table:
         """Run a query and return its result.
 
-        The query runs in a thread of its own, so that progress can be told and Ctrl-C stops it at once.
+        The query runs in a thread of its own, so that progress is reported and Ctrl-C stops it at once.
         """
         run = run or Run()
         result: dict[str, pa.Table | BaseException] = {}
@@ -139,17 +139,17 @@ class Engine:
         def work() -> None:
             try:
                 result["table"] = self._connection.sql(sql).to_arrow_table()
-            except BaseException as error:  # handed over to the caller's thread
+            except BaseException as error:  # raised again in the caller's thread
                 result["error"] = error
             finally:
                 done.set()
 
         with self._lock:
-            self._forget()
+            self._drop_pending()
             worker = threading.Thread(target=work, daemon=True)
             worker.start()
             try:
-                while not done.wait(_POLL):
+                while not done.wait(_POLL_SECONDS):
                     fraction = self._connection.query_progress()
                     run.progress(doing, fraction / 100 if fraction >= 0 else None)
                     run.check()
@@ -159,30 +159,32 @@ class Engine:
                 raise
         error = result.get("error")
         if isinstance(error, BaseException):
-            raise _translated(error) from None
+            raise _translate_error(error) from None
         table: pa.Table = result["table"]
         return table
 
     def batches(
         self, sql: str, run: Run | None = None, doing: str = "reading", rows: int = 0
     ) -> Iterator[pa.RecordBatch]:
-        """Run a query and hand over its result bit by bit, so that it never stands in memory as a whole. ``rows`` is
-        how many there will be, for the progress."""
+        """Run a query and yield its result in batches, so that it is never in memory as a whole.
+
+        ``rows``, the expected number of rows, is used for progress only.
+        """
         run, done = run or Run(), 0
         with self._lock:
-            self._forget()
+            self._drop_pending()
             try:
-                for batch in self._connection.sql(sql).to_arrow_reader(_BATCH):
+                for batch in self._connection.sql(sql).to_arrow_reader(_BATCH_ROWS):
                     yield batch
                     done += batch.num_rows
                     run.progress(doing, done / rows if rows else None)
                     run.check()
             except Exception as error:
-                raise _translated(error) from None
+                raise _translate_error(error) from None
 
 
-def _translated(error: BaseException) -> BaseException:
-    """What DuckDB reports, as what it means; its own words may quote data and go no further."""
+def _translate_error(error: BaseException) -> BaseException:
+    """Replace an error of DuckDB by one of ours. DuckDB's own message may quote data, so it is dropped."""
     import duckdb
 
     if isinstance(error, duckdb.InterruptException) or (
@@ -193,11 +195,13 @@ def _translated(error: BaseException) -> BaseException:
         return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
     defects = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
     if isinstance(error, duckdb.Error) and not isinstance(error, defects):
-        return UnveilError("the data could not be read to the end; the file is damaged or has changed meanwhile")
+        return UnveilError(
+            "the data could not be read to the end; the file is damaged or changed while it was being read"
+        )
     return error
 
 
 @functools.cache
 def default_engine() -> Engine:
-    """The engine that is used when none is given."""
+    """The engine for callers that give none."""
     return Engine()

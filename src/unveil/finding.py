@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import Any, Literal
 
-from unveil.wording import number, percent
+from unveil.wording import number_text, percent_text, range_text, unit_noun
 
 __all__ = ["Curve", "Direction", "Exposed", "Finding", "Links", "Method", "Status"]
 
@@ -30,9 +30,8 @@ Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
 Direction = Literal["lower", "higher"]
 
-_ONE = {"people": "person"}
-_LINES = 6  # a chart with more lines cannot be read
-_ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
+_MAX_LINES = 6  # a chart with more lines cannot be read
+_ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +125,17 @@ class Exposed:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One measured risk. The field names are the stable keys of the JSON form."""
+    """One measured risk. The field names are the stable keys of the JSON form.
+
+    ``column`` is the column that the finding is about and ``known`` what the attacker knows, where there can be
+    several of them: findings of one risk differ in these. A ``value`` may be infinite (``"infinite"`` in JSON).
+    Rooms make findings with :meth:`unveil.risk.Risk.finding`.
+    """
 
     id: str
     question: str
+    column: str | None = None
+    known: tuple[str, ...] | None = None
     title: str
     value: float | None
     unit: str
@@ -152,46 +158,48 @@ class Finding:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        _check(self)
-        object.__setattr__(self, "status", _status(self))
+        _check_finding(self)
+        object.__setattr__(self, "status", _derive_status(self))
 
     @property
-    def harmed(self) -> float:
+    def harmed_share(self) -> float:
         """The share of subjects that are harmed for certain: the lower end of ``share``."""
         return self.share[0] if self.share else 0.0
 
-    def in_unit(self, x: float) -> str:
+    def text_in_unit(self, x: float) -> str:
         """``x`` as text in this finding's unit."""
-        return percent(x) if self.unit == "share" else number(x)
+        return percent_text(x) if self.unit == "share" else number_text(x)
 
     @property
     def value_text(self) -> str:
         """The value with its interval, for people."""
         if self.value is None:
             return "not measured"
-        text = self.in_unit(self.value)
-        if self.tolerance is not None and self.value != self.tolerance and text == self.in_unit(self.tolerance):
-            text = f"{100 * self.value:.6g}%" if self.unit == "share" else f"{self.value:.6g}"  # tell the two apart
+        text = self.text_in_unit(self.value)
+        if self.tolerance is not None and self.value != self.tolerance and text == self.text_in_unit(self.tolerance):
+            text = f"{100 * self.value:.6g}%" if self.unit == "share" else f"{self.value:,.6f}".rstrip("0").rstrip(".")
         if self.interval is None:
             return text
         if self.method == "bound":
             low, high = self.interval
+            if self.text_in_unit(low) == self.text_in_unit(high):
+                return text
             return f"at least {text}" if self.value == low else f"at most {text}" if self.value == high else text
-        return f"{text} ({self.in_unit(self.interval[0])} to {self.in_unit(self.interval[1])})"
+        return range_text(self.value, self.interval, lambda x: text if x == self.value else self.text_in_unit(x))
 
     @property
     def unit_text(self) -> str:
-        """The unit after the value, for people; nothing after a percentage."""
-        if self.unit == "share":
+        """The unit after :attr:`value_text`, for people; nothing after a percentage or where nothing was measured."""
+        if self.value is None or self.unit == "share":
             return ""
-        return _ONE.get(self.unit, self.unit.removesuffix("s")) if self.value == 1 else self.unit
+        return unit_noun(self.value_text, self.unit)
 
     @property
     def tolerance_text(self) -> str:
         """The tolerance with its direction, for people."""
         if self.tolerance is None:
             return "no tolerance set"
-        return f"{'at most' if self.direction == 'lower' else 'at least'} {self.in_unit(self.tolerance)}"
+        return f"{'at most' if self.direction == 'lower' else 'at least'} {self.text_in_unit(self.tolerance)}"
 
     def __repr__(self) -> str:
         return (
@@ -201,24 +209,28 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain JSON values, keys in the published order."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        plain = {f.name: _to_plain(getattr(self, f.name)) for f in fields(self)}
+        return plain | {"value": "infinite"} if self.value == math.inf else plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Finding:
         """The inverse of :meth:`to_dict`; the status is derived anew."""
         values = {k: v for k, v in data.items() if k != "status"}
-        for name in ("interval", "share"):
+        values["value"] = math.inf if values["value"] == "infinite" else values["value"]
+        for name in ("interval", "share", "known"):
             values[name] = None if values.get(name) is None else tuple(values[name])
-        values["curves"] = tuple(_drawn(_tuples(c)) for c in values.get("curves", ()))
-        values["exposed"] = tuple(Exposed(**_tuples(e)) for e in values.get("exposed", ()))
+        values["curves"] = tuple(_drawing_from(_with_tuples(c)) for c in values.get("curves", ()))
+        values["exposed"] = tuple(Exposed(**_with_tuples(e)) for e in values.get("exposed", ()))
         return cls(**values)
 
 
-def _check(finding: Finding) -> None:
+def _check_finding(finding: Finding) -> None:
     """A finding that contradicts itself is a programming error: stop it here."""
-    if not _ID.fullmatch(finding.id):
+    if not _ID_PATTERN.fullmatch(finding.id):
         raise ValueError(f"{finding.id!r} is not a finding id")
-    numbers = [finding.value, finding.tolerance, *(finding.interval or ()), *(finding.share or ())]
+    numbers = [finding.tolerance, *(finding.interval or ()), *(finding.share or ())]
+    if finding.value != math.inf:
+        numbers.append(finding.value)
     if any(x is not None and not math.isfinite(x) for x in numbers):
         raise ValueError(f"{finding.id}: a number is not finite")
     if finding.share is not None and not 0 <= finding.share[0] <= finding.share[1] <= 1:
@@ -227,6 +239,8 @@ def _check(finding: Finding) -> None:
         raise ValueError(f"{finding.id}: {finding.interval} is not an interval")
     if finding.method in ("simulation", "bound") and finding.interval is None:
         raise ValueError(f"{finding.id}: a {finding.method} needs its interval")
+    if (finding.method is None) != (finding.value is None):
+        raise ValueError(f"{finding.id}: a value needs its method, and a method its value")
     if finding.method == "estimate" and finding.decides:
         raise ValueError(f"{finding.id}: an estimate informs, it does not decide")
 
@@ -238,11 +252,11 @@ def _check_series(curve: Curve, series: tuple[str, ...]) -> None:
     pieces = [line for line, _ in groupby(series)]
     if len(set(pieces)) != len(pieces):
         raise ValueError(f"the curve {curve.title!r} has a line whose points do not stand together")
-    if len(pieces) > _LINES:
-        raise ValueError(f"the curve {curve.title!r} has {len(pieces)} lines; {_LINES} can be read")
+    if len(pieces) > _MAX_LINES:
+        raise ValueError(f"the curve {curve.title!r} has {len(pieces)} lines; {_MAX_LINES} can be read")
 
 
-def _status(finding: Finding) -> Status | None:
+def _derive_status(finding: Finding) -> Status | None:
     if finding.value is None:
         return "failed"
     if finding.tolerance is None:
@@ -254,21 +268,21 @@ def _status(finding: Finding) -> Status | None:
     return "over" if all(harmful) else "open" if any(harmful) else "within"
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, (Curve, Links, Exposed)):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
-        return [_plain(v) for v in value]
+        return [_to_plain(v) for v in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _drawn(data: Mapping[str, Any]) -> Curve | Links:
+def _drawing_from(data: Mapping[str, Any]) -> Curve | Links:
     return Links(**data) if data["kind"] == "links" else Curve(**data)
 
 
-def _tuples(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: _tuple(v) for k, v in data.items()}
+def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: _as_tuple(v) for k, v in data.items()}
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(_tuple(v) for v in value) if isinstance(value, list) else value
+def _as_tuple(value: Any) -> Any:
+    return tuple(_as_tuple(v) for v in value) if isinstance(value, list) else value

@@ -1,8 +1,8 @@
-"""Rows that look the same: columns of codes packed into one whole number per row.
+"""Rows that look the same: columns of codes packed into one integer key per row.
 
-A column of codes (−1 is missing, a value of its own here) with m values is a digit of base m + 1; several columns are
-a number in mixed radix. Where the product of the bases would not fit, the number so far is replaced by its rank. Rows
-look the same if and only if their numbers are equal; sorting the numbers brings classes together.
+A column of codes with m values is a digit of base m + 1 (−1, missing, counts as a value of its own), and several
+columns are a number in mixed radix. Where the product of the bases would overflow, the key so far is replaced by its
+rank. Rows look the same if and only if their keys are equal.
 """
 
 from __future__ import annotations
@@ -10,47 +10,51 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["Ints", "class_ids", "packed", "people"]
+from unveil.arrays import Ints, Small
 
-Ints = npt.NDArray[np.int64]
-
-_MOST = 1 << 62
+__all__ = ["Ints", "class_ids", "group_people", "pack_columns"]
 
 
-def packed(columns: Sequence[npt.NDArray[np.int32]], rows: int, room: int = 1) -> tuple[Ints, int]:
-    """One number per row, equal where all columns are, and a bound that all numbers are below; times ``room``, it still
-    fits in 64 bits. Without columns all rows look the same.
+_KEY_LIMIT = 1 << 62
 
-    >>> packed([np.array([0, 1, 0, -1]), np.array([5, 5, 5, 5])], 4)[0].tolist()
+
+def pack_columns(columns: Sequence[Small], rows: int, room: int = 1) -> tuple[Ints, int]:
+    """One key per row, equal where all columns are equal, and an upper bound that every key is below.
+
+    The bound times ``room`` fits in 64 bits. Without columns all rows look the same.
+
+    >>> pack_columns([np.array([0, 1, 0, -1]), np.array([5, 5, 5, 5])], 4)[0].tolist()
     [13, 20, 13, 6]
     """
     key, bound = np.zeros(rows, np.int64), 1
     for codes in columns:
         base = int(codes.max(initial=-1)) + 2
-        if bound * base * room > _MOST:
+        if bound * base * room > _KEY_LIMIT:
             values, key = np.unique(key, return_inverse=True)
             bound = len(values)
         key *= base
         key += codes
         key += 1
         bound *= base
-    if bound * room > _MOST:
+    if bound * room > _KEY_LIMIT:
         values, key = np.unique(key, return_inverse=True)
         bound = len(values)
     return key, bound
 
 
-def class_ids(columns: Sequence[npt.NDArray[np.int32]], rows: int) -> tuple[Ints, int]:
-    """Classes numbered from 0 in the order of their codes: that of every row, and how many there are."""
-    values, ids = np.unique(packed(columns, rows)[0], return_inverse=True)
+def class_ids(columns: Sequence[Small], rows: int) -> tuple[Ints, int]:
+    """The class of every row, numbered from 0 in the order of the codes, and the number of classes."""
+    values, ids = np.unique(pack_columns(columns, rows)[0], return_inverse=True)
     return ids, len(values)
 
 
-def people(ids: Ints, person: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
-    """Where several rows are one person: the class of every person, and the person of every row. Two people are in the
-    same class when their rows show the same set of classes. A missing person is one row's alone."""
+def group_people(ids: Ints, person: Small) -> tuple[Ints, Ints]:
+    """The class of every person and the person of every row, where several rows may belong to one person.
+
+    Two people are in the same class if their rows show the same set of classes. A row without a person is a person of
+    its own.
+    """
     nobody = person < 0
     who = person.astype(np.int64)
     who[nobody] = int(person.max(initial=-1)) + 1 + np.arange(int(nobody.sum()))
@@ -61,7 +65,7 @@ def people(ids: Ints, person: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
     owner, seen = shown // size, shown % size
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)
     found = np.zeros(count, np.int64)
-    for k in range(int(place.max(initial=-1)) + 1):  # sets are sorted lists; they are told apart element by element
+    for k in range(int(place.max(initial=-1)) + 1):  # compare the sets, which are sorted lists, element by element
         at = place == k
         next_one = np.zeros(count, np.int64)
         next_one[owner[at]] = seen[at] + 1

@@ -1,7 +1,7 @@
 """A protection: a function from a release to a safer one, and what it costs.
 
-A room offers protections through its ``protect.py``; ``unveil.protect`` applies them, assesses what comes out as
-thoroughly as the original, and picks the most useful of those that hold.
+A room offers protections in its ``protect.py``. ``unveil.protect`` applies them, assesses each result in full, and
+picks the most useful one within tolerance.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["Offer", "Protection"]
 
 @dataclass(frozen=True, kw_only=True)
 class Protection:
-    """What would be done, in words, and how useful it would leave the data (1: as before).
+    """What a protection would do, in words, and how useful it would leave the data (1: as before).
 
-    ``apply`` makes the safer release, with the original and the truth beside it, so that it is attacked by someone who
-    knows the original. It draws from the operating system's randomness, so that nobody can replay it. ``doubt`` is a
-    reason for which a person has to decide, whatever the assessment says.
+    ``apply`` makes the safer release, together with the original and the truth, so that the attacker in its assessment
+    knows the original. It uses the operating system's randomness, so that nobody can replay it. ``doubt`` is a reason
+    why a person has to decide, whatever the assessment says.
     """
 
     sentence: str
@@ -33,14 +33,17 @@ class Protection:
 
 @dataclass(frozen=True)
 class Offer:
-    """A kind of protection, and how one is made for a case: None if none of its kind reaches what is tolerated.
+    """A kind of protection.
 
-    The number handed to ``make``, 1 at first, is by how much to lower the tolerance aimed at; it falls while the
-    assessment still finds the result over. ``harmless`` protections keep the data as it is but for names and order:
-    enough where nothing is over its tolerance, and no help where something is. ``suits`` says which cases it is for.
+    ``make`` fits it to a case, and returns None if no protection of this kind reaches the tolerance. Its last argument,
+    the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the result
+    over. ``harmless`` protections change only names and order. They suffice where nothing is over its tolerance, and do
+    not help where something is. ``suits`` says which cases the protection is for. ``caveat`` is what an owner
+    should know about any release made this way.
     """
 
     title: str
     make: Callable[[Case, Policy, Run, float], Protection | None]
     harmless: bool = False
     suits: Callable[[Case, Policy], bool] = lambda case, policy: True
+    caveat: str = ""

@@ -1,35 +1,90 @@
-"""A question: one way of attacking. Each room asks one, through the door of its ``ask.py``."""
+"""A question: one way of attacking. Each room asks one, through the door of its ``ask.py``.
+
+The question declares everything that others need to know about its room: which risks it can find, which settings it
+has, what an attacker may hold, which protections it offers, and what it has to say about a verdict.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Finding
+from unveil.holding import Holding
 from unveil.policy import Policy
 from unveil.protection import Offer
+from unveil.release import Release
+from unveil.risk import Risk
 from unveil.run import Run
 
-__all__ = ["Question"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Artefact", "Question"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Artefact:
+    """Something a question found beside its findings, such as who is linked to which row. It is for the owner's eyes
+    only, so that no report contains it; ``table`` makes it when somebody asks for it."""
+
+    name: str
+    table: Callable[[], pa.Table]
+
+
+def _no_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterable[str]:
+    return ()
+
+
+def _no_hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterable[str]:
+    return ()
+
+
+def _no_facts(release: Release) -> Mapping[str, float | bool]:
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """What a room asks.
 
-    ``kinds`` are the kinds of release it can be asked of; ``findings`` the ids it can answer with; ``sampled`` those
-    among them that decide and are simulated, which share the error rate of the verdict. ``check`` refuses input that
-    cannot be right, before anything is measured. ``protect`` holds the protections that the room offers, by their names
-    on the command line.
+    Parameters
+    ----------
+    kinds
+        The kinds of release it can be asked of.
+    risks
+        What it can find.
+    ask
+        The attack: yields findings, and artefacts where there are any. It asks ``run.asks(risk)`` before it measures
+        what takes long.
+    settings
+        The room's settings, a frozen dataclass of :func:`~unveil.settings.setting` fields.
+    holds
+        What the attacker may hold.
+    check
+        Refuses input that cannot be right, before anything is measured.
+    doubts
+        Why a person has to decide, whatever was measured.
+    facts
+        What there is to say about a release before any attack (``unveil describe``).
+    protections
+        The protections it offers, by their names on the command line.
+    hints
+        What an owner can do if no protection reaches what is tolerated, given the ids of the findings in the way.
     """
 
     name: str
     title: str
     kinds: tuple[str, ...]
-    findings: tuple[str, ...]
-    ask: Callable[[Case, Policy, Run], Iterable[Finding]]
-    sampled: tuple[str, ...] = ()
+    risks: tuple[Risk, ...]
+    ask: Callable[[Case, Policy, Run], Iterable[Finding | Artefact]]
+    settings: type | None = None
+    holds: tuple[Holding, ...] = ()
     check: Callable[[Case, Policy], None] | None = None
-    protect: Mapping[str, Offer] = field(default_factory=lambda: MappingProxyType({}))
+    doubts: Callable[[Case, Policy, Sequence[Finding]], Iterable[str]] = _no_doubts
+    facts: Callable[[Release], Mapping[str, float | bool]] = _no_facts
+    protections: Mapping[str, Offer] = field(default_factory=lambda: MappingProxyType({}))
+    hints: Callable[[Case, Policy, Sequence[str]], Iterable[str]] = _no_hints

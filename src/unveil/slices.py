@@ -1,8 +1,7 @@
-"""Work in slices.
+"""Long loops in short slices, on several threads.
 
-A compiled loop cannot be interrupted. So it is given no more at a time than takes about a tenth of a second, and the
-run is asked in between whether it was cancelled. It works without the interpreter's lock: what takes longer is done on
-several processors at once.
+A compiled loop cannot be interrupted. So each call gets about a tenth of a second's work, and the run is checked for
+cancellation in between. Kernels release the interpreter's lock, so longer work runs on several threads.
 """
 
 from __future__ import annotations
@@ -16,29 +15,32 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from unveil.arrays import Ints
 from unveil.run import Run
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    pass
 
-__all__ = ["STEPS", "THREADS", "pieces", "spread", "together"]
+__all__ = ["CHUNK_ENTRIES", "MAX_THREADS", "chunks", "parallel_for", "run_tasks"]
 
-STEPS = 1 << 22  # entries in a slice
-THREADS = 8  # at most
+CHUNK_ENTRIES = 1 << 22  # entries per slice
+MAX_THREADS = 8  # at most
 _T = TypeVar("_T")
-_STRETCHES = 8  # for each thread, so that none waits long for the last
+_TASKS_PER_THREAD = 8  # per thread: with small shares, no thread waits long for the last one
 
 
-def pieces(begins: npt.NDArray[np.int64] | int, run: Run, steps: int | None = None) -> Iterator[tuple[int, int]]:
-    """All of some lists in stretches of about so many ``steps``, where list k has the entries ``begins[k] … begins[k +
-    1]``; or, given a number, as many entries.
+def chunks(begins: Ints | int, run: Run, steps: int | None = None) -> Iterator[tuple[int, int]]:
+    """Split lists into chunks of about ``steps`` entries each.
 
-    >>> list(pieces(np.array([0, 2, 3, 9, 9, 10]), Run(), 3))
+    List k holds the entries ``begins[k]`` to ``begins[k + 1]``. An integer ``begins`` stands for that many single
+    entries. The run is checked before each chunk.
+
+    >>> list(chunks(np.array([0, 2, 3, 9, 9, 10]), Run(), 3))
     [(0, 2), (2, 3), (3, 5)]
-    >>> list(pieces(7, Run(), 3))
+    >>> list(chunks(7, Run(), 3))
     [(0, 3), (3, 6), (6, 7)]
     """
-    steps, first = steps or STEPS, 0
+    steps, first = steps or CHUNK_ENTRIES, 0
     count = begins if isinstance(begins, int) else len(begins) - 1
     while first < count:
         run.check()
@@ -49,18 +51,21 @@ def pieces(begins: npt.NDArray[np.int64] | int, run: Run, steps: int | None = No
         first = last
 
 
-def spread(step: Callable[[int, int], int], count: int, doing: str, run: Run) -> None:
-    """Have ``step(first, last)`` done for all of 0 … ``count``, where it does a slice and says how far it got. What is
-    more than a slice is spread over processors, each with stretches of its own.
+def parallel_for(step: Callable[[int, int], int], count: int, doing: str, run: Run) -> None:
+    """Call ``step(first, last)`` until all of 0 to ``count`` is done.
+
+    Each call does one slice and returns where it stopped. Work beyond the first slice runs on several threads.
 
     >>> found = []
-    >>> spread(lambda first, last: found.append(first) or first + 1, 3, "counting", Run())
+    >>> parallel_for(lambda first, last: found.append(first) or first + 1, 3, "counting", Run())
     >>> sorted(found)
     [0, 1, 2]
     """
     run.check()
     begun = int(step(0, count)) if count else 0
-    edges = np.linspace(begun, count, 1 + min(count - begun, _STRETCHES * _processors())).astype(np.int64).tolist()
+    edges = (
+        np.linspace(begun, count, 1 + min(count - begun, _TASKS_PER_THREAD * _thread_count())).astype(np.int64).tolist()
+    )
 
     def stretch(edge: tuple[int, int], stop: Event) -> None:
         first, last = edge
@@ -68,16 +73,19 @@ def spread(step: Callable[[int, int], int], count: int, doing: str, run: Run) ->
             run.check()
             first = int(step(first, last))
 
-    together(list(pairwise(edges)), stretch, doing, run)
+    run_tasks(list(pairwise(edges)), stretch, doing, run)
 
 
-def together(tasks: Sequence[_T], task: Callable[[_T, Event], None], doing: str, run: Run) -> None:
-    """Do tasks on several processors. Each is given what says that it should stop after its slice: another one failed,
-    or someone interrupted."""
+def run_tasks(tasks: Sequence[_T], task: Callable[[_T, Event], None], doing: str, run: Run) -> None:
+    """Run ``task`` for each of ``tasks`` on several threads.
+
+    Each call also gets an event. Once it is set, because another task failed or the user interrupted, the task should
+    stop after its current slice.
+    """
     stop = Event()
     if not tasks:
         return
-    with ThreadPoolExecutor(min(_processors(), len(tasks))) as pool:
+    with ThreadPoolExecutor(min(_thread_count(), len(tasks))) as pool:
         futures = [pool.submit(task, given, stop) for given in tasks]
         try:
             for done, future in enumerate(as_completed(futures)):
@@ -90,5 +98,5 @@ def together(tasks: Sequence[_T], task: Callable[[_T, Event], None], doing: str,
             raise
 
 
-def _processors() -> int:
-    return min(THREADS, os.cpu_count() or 1)
+def _thread_count() -> int:
+    return min(MAX_THREADS, os.cpu_count() or 1)

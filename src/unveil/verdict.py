@@ -1,36 +1,38 @@
 """The verdict: may the data be released?
 
-- any deciding finding over its tolerance → ``protect first``;
-- else anything open, failed or truncated, a required question that could not be asked, or a column role that was only
-  guessed → ``your call``;
+- ``protect first`` if any deciding finding is over its tolerance;
+- else ``your call`` if a deciding finding is open, failed or truncated, if a required question could not be asked, or
+  if a column role is only a guess;
 - else ``release``: within tolerance against these attackers, which is not the same as safe.
 
-The finding that decided is the one with the largest lower bound of subjects harmed. Scales are never averaged.
+The finding with the largest lower bound of subjects harmed decides. Scales are never averaged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
 
-__all__ = ["Decision", "Verdict", "decide"]
+__all__ = ["Decision", "Verdict", "decide_verdict"]
 
-_NAMED = 4
+_MAX_TITLES = 4
 
 Decision = Literal["release", "protect first", "your call"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision, the id of the finding that decided it (if one did), and the reasons in words."""
+    """The decision, the finding that decided it (its id, column and known columns, if one did), and the reasons."""
 
     decision: Decision
     because: str | None
     sentence: str
     reasons: tuple[str, ...] = ()
+    column: str | None = None
+    known: tuple[str, ...] | None = None
 
     @property
     def exit_code(self) -> int:
@@ -39,39 +41,59 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain JSON values."""
-        return {**asdict(self), "reasons": list(self.reasons)}
+        known = None if self.known is None else list(self.known)
+        return {**asdict(self), "reasons": list(self.reasons), "known": known}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
+        """The inverse of :meth:`to_dict`."""
+        known = None if data["known"] is None else tuple(data["known"])
+        return cls(**{**data, "reasons": tuple(data["reasons"]), "known": known})
 
     def __repr__(self) -> str:
         return f"{self.decision}: {self.sentence}"
 
 
-def decide(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> Verdict:
-    """The verdict on these findings; ``doubts`` are reasons beside them for which a person has to decide."""
+def decide_verdict(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> Verdict:
+    """The verdict on these findings. ``doubts`` are further reasons why a person has to decide."""
     deciding = [f for f in findings if f.decides]
-    over = sorted((f for f in deciding if f.status == "over"), key=lambda f: -f.harmed)
+    over = sorted((f for f in deciding if f.status == "over"), key=lambda f: -f.harmed_share)
     if over:
         reasons = tuple(
-            f"{f.title}: {f.value_text} {f.unit_text}".strip() + f", tolerated {f.tolerance_text}" for f in over
+            f"{f.title}: {f.value_text} {f.unit_text}".strip() + f", must be {f.tolerance_text}" for f in over
         )
-        return Verdict("protect first", over[0].id, over[0].sentence, reasons)
+        return _because("protect first", over[0], over[0].sentence, reasons)
     doubtful = [f for f in deciding if f.status in ("open", "failed") or f.method == "truncated"]
-    how = {"open": "is open", "failed": "could not be measured"}
-    reasons = (*(f"{f.title} {how.get(f.status or '', 'stopped at its budget')}." for f in doubtful), *doubts)
+    reasons = (*(f"{f.title}: {_why_doubtful(f)}." for f in doubtful), *doubts)
     if not deciding:
         reasons += ("Nothing was measured against a tolerance.",)
     if reasons:
-        worst_id = max(doubtful, key=lambda f: f.harmed).id if doubtful else None
-        return Verdict("your call", worst_id, " ".join(reasons), reasons)
-    worst = max(deciding, key=lambda f: f.harmed)
-    said = "The deciding finding is"
+        doubted = max(doubtful, key=lambda f: f.harmed_share) if doubtful else None
+        return _because("your call", doubted, " ".join(reasons), reasons)
+    worst = max(deciding, key=lambda f: f.harmed_share)
+    subject = "The deciding finding is"
     if len(deciding) > 1:
-        said = "Both deciding findings are" if len(deciding) == 2 else f"All {len(deciding)} deciding findings are"
-    because = worst.id if worst.harmed > 0 else None
-    return Verdict("release", because, f"{said} within tolerance against these attackers: {_titles(deciding)}.")
+        subject = "Both deciding findings are" if len(deciding) == 2 else f"All {len(deciding)} deciding findings are"
+    sentence = f"{subject} within tolerance against these attackers: {_join_titles(deciding)}."
+    return _because("release", worst if worst.harmed_share > 0 else None, sentence)
 
 
-def _titles(deciding: Sequence[Finding]) -> str:
-    """What was decided by: the first few."""
+def _because(decision: Decision, finding: Finding | None, sentence: str, reasons: tuple[str, ...] = ()) -> Verdict:
+    if finding is None:
+        return Verdict(decision, None, sentence, reasons)
+    return Verdict(decision, finding.id, sentence, reasons, finding.column, finding.known)
+
+
+def _why_doubtful(finding: Finding) -> str:
+    if finding.status == "failed":
+        return "could not be measured"
+    if finding.method == "truncated":
+        return "the search stopped at its work budget"
+    return f"the tolerance, {finding.tolerance_text}, lies within what the measurement allows"
+
+
+def _join_titles(deciding: Sequence[Finding]) -> str:
+    """The titles of the first few deciding findings."""
     titles = list(dict.fromkeys(f.title for f in deciding))
-    more = f"; and {len(titles) - _NAMED:,} more" if len(titles) > _NAMED else ""
-    return "; ".join(titles[:_NAMED]) + more
+    more = f"; and {len(titles) - _MAX_TITLES:,} more" if len(titles) > _MAX_TITLES else ""
+    return "; ".join(titles[:_MAX_TITLES]) + more

@@ -1,59 +1,136 @@
 """Numbers and names as people read them, safe to show in a terminal, a page or an error message.
 
-Names of files, columns and policies come from outside. :func:`shown` takes away what could act on the reader's screen
-(control characters, terminal escape codes, direction overrides) and shortens what is endless; HTML is escaped later,
-by the template.
+Names of files, columns and policies come from outside. :func:`safe_text` replaces whatever could act on the reader's
+screen (control characters, terminal escape codes, direction overrides) and shortens long names. Templates escape HTML
+later.
+
+Plurals, units, rounding and intervals are written here and nowhere else.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-__all__ = ["counted", "listed", "number", "percent", "shown"]
+__all__ = [
+    "capitalise_text",
+    "count_text",
+    "did_you_mean",
+    "list_text",
+    "number_text",
+    "percent_text",
+    "plural_noun",
+    "range_text",
+    "safe_text",
+    "singular_noun",
+    "unit_noun",
+]
+
+_IRREGULAR = {"person": "people"}
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def shown(name: object, limit: int = 60) -> str:
-    """``name`` on one line, without invisible characters, cut after ``limit`` characters.
+def safe_text(name: object, limit: int = 60) -> str:
+    """``name`` on one line, without invisible characters, cut to ``limit`` characters.
 
-    >>> shown("a\\x1b[31mred")
+    >>> safe_text("a\\x1b[31mred")
     'a�[31mred'
-    >>> shown("x" * 99, limit=5)
+    >>> safe_text("x" * 99, limit=5)
     'xxxx…'
     """
     text = "".join("�" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else c for c in str(name))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def listed(names: Iterable[object], limit: int = 8) -> str:
-    """Names as a list in a sentence.
+def list_text(names: Iterable[object], limit: int = 8) -> str:
+    """Names joined as a list in a sentence.
 
-    >>> listed(["age"]), listed(["age", "zip", "sex"])
+    >>> list_text(["age"]), list_text(["age", "zip", "sex"])
     ('age', 'age, zip and sex')
-    >>> listed("abcdefghijk", limit=3)
+    >>> list_text("abcdefghijk", limit=3)
     'a, b, c and 8 more'
     """
-    words = [shown(n) for n in names]
+    words = [safe_text(n) for n in names]
     if len(words) > limit:
         return f"{', '.join(words[:limit])} and {len(words) - limit:,} more"
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
-def counted(n: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun.
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What to add after "unknown name": the nearest known name, or all of them.
 
-    >>> counted(1, "row"), counted(12345, "row"), counted(2, "class", "classes")
-    ('1 row', '12,345 rows', '2 classes')
+    >>> did_you_mean("quasy", ["quasi", "seed"]), did_you_mean("x", ["quasi", "seed"])
+    ("; did you mean 'quasi'?", '; known are quasi and seed')
     """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {list_text(names, 12)}"
 
 
-def percent(share: float) -> str:
-    """A share in percent; never rounded to 0 % or 100 % unless it is exactly that.
+def count_text(n: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun, singular or plural.
 
-    >>> percent(0), percent(1), percent(0.5), percent(1e-9), percent(0.99999), percent(0.0183)
-    ('0%', '100%', '50%', 'under 0.01%', 'over 99.99%', '1.83%')
+    >>> count_text(1, "row"), count_text(12345, "row"), count_text(2, "class"), count_text(0, "entry")
+    ('1 row', '12,345 rows', '2 classes', '0 entries')
+    """
+    return f"{n:,} {noun if n == 1 else plural or plural_noun(noun)}"
+
+
+def plural_noun(noun: str) -> str:
+    """The plural of a noun.
+
+    >>> plural_noun("basket"), plural_noun("class"), plural_noun("entry"), plural_noun("known person")
+    ('baskets', 'classes', 'entries', 'known people')
+    """
+    first, space, last = noun.rpartition(" ")
+    if last in _IRREGULAR:
+        return first + space + _IRREGULAR[last]
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def singular_noun(noun: str) -> str:
+    """The noun whose plural this is; a noun that is not a plural stays as it is.
+
+    >>> singular_noun("baskets"), singular_noun("classes"), singular_noun("people"), singular_noun("distance")
+    ('basket', 'class', 'person', 'distance')
+    """
+    first, space, last = noun.rpartition(" ")
+    irregular = {plural: singular for singular, plural in _IRREGULAR.items()}
+    for singular in (irregular.get(last, ""), last.removesuffix("ies") + "y", last.removesuffix("es"), last[:-1]):
+        if singular and plural_noun(singular) == last:
+            return first + space + singular
+    return noun
+
+
+def unit_noun(value: str, unit: str) -> str:
+    """The unit that goes with a number as it is written: singular after 1, plural otherwise.
+
+    >>> unit_noun("1", "rows"), unit_noun("at least 1", "people"), unit_noun("1 (1 to 3)", "rows")
+    ('row', 'person', 'rows')
+    """
+    return singular_noun(unit) if value.rpartition(" ")[2] == "1" else unit
+
+
+def capitalise_text(text: str) -> str:
+    """``text`` as the beginning of a sentence.
+
+    >>> capitalise_text(f"{percent_text(1e-9)} of the rows"), capitalise_text("4 rows")
+    ('Under 0.01% of the rows', '4 rows')
+    """
+    return text[:1].upper() + text[1:]
+
+
+def percent_text(share: float) -> str:
+    """A share in percent. It reads 0% or 100% only if it is exactly that.
+
+    >>> percent_text(0), percent_text(1), percent_text(0.5), percent_text(0.0183)
+    ('0%', '100%', '50%', '1.83%')
+    >>> percent_text(1e-9), percent_text(0.99999)
+    ('under 0.01%', 'over 99.99%')
     """
     p = 100 * share
     if p in (0, 100):
@@ -66,14 +143,32 @@ def percent(share: float) -> str:
     return f"{p:.{digits}f}".rstrip("0").rstrip(".") + "%"
 
 
-def number(x: float) -> str:
-    """A number with at most four significant decimals and separators.
+def range_text(value: float, interval: tuple[float, float], write: Callable[[float], str] = percent_text) -> str:
+    """A value with its interval; the value alone where both ends of the interval read the same as the value.
 
-    >>> number(3), number(15093.0), number(0.31186), number(1e-7), number(float("inf"))
-    ('3', '15,093', '0.3119', '1e-07', '∞')
+    >>> range_text(0.48, (0.31, 0.65)), range_text(1.0, (1.0, 1.0)), range_text(0.5, (0.49999, 0.50001))
+    ('48% (31% to 65%)', '100%', '50%')
+    """
+    text, low, high = (write(x) for x in (value, *interval))
+    return text if low == high == text else f"{text} ({low} to {high})"
+
+
+def number_text(x: float) -> str:
+    """A number with thousands separators and at most four significant decimals.
+
+    Numbers that would need many zeros are written with a power of ten.
+
+    >>> number_text(3), number_text(15093.0), number_text(1.2096e6), number_text(0.31186), number_text(float("inf"))
+    ('3', '15,093', '1,209,600', '0.3119', '∞')
+    >>> number_text(1.2e-7), number_text(-2.5e18)
+    ('1.2 × 10⁻⁷', '-2.5 × 10¹⁸')
     """
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
-    if x == int(x) and abs(x) < 1e15:
+    if x != 0 and not 1e-4 <= abs(x) < 1e15:
+        digits, exponent = f"{abs(x):.3e}".split("e")
+        sign = "-" if x < 0 else ""
+        return f"{sign}{digits.rstrip('0').rstrip('.')} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+    if x == int(x):
         return f"{int(x):,}"
-    return f"{x:,.1f}" if 1000 <= abs(x) < 1e15 else f"{x:.4g}"
+    return f"{x:,.1f}" if abs(x) >= 1000 else f"{x:,.4g}"

@@ -1,4 +1,4 @@
-"""The question ``classes`` as an owner meets it: given roles, guessed roles, several sets, people with several rows."""
+"""The question ``classes`` as an owner sees it: given and guessed roles, several sets, people with several rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def test_the_four_numbers(patients: Path) -> None:
     assert found["classes.reidentification"].value == pytest.approx(4 / 6)
     assert found["classes.reidentification"].baseline == pytest.approx(1 / 6)
     assert {f.method for f in found.findings if f.question == "classes"} == {"exact"}
+    assert {f.known for f in found.findings if f.question == "classes"} == {("age", "zip", "sex"), None}
 
 
 def test_at_risk_counts_classes_smaller_than_the_policys_k(patients: Path) -> None:
@@ -45,7 +46,10 @@ def test_exposed_rows_are_numbers_unless_revealed(patients: Path) -> None:
 def test_several_sets_are_all_measured(patients: Path) -> None:
     both = dataclasses.replace(GIVEN, quasi=(("age", "zip", "sex"), ("age",)))
     found = unveil.assess(unveil.read(patients), both)
-    assert (found["classes.k"].value, found["classes.k.2"].value) == (1, 3)
+    by_age = found.find("classes.k", known=("age",))
+    assert (found["classes.k"].value, by_age.value) == (1, 3)
+    assert found.find("classes.k", known=("age", "zip", "sex")) == found["classes.k"]
+    assert by_age.title == "Smallest class (k) by age"
     assert found["classes.k"].value == unveil.assess(unveil.read(patients), GIVEN)["classes.k"].value
 
 
@@ -63,30 +67,35 @@ def test_guessed_roles_are_bounded_and_never_release(tmp_path: Path) -> None:
     found = unveil.assess(unveil.read(tmp_path / "t.csv"))
     assert found.verdict.decision == "your call"
     assert found["classes.k"].value == 100
-    assert found["classes.k.all"].method == "bound"
-    assert not found["classes.k.all"].decides
-    assert found["release.identifiers.suspected"].method == "estimate"
-    assert found["classes.k.all"].value == 1  # by the measurement; the suspected identifier stays out
+    everything = found.find("classes.k", known=("sex", "region", "blood"))
+    assert everything.method == "bound"
+    assert not everything.decides
+    assert found["release.suspected_identifiers"].method == "estimate"
+    assert everything.value == 1  # by the measurement; the suspected identifier stays out
     assert found.suggestion == "--quasi sex,region --identifier email --insensitive blood"
     assert {c.name: (c.role, c.origin) for c in found.columns}["email"] == ("identifier", "guessed")
 
 
 def test_the_bound_for_all_columns_covers_the_guess(patients: Path) -> None:
     found = unveil.assess(unveil.read(patients))
-    assert found["classes.k.all"].value <= found["classes.k"].value
-    assert found["classes.uniques.all"].value >= found["classes.uniques"].value
-    low, high = found["classes.uniques.all"].interval
+    everything = ("age", "zip", "sex", "diagnosis")
+    assert found.find("classes.k", known=everything).value <= found["classes.k"].value
+    uniques = found.find("classes.uniques", known=everything)
+    assert uniques.value >= found["classes.uniques"].value
+    low, high = uniques.interval
     assert low <= found["classes.uniques"].value <= high
+    measured = {f.id for f in found.findings if f.known == everything}
+    assert measured == {"classes.k", "classes.uniques", "classes.at_risk", "classes.reidentification"}
 
 
 def test_an_unnamed_column_that_looks_like_an_identifier_is_reported(patients: Path) -> None:
     found = unveil.assess(unveil.read(patients), Policy(quasi=(("sex",),), tolerance={"classes.k": 1}))
-    assert found["release.identifiers.suspected"].value == 1
+    assert found["release.suspected_identifiers"].value == 1
     origins = {c.name: c.origin for c in found.columns}
     assert origins == {"name": "guessed", "age": "guessed", "zip": "guessed", "sex": "given", "diagnosis": "guessed"}
     assert "age" in found.verdict.sentence
     assert found["classes.k"].value == 3  # what the attacker knows stays what the owner said
-    assert found["classes.k.all"].method == "bound"
+    assert found.find("classes.k", known=("age", "zip", "sex", "diagnosis")).method == "bound"
 
 
 def test_declared_identifiers_decide(patients: Path) -> None:
@@ -135,7 +144,7 @@ def test_a_class_where_all_have_the_same_gives_it_away(tmp_path: Path) -> None:
 
 
 def test_two_values_in_every_class_and_entropy_in_between(tmp_path: Path) -> None:
-    """Table 3.2 of document 004: three values in every class, 2.8 by entropy, as two of four are the same."""
+    """Table 3.2 of document 004: three values in every class, 2.8 by entropy, since two of four agree."""
     rows = [("1305*", v) for v in "HVCC"] + [("1485*", v) for v in "CHVV"] + [("1306*", v) for v in "HVCC"]
     (tmp_path / "t.csv").write_text("zip,condition\n" + "".join(f"{q},{s}\n" for q, s in rows))
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=(("zip",),), sensitive=("condition",)))
@@ -150,13 +159,13 @@ def test_several_sensitive_columns_are_measured_each(patients: Path) -> None:
     policy = dataclasses.replace(GIVEN, quasi=(("sex",),), sensitive=("diagnosis", "age"))
     found = unveil.assess(unveil.read(patients), policy)
     assert "diagnosis" in found["classes.l_distinct"].title
-    assert "age" in found["classes.l_distinct.2"].title
-    assert "values on a line" in found["classes.t.2"].sentence
+    assert "age" in found.find("classes.l_distinct", column="age").title
+    assert "values on a line" in found.find("classes.t", column="age").sentence
     assert "equally far apart" in found["classes.t"].sentence
 
 
 def test_values_of_people_not_of_rows(tmp_path: Path) -> None:
-    """p and q look alike; p has a twice, which is one value."""
+    """p and q look alike; p has value a twice, which counts once."""
     (tmp_path / "visits.csv").write_text("who,age,ill\np,30,a\np,30,a\nq,30,b\nr,40,a\nr,40,c\n")
     policy = Policy(quasi=(("age",),), subject="who", sensitive=("ill",))
     found = unveil.assess(unveil.read(tmp_path / "visits.csv"), policy)
@@ -166,7 +175,7 @@ def test_values_of_people_not_of_rows(tmp_path: Path) -> None:
 
 
 def test_how_much_must_they_know(tmp_path: Path) -> None:
-    """By brute force over all sets of columns: the band, the crossing, the smallest sets and the contributions."""
+    """Checks the band, crossing, smallest sets and contributions by brute force over all sets of columns."""
     from itertools import combinations
 
     rng = random.Random(4)
@@ -188,7 +197,7 @@ def test_how_much_must_they_know(tmp_path: Path) -> None:
     assert sum(shares.y) == pytest.approx(risk((0, 1, 2, 3)) - risk(()))
     assert shares.x[0] == "a"
     first = next(m for m in range(5) if max(by_size[m]) >= 0.5)
-    assert f"From {first} known columns on" in found.sentence
+    assert found.sentence.startswith(f"{first} known columns are enough to find half of the rows")
 
 
 def test_a_unique_row_says_why(tmp_path: Path) -> None:
@@ -209,7 +218,7 @@ def test_the_most_special_rows(tmp_path: Path) -> None:
     policy = Policy(quasi=(("sex", "zip", "age"),))
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)["classes.known_columns"]
     assert [(e.subject, e.because) for e in found.exposed] == [("row 16", "unique on age: 2 points")]
-    assert "1 row is unique on 3 columns or fewer; age is part of 100%" in found.sentence
+    assert "1 row is unique on 3 columns or fewer; age contributes to 100%" in found.sentence
 
 
 def test_a_guessed_sensitive_column_informs(tmp_path: Path) -> None:

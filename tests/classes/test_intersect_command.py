@@ -1,4 +1,4 @@
-"""``unveil intersect``: two releases that are each diverse, and together are not."""
+"""``unveil intersect``: two releases that are diverse alone but not together."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 
 def test_two_diverse_releases_break_each_other(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
-    """Each is 3-anonymous and 3-diverse; whoever is 28 and lives in 13053 has what both classes have in common."""
+    """Each is 3-anonymous and 3-diverse, but both classes of a 28-year-old in 13053 share one value only."""
     for rows in (FIRST, SECOND):
         classes = Counter((z, a) for z, a, _ in rows)
         assert min(classes.values()) == 3
         assert min(len({v for z, a, v in rows if (z, a) == c}) for c in classes) == 3
     a, b, people = files
-    done = unveil("intersect", a, b, "--on", "zip,age", "--sensitive", "ill", "--people", people, "--format", "json")
+    done = unveil("intersect", a, b, "--quasi", "zip,age", "--sensitive", "ill", "--people", people, "--format", "json")
     assert done.returncode == 1
     told = next(f for f in json.loads(done.stdout)["findings"] if f["id"] == "classes.intersection")
     assert (told["value"], told["baseline"], told["subjects"]) == (0.5, 0, 2)
     assert told["status"] == "over"
-    assert "is right for 75% if all are equally likely, for 75% by how often" in told["sentence"]
+    assert "is right for 75% if all are equally likely, and for 75% if frequent ones are likelier" in told["sentence"]
     assert told["curves"][0]["y"] == [0.0, 0.5]
     assert "hiv" not in done.stdout
 
 
 def test_without_people_the_first_release_is_looked_for(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     a, b, _ = files
-    done = unveil("intersect", a, b, "--on", "zip,age", "--sensitive", "ill", "--format", "json")
+    done = unveil("intersect", a, b, "--quasi", "zip,age", "--sensitive", "ill", "--format", "json")
     told = next(f for f in json.loads(done.stdout)["findings"] if f["id"] == "classes.intersection")
     assert told["subjects"] == 6
-    same = unveil("intersect", a, a, "--on", "zip,age", "--sensitive", "ill", "--format", "json")
+    same = unveil("intersect", a, a, "--quasi", "zip,age", "--sensitive", "ill", "--format", "json")
     told = next(f for f in json.loads(same.stdout)["findings"] if f["id"] == "classes.intersection")
     assert (told["value"], told["status"]) == (0, "within")
 
@@ -60,11 +60,11 @@ def test_without_people_the_first_release_is_looked_for(unveil: Unveil, files: t
 def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     a, b, people = files
     for args, complaint in (
-        ((a, "--on", "zip", "--sensitive", "ill"), "two releases"),
-        ((a, b, "--on", "zip"), "sensitive"),
-        ((a, b, "--on", "zipp", "--sensitive", "ill"), "zipp"),
-        ((a, people, "--on", "zip", "--sensitive", "ill"), "no column ill"),
-        ((a, b, "--on", "zip", "--sensitive", "ill", "-o", a), "overwrite"),
+        ((a, "--quasi", "zip", "--sensitive", "ill"), "two releases"),
+        ((a, b, "--quasi", "zip"), "sensitive"),
+        ((a, b, "--quasi", "zipp", "--sensitive", "ill"), "zipp"),
+        ((a, people, "--quasi", "zip", "--sensitive", "ill"), "no column ill"),
+        ((a, b, "--quasi", "zip", "--sensitive", "ill", "-o", a), "overwrite"),
     ):
         done = unveil("intersect", *args)
         assert done.returncode == 2, args

@@ -1,4 +1,4 @@
-"""Whose basket is it? The finding about a few known items, against all sets of items."""
+"""Whose basket is it? The finding about a few known items, checked against all sets of items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def test_known_items_by_all_sets() -> None:
     for m in (1, 2, 3):
         sets = {s for b in baskets for size in range(1, m + 1) for s in combinations(sorted(b), size)}
         support = {s: sum(set(s) <= b for b in baskets) for s in sets}
-        found = unveil.assess(release, Policy(items_known=m, tolerance={"classes.k": 3}))["classes.known_items"]
+        found = unveil.assess(release, Policy(settings={"classes": {"known": m}}, tolerance={"classes.k": 3}))[
+            "classes.known_items"
+        ]
         assert found.value == min(support.values())
         at_risk = sum(any(n < 3 and set(s) <= b for s, n in support.items()) for b in baskets)
         assert found.share == pytest.approx((at_risk / 30, at_risk / 30))
@@ -47,5 +49,5 @@ def test_items_are_named_only_when_revealed() -> None:
 
 def test_how_many_items_must_be_sensible() -> None:
     for wrong in (0, 10, True, 1.5):
-        with pytest.raises(UnveilError, match="items_known"):
-            Policy(items_known=wrong)  # type: ignore[arg-type]
+        with pytest.raises(UnveilError, match=r"classes\.known must be a whole number from 1 to 9"):
+            Policy(settings={"classes": {"known": wrong}})

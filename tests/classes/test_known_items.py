@@ -1,4 +1,4 @@
-"""Known items against the definition, and that neither order nor slices nor a budget changes what is found."""
+"""Known items against the definition; neither order nor slices nor a budget change what is found."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from hypothesis import strategies as st
 from reference import naive_known_items as naive
 from unveil import Run, Transactions, UnveilError, read
 from unveil.classes import known_items as module
-from unveil.classes.known_items import KnownItems, known_items
+from unveil.classes.known_items import KnownItems, measure_known_items
 
 Baskets = list[frozenset[str]]
 
 
 @st.composite
 def releases(draw: st.DrawFn) -> Baskets:
-    """A few baskets of up to seven items, many of them in no basket or in nearly all; some are empty or equal."""
+    """A few baskets of up to seven items, many in no basket or in nearly all; some baskets are empty or equal."""
     items = "abcdefg"[: draw(st.integers(1, 7))]
     some = st.frozensets(st.sampled_from(items))
     basket = some | some.map(lambda left_out: frozenset(items) - left_out)
     return draw(st.lists(basket, max_size=14))
 
 
-def made(baskets: Baskets, labels: str | None = None) -> Transactions:
-    """Baskets as they are, with the empty ones, and items coded in the order of the labels."""
+def make_baskets(baskets: Baskets, labels: str | None = None) -> Transactions:
+    """The given baskets, including empty ones, with items coded in the order of their labels."""
     names = sorted({item for basket in baskets for item in basket}) if labels is None else list(labels)
     codes = [names.index(item) for basket in baskets for item in basket]
     indptr = np.append(0, np.cumsum([len(basket) for basket in baskets])).astype(np.int64)
     return Transactions(indptr, np.array(codes, np.int32), pa.array(names, pa.string()), "made", "")
 
 
-def told(found: KnownItems) -> list[list[int]]:
+def list_counts(found: KnownItems) -> list[list[int]]:
     return [found.smallest.tolist(), found.below.tolist(), found.unique.tolist()]
 
 
-def named(found: KnownItems, basket: int) -> list[str]:
-    return [found.transactions.labels[item].as_py() for item in found.why(basket)]
+def item_labels(found: KnownItems, basket: int) -> list[str]:
+    return [found.transactions.labels[item].as_py() for item in found.rarest_itemset(basket)]
 
 
 def check(baskets: Baskets, k: int, most: int) -> None:
-    found = known_items(made(baskets), k, most)
-    expected = [naive.least(baskets, m) for m in range(most + 1)]
+    found = measure_known_items(make_baskets(baskets), k, most)
+    expected = [naive.least_supports(baskets, m) for m in range(most + 1)]
     assert not found.truncated and found.known == most
     assert found.least.tolist() == expected[-1]
-    assert found.fewest.tolist() == naive.fewest(baskets, most)
-    assert told(found) == [
+    assert found.fewest.tolist() == naive.fewest_items(baskets, most)
+    assert list_counts(found) == [
         [min(least, default=0) for least in expected],
         [sum(x < k for x in least) for least in expected],
         [sum(x == 1 for x in least) for least in expected],
@@ -67,7 +67,7 @@ def test_every_basket_has_the_least_support_of_the_definition(baskets: Baskets, 
 @pytest.mark.parametrize("density", [0.15, 0.5, 0.85, 0.97])
 @pytest.mark.parametrize("seed", range(4))
 def test_sparse_and_dense_baskets(density: float, seed: int) -> None:
-    """Enough baskets for all that is left out to be left out; the items are not equally frequent."""
+    """Enough baskets for every shortcut of the search to apply; the items are not equally frequent."""
     rng = np.random.default_rng(seed)
     holds = rng.random((80, 12)) < density ** (2 * rng.random(12))
     check([frozenset("abcdefghijkl"[i] for i in np.flatnonzero(row)) for row in holds], 5, 5)
@@ -76,11 +76,11 @@ def test_sparse_and_dense_baskets(density: float, seed: int) -> None:
 @settings(max_examples=150, deadline=None)
 @given(releases(), st.integers(1, 5))
 def test_why_is_the_first_of_the_smallest_sets(baskets: Baskets, most: int) -> None:
-    found = known_items(made(baskets), most=most)
+    found = measure_known_items(make_baskets(baskets), most=most)
     for basket in range(len(baskets)):
-        why = named(found, basket)
-        assert why == naive.why(baskets, basket, most)
-        assert len(why) == found.fewest[basket] and naive.support(baskets, set(why)) == found.least[basket]
+        why = item_labels(found, basket)
+        assert why == naive.rarest_items(baskets, basket, most)
+        assert len(why) == found.fewest[basket] and naive.count_support(baskets, set(why)) == found.least[basket]
 
 
 @settings(max_examples=150, deadline=None)
@@ -89,130 +89,139 @@ def test_the_order_of_baskets_and_items_changes_nothing(baskets: Baskets, most: 
     turned, labels = list(range(len(baskets))), list("abcdefg")
     random.shuffle(turned)
     random.shuffle(labels)
-    one = known_items(made(baskets, "abcdefg"), 3, most, work=work)
-    two = known_items(made([baskets[b] for b in turned], "".join(labels)), 3, most, work=work)
-    assert told(one) == told(two)
+    one = measure_known_items(make_baskets(baskets, "abcdefg"), 3, most, work=work)
+    two = measure_known_items(make_baskets([baskets[b] for b in turned], "".join(labels)), 3, most, work=work)
+    assert list_counts(one) == list_counts(two)
     assert (one.known, one.truncated, one.work) == (two.known, two.truncated, two.work)
     assert two.least.tolist() == one.least[turned].tolist()
     assert two.fewest.tolist() == one.fewest[turned].tolist()
-    assert all(named(two, new) == named(one, old) for new, old in enumerate(turned))
+    assert all(item_labels(two, new) == item_labels(one, old) for new, old in enumerate(turned))
 
 
 def test_releases_without_much_in_them() -> None:
-    nothing = known_items(made([]), 5, 2)
-    assert told(nothing) == [[0] * 3] * 3 and nothing.least.tolist() == [] and nothing.worst(3).tolist() == []
-    empty = known_items(made([frozenset()] * 3), 4, 2)
-    assert told(empty) == [[3] * 3, [3] * 3, [0] * 3] and empty.why(0) == ()
-    alone = known_items(made([frozenset("ab")]), 2, 3)
-    assert told(alone) == [[1] * 4] * 3 and alone.why(0) == ()  # who is alone is found by anyone
-    one_item = known_items(made([frozenset("a"), frozenset(), frozenset("a")]), 3, 2)
+    nothing = measure_known_items(make_baskets([]), 5, 2)
+    assert (
+        list_counts(nothing) == [[0] * 3] * 3
+        and nothing.least.tolist() == []
+        and nothing.rarest_baskets(3).tolist() == []
+    )
+    empty = measure_known_items(make_baskets([frozenset()] * 3), 4, 2)
+    assert list_counts(empty) == [[3] * 3, [3] * 3, [0] * 3] and empty.rarest_itemset(0) == ()
+    alone = measure_known_items(make_baskets([frozenset("ab")]), 2, 3)
+    assert list_counts(alone) == [[1] * 4] * 3 and alone.rarest_itemset(0) == ()  # who is alone is found by anyone
+    one_item = measure_known_items(make_baskets([frozenset("a"), frozenset(), frozenset("a")]), 3, 2)
     assert one_item.least.tolist() == [2, 3, 2] and one_item.fewest.tolist() == [1, 0, 1]
     assert one_item.below.tolist() == [0, 2, 2]
-    equal = known_items(made([frozenset("abc")] * 4), 5, 10**5)
+    equal = measure_known_items(make_baskets([frozenset("abc")] * 4), 5, 10**5)
     assert equal.known == 10**5 and set(equal.smallest.tolist()) == {4} and equal.work == 0
 
 
 def test_the_worst_come_first() -> None:
-    found = known_items(made([frozenset(x) for x in ("ab", "abc", "ac", "bc", "d", "cb")]), most=3)
+    found = measure_known_items(make_baskets([frozenset(x) for x in ("ab", "abc", "ac", "bc", "d", "cb")]), most=3)
     assert found.least.tolist() == [2, 1, 2, 3, 1, 3] and found.fewest.tolist() == [2, 3, 2, 2, 1, 2]
-    assert found.worst(4).tolist() == [4, 1, 0, 2]
-    assert [named(found, b) for b in (4, 1, 0)] == [["d"], ["a", "b", "c"], ["a", "b"]]
+    assert found.rarest_baskets(4).tolist() == [4, 1, 0, 2]
+    assert [item_labels(found, b) for b in (4, 1, 0)] == [["d"], ["a", "b", "c"], ["a", "b"]]
 
 
 LETTERS = "abcdefghijklmnopqrst"
 
 
-def drawn(baskets: int = 300) -> Baskets:
+def draw_baskets(baskets: int = 300) -> Baskets:
     holds = np.random.default_rng(3).random((baskets, len(LETTERS))) < 0.4
     return [frozenset(LETTERS[i] for i in np.flatnonzero(row)) for row in holds]
 
 
-def grown(baskets: int = 300) -> Transactions:
-    return made(drawn(baskets))
+def random_baskets(baskets: int = 300) -> Transactions:
+    return make_baskets(draw_baskets(baskets))
 
 
 def test_the_work_is_the_same_in_any_order() -> None:
-    rng, baskets = np.random.default_rng(4), drawn()
+    rng, baskets = np.random.default_rng(4), draw_baskets()
     turned, labels = rng.permutation(300).tolist(), "".join(rng.permutation(list(LETTERS)))
-    one, two = known_items(grown(), 5, 5), known_items(made([baskets[b] for b in turned], labels), 5, 5)
+    one, two = (
+        measure_known_items(random_baskets(), 5, 5),
+        measure_known_items(make_baskets([baskets[b] for b in turned], labels), 5, 5),
+    )
     assert two.work == one.work and two.least.tolist() == one.least[turned].tolist()
-    assert all(named(two, new) == named(one, old) for new, old in enumerate(turned[:40]))
+    assert all(item_labels(two, new) == item_labels(one, old) for new, old in enumerate(turned[:40]))
 
 
 def test_where_the_work_runs_out_smaller_sets_are_still_complete() -> None:
-    whole = known_items(grown(), 5, 4)
-    upto = [known_items(grown(), 5, m) for m in (1, 2, 3)]
-    assert not whole.truncated and known_items(grown(), 5, 4, work=whole.work).known == 4
+    whole = measure_known_items(random_baskets(), 5, 4)
+    upto = [measure_known_items(random_baskets(), 5, m) for m in (1, 2, 3)]
+    assert not whole.truncated and measure_known_items(random_baskets(), 5, 4, work=whole.work).known == 4
     for work, known in ((whole.work - 1, 3), (upto[2].work, 3), (upto[2].work - 1, 2), (upto[1].work - 1, 1), (0, 1)):
-        part = known_items(grown(), 5, 4, work=work)
+        part = measure_known_items(random_baskets(), 5, 4, work=work)
         assert part.truncated and part.known == known and part.work > work
-        assert told(part) == [values[: known + 1] for values in told(whole)] == told(upto[known - 1])
+        assert (
+            list_counts(part) == [values[: known + 1] for values in list_counts(whole)] == list_counts(upto[known - 1])
+        )
         assert part.least.tolist() == upto[known - 1].least.tolist()
         assert part.fewest.tolist() == upto[known - 1].fewest.tolist()
-        assert part.why(7) == upto[known - 1].why(7)
+        assert part.rarest_itemset(7) == upto[known - 1].rarest_itemset(7)
 
 
 def test_short_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = known_items(grown(), 5, 4)
-    monkeypatch.setattr(module, "_STEPS", 100)
-    parts = known_items(grown(), 5, 4)
-    assert told(parts) == told(whole) and parts.work == whole.work
-    assert parts.least.tolist() == whole.least.tolist() and parts.why(11) == whole.why(11)
+    whole = measure_known_items(random_baskets(), 5, 4)
+    monkeypatch.setattr(module, "_STEPS_PER_SLICE", 100)
+    parts = measure_known_items(random_baskets(), 5, 4)
+    assert list_counts(parts) == list_counts(whole) and parts.work == whole.work
+    assert parts.least.tolist() == whole.least.tolist() and parts.rarest_itemset(11) == whole.rarest_itemset(11)
 
 
 def test_a_cancelled_run_stops_and_progress_only_rises(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_STEPS", 1000)
+    monkeypatch.setattr(module, "_STEPS_PER_SLICE", 1000)
     shares: list[float] = []
     run = Run(progress=lambda doing, fraction: shares.append(fraction or 0.0))
-    found = known_items(grown(), 5, 4, run=run)
+    found = measure_known_items(random_baskets(), 5, 4, run=run)
     assert len(shares) > 100 and shares == sorted(shares) and shares[0] == 0 and shares[-1] == 1
     run.cancelled.set()
     with pytest.raises(KeyboardInterrupt):
-        known_items(grown(), 5, 4, run=run)
+        measure_known_items(random_baskets(), 5, 4, run=run)
     with pytest.raises(KeyboardInterrupt):
-        found.why(int(np.argmax(found.fewest)), run)
+        found.rarest_itemset(int(np.argmax(found.fewest)), run)
     late = Run(progress=lambda doing, fraction: late.cancelled.set() if (fraction or 0) > 0.5 else None)
     with pytest.raises(KeyboardInterrupt):
-        known_items(grown(), 5, 4, run=late)
+        measure_known_items(random_baskets(), 5, 4, run=late)
 
 
 def test_baskets_are_alike_only_if_they_hold_the_same() -> None:
-    """Even if the numbers they are sorted by were all the same."""
+    """Even if all baskets had the same hash."""
     begins, held = np.array([0, 2, 4, 6, 7, 9]), np.array([0, 1, 0, 1, 0, 2, 0, 0, 1], np.int32)
-    one, alike = module._alike(begins, held, np.zeros(5, np.uint64), Run())
+    one, alike = module._group_equal_baskets(begins, held, np.zeros(5, np.uint64), Run())
     assert one.tolist() == [0, 2, 3, 4]
     assert alike.tolist() == [0, 0, 1, 2, 3]  # the last is like the first two, but far from them: nothing is wrong then
 
 
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(UnveilError, match="1 or more"):
-        known_items(grown(), 5, 0)
+        measure_known_items(random_baskets(), 5, 0)
     with pytest.raises(UnveilError, match="k must be"):
-        known_items(grown(), 0)
-    found = known_items(grown(10), 5, 2)
+        measure_known_items(random_baskets(), 0)
+    found = measure_known_items(random_baskets(10), 5, 2)
     for basket in (-1, 10):
         with pytest.raises(UnveilError, match="from 0 to 9"):
-            found.why(basket)
+            found.rarest_itemset(basket)
 
 
 # ---- public data -----------------------------------------------------------------------------------------------------
 
 
 def test_chess(data: Path) -> None:
-    """Every basket has 37 of 75 items, so that sets of just two or three items are the rarest."""
+    """Every basket has 37 of 75 items, so the rarest sets have two or three items."""
     transactions = read(data / "transactions" / "chess.dat")
     held = np.zeros((transactions.baskets, len(transactions.labels)), np.int64)
     held[np.repeat(np.arange(transactions.baskets), np.diff(transactions.indptr)), transactions.items] = 1
-    assert known_items(transactions, 5, 2).least.tolist() == naive.by_tables(held, 2)
-    found = known_items(transactions, 5, 3)
-    assert found.least.tolist() == naive.by_tables(held, 3)
-    assert told(found) == [[3196, 1, 1, 1], [0, 1, 52, 463], [0, 1, 8, 81]]
+    assert measure_known_items(transactions, 5, 2).least.tolist() == naive.supports_by_tables(held, 2)
+    found = measure_known_items(transactions, 5, 3)
+    assert found.least.tolist() == naive.supports_by_tables(held, 3)
+    assert list_counts(found) == [[3196, 1, 1, 1], [0, 1, 52, 463], [0, 1, 8, 81]]
 
 
 def test_retail(data: Path) -> None:
-    """The same as DuckDB finds by joining the baskets with themselves (``benchmarks/known_items.py``): with two items
-    known most baskets are the only one."""
-    found = known_items(read(data / "transactions" / "retail.dat"), 5, 3)
+    """The same as DuckDB finds by joining the baskets with themselves (``benchmarks/measure_known_items.py``): with two
+    items known most baskets are the only one."""
+    found = measure_known_items(read(data / "transactions" / "retail.dat"), 5, 3)
     assert found.below.tolist() == [0, 9_252, 75_536, 77_357]
     assert found.unique.tolist() == [0, 2_078, 69_553, 74_058]
     assert not found.truncated

@@ -1,4 +1,4 @@
-"""One table, however it is held and counted: the same different rows, classes and findings."""
+"""One table, however stored and counted, has the same distinct rows, classes and findings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import unveil
 from reference import naive_models
 from unveil import Engine, Policy
 from unveil.classes import tally as tally_module
-from unveil.classes.sizes import by_value
-from unveil.classes.tally import tally
-from unveil.release.table import table_of
+from unveil.classes.table_classes import classes_with_values
+from unveil.classes.tally import tally_rows
+from unveil.release.table import table_from_frame
 
 ENGINE = Engine()
 COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
@@ -37,14 +37,14 @@ NAMES = ("text", "whole", "number", "date", "truth", "category")
 ROW = st.tuples(*(st.sampled_from(values) for _, values in COLUMNS.values()))
 
 
-def plain(value: Any) -> Any:
-    """A value as it is compared: nothing and no number are missing, and −0 is 0."""
+def comparable_value(value: Any) -> Any:
+    """A value as compared: None and NaN are missing, and −0 is 0."""
     if value is None or value != value:
         return None
     return value + 0.0 if isinstance(value, float) else value
 
 
-def arrow(rows: list[tuple[Any, ...]]) -> pa.Table:
+def arrow_table(rows: list[tuple[Any, ...]]) -> pa.Table:
     columns = zip(*rows, strict=True)
     kinds = [kind for kind, _ in COLUMNS.values()]
     made = [
@@ -56,16 +56,16 @@ def arrow(rows: list[tuple[Any, ...]]) -> pa.Table:
 
 @pytest.fixture(params=["codes", "stored", "engine", "different"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each way in which rows are counted, forced by what counts as few."""
+    """Each way to count rows, forced by its limits."""
     few, small, differ = {
         "codes": (100, 100, 2.0),
         "stored": (0, 100, 2.0),
         "engine": (-1, -1, 2.0),
         "different": (-1, -1, -1.0),
     }[request.param]
-    monkeypatch.setattr(tally_module, "_FEW", few)
-    monkeypatch.setattr(tally_module, "_SMALL", small)
-    monkeypatch.setattr(tally_module, "_DIFFER", differ)
+    monkeypatch.setattr(tally_module, "_FEW_ROWS", few)
+    monkeypatch.setattr(tally_module, "_MOST_COUNTED_ROWS", small)
+    monkeypatch.setattr(tally_module, "_MOSTLY_DIFFERENT_SHARE", differ)
     return str(request.param)
 
 
@@ -73,12 +73,12 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_different_rows_are_counted(way: str, seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     rows = [tuple(rng.choice(v) for _, v in COLUMNS.values()) for _ in range(rng.choice([1, 2, 30]))]
-    pq.write_table(arrow(rows), tmp_path / "t.parquet", row_group_size=7)
-    held = [unveil.read(tmp_path / "t.parquet"), table_of(arrow(rows), engine=ENGINE)]
-    expected = Counter(tuple(map(plain, row)) for row in rows)
+    pq.write_table(arrow_table(rows), tmp_path / "t.parquet", row_group_size=7)
+    held = [unveil.read(tmp_path / "t.parquet"), table_from_frame(arrow_table(rows), engine=ENGINE)]
+    expected = Counter(tuple(map(comparable_value, row)) for row in rows)
     for table in held:
         assert isinstance(table, unveil.Table)
-        found = tally(table, NAMES)
+        found = tally_rows(table, NAMES)
         values = [[*c.values.to_pylist(), None] for c in found.columns.values()]
         counted: Counter[tuple[Any, ...]] = Counter()
         weights = np.ones(len(found), np.int64) if found.counts is None else found.counts
@@ -88,7 +88,7 @@ def test_different_rows_are_counted(way: str, seed: int, tmp_path: Path) -> None
         assert found.people == len(rows)
         assert all(list(v[:-1]) == sorted(v[:-1]) for v in values)
     if way in ("stored", "engine"):
-        assert tally(held[0], NAMES).counts is not None  # type: ignore[arg-type]
+        assert tally_rows(held[0], NAMES).counts is not None  # type: ignore[arg-type]
 
 
 def test_rows_that_do_not_fit_into_a_number(way: str, tmp_path: Path) -> None:
@@ -97,32 +97,32 @@ def test_rows_that_do_not_fit_into_a_number(way: str, tmp_path: Path) -> None:
     pq.write_table(pa.table(columns), tmp_path / "wide.parquet")
     table = unveil.read(tmp_path / "wide.parquet")
     assert isinstance(table, unveil.Table)
-    assert by_value(table, list(columns)).crowds.subjects.tolist() == [120]
-    assert by_value(table, list(columns)).crowds.size.tolist() == [2]
+    assert classes_with_values(table, list(columns)).class_sizes.subjects.tolist() == [120]
+    assert classes_with_values(table, list(columns)).class_sizes.size.tolist() == [2]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=20), st.sampled_from(NAMES), st.randoms(use_true_random=False))
 def test_every_type_of_column_against_the_definitions(rows: list[tuple[Any, ...]], sensitive: str, random: Any) -> None:
-    """Also with rows, columns and chunks in another order."""
+    """The same with rows, columns and chunks in another order."""
     quasi = [n for n in NAMES[:3] if n != sensitive]
     place = {n: i for i, n in enumerate(NAMES)}
-    keys = [tuple(plain(row[place[q]]) for q in quasi) for row in rows]
-    values = [plain(row[place[sensitive]]) for row in rows]
+    keys = [tuple(comparable_value(row[place[q]]) for q in quasi) for row in rows]
+    values = [comparable_value(row[place[sensitive]]) for row in rows]
     sizes = Counter(keys)
     there = [(k, v) for k, v in zip(keys, values, strict=True) if v is not None]
-    groups = naive_models.grouped([repr(k) for k, _ in there], [v for _, v in there])
+    groups = naive_models.values_by_class([repr(k) for k, _ in there], [v for _, v in there])
     everyone = [v for _, v in there]
-    expected = [naive_models.measures(m, everyone) for m in groups.values()]
+    expected = [naive_models.class_measures(m, everyone) for m in groups.values()]
     shuffled = rows[:]
     random.shuffle(shuffled)
-    turned = arrow(shuffled).select(list(reversed(NAMES)))
+    turned = arrow_table(shuffled).select(list(reversed(NAMES)))
     chunks = pa.concat_tables([turned.slice(i, 3) for i in range(0, len(rows), 3)])
-    for table in (table_of(arrow(rows), engine=ENGINE), table_of(chunks, engine=ENGINE)):
-        found = by_value(table, quasi, [sensitive])
-        assert Counter(dict(zip(found.crowds.size.tolist(), found.crowds.subjects.tolist(), strict=True))) == Counter(
-            s for s in sizes.values() for _ in range(s)
-        )
+    for table in (table_from_frame(arrow_table(rows), engine=ENGINE), table_from_frame(chunks, engine=ENGINE)):
+        found = classes_with_values(table, quasi, [sensitive])
+        assert Counter(
+            dict(zip(found.class_sizes.size.tolist(), found.class_sizes.subjects.tolist(), strict=True))
+        ) == Counter(s for s in sizes.values() for _ in range(s))
         classes = found.values[0].classes
         for name in ("size", "distinct", "alpha", "entropy_l", "t_equal", "beta", "delta"):
             ours = sorted(getattr(classes, name).tolist()) if everyone else []
@@ -130,7 +130,7 @@ def test_every_type_of_column_against_the_definitions(rows: list[tuple[Any, ...]
 
 
 def findings(table: Any, policy: Policy) -> list[dict[str, Any]]:
-    """All that is found, but for how long it took and for row numbers."""
+    """All findings without seconds and row numbers."""
     told = [f.to_dict() for f in unveil.assess(table, policy).findings]
     for finding in told:
         finding.pop("seconds")
@@ -155,21 +155,21 @@ def test_the_same_findings_whatever_holds_the_rows(tmp_path: Path) -> None:
     expected = findings(unveil.read(tmp_path / "t.csv"), policy)
     assert {"classes.k", "classes.t", "classes.known_columns"} <= {f["id"] for f in expected}
     for table in (
-        table_of(frame, engine=one, name="t.csv"),
-        table_of(shuffled, engine=ENGINE, name="t.csv"),
-        table_of(frame[names[::-1]], engine=ENGINE, name="t.csv"),
+        table_from_frame(frame, engine=one, name="t.csv"),
+        table_from_frame(shuffled, engine=ENGINE, name="t.csv"),
+        table_from_frame(frame[names[::-1]], engine=ENGINE, name="t.csv"),
     ):
         assert findings(table, policy) == expected
 
 
 def test_more_rows_than_32_bits_can_count() -> None:
-    """2³¹ + 5 rows, made up by the engine as it counts them."""
+    """2³¹ + 5 rows that the engine generates while counting."""
     engine = Engine()
     many = 2**31 + 5
     relation = engine.view(f"SELECT 'x' AS c0, CASE WHEN range < 3 THEN 'a' ELSE 'b' END AS c1 FROM range({many})")
     table = unveil.Table(engine, relation, ("q", "s"), many, "many", "0" * 64)
-    found = by_value(table, ["q"], ["s"])
-    assert found.crowds.size.tolist() == found.crowds.subjects.tolist() == [many]
+    found = classes_with_values(table, ["q"], ["s"])
+    assert found.class_sizes.size.tolist() == found.class_sizes.subjects.tolist() == [many]
     assert found.values[0].classes.count.tolist() == [3, many - 3]
 
 
@@ -181,9 +181,9 @@ def test_the_smallest_and_plainest_tables(quasi: tuple[str, ...], sensitive: str
         data = pa.table({"same": ["x"] * rows, "own": [str(i) for i in range(rows)]})
         if sensitive in quasi:
             continue
-        found = by_value(table_of(data, engine=ENGINE), quasi, [sensitive])
+        found = classes_with_values(table_from_frame(data, engine=ENGINE), quasi, [sensitive])
         size = 1 if quasi == ("own",) else rows
-        assert found.crowds.size.tolist() == [size]
+        assert found.class_sizes.size.tolist() == [size]
         assert found.values[0].classes.distinct.tolist() == [
             1 if sensitive == "same" else size for _ in range(rows // size)
         ]

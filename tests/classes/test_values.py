@@ -1,4 +1,4 @@
-"""What classes give away, beyond one column at a time: other sensitive columns known, values ruled out, kinds."""
+"""What classes reveal beyond one column at a time: known sensitive columns, ruled-out values, kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Policy, UnveilError
-from unveil.classes.models import classes_of
+from unveil.classes.diversity import group_sensitive_values
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=30)
 
@@ -21,30 +21,30 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max
 @settings(max_examples=100, deadline=None)
 @given(ROWS, st.sets(st.integers(0, 5)))
 def test_values_that_are_ruled_out(rows: list[tuple[int, int]], ruled: set[int]) -> None:
-    """People whose value is the only one of their class that is left."""
-    found = classes_of(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
+    """Counts people whose value is the only one left in their class."""
+    found = group_sensitive_values(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
     left = {k: {v for q, v in rows if q == k} - ruled for k, _ in rows}
     revealed = sum(v not in ruled and len(left[k]) == 1 for k, v in rows)
-    assert found.revealed_without(np.array([v in ruled for v in range(6)])) == revealed
+    assert found.people_revealed_without(np.array([v in ruled for v in range(6)])) == revealed
 
 
 @settings(max_examples=100, deadline=None)
 @given(ROWS, st.lists(st.integers(0, 2), min_size=6, max_size=6))
 def test_kinds_of_values(rows: list[tuple[int, int]], kinds: list[int]) -> None:
-    found = classes_of(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
+    found = group_sensitive_values(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
     expected = {k: len({kinds[v] for q, v in rows if q == k}) for k in sorted({k for k, _ in rows})}
     assert found.distinct_kinds(kinds).tolist() == list(expected.values())
 
 
 def test_someone_who_knows_the_other_sensitive_columns(tmp_path: Path) -> None:
-    """By brute force over random rows: classes of the quasi-identifier and the other sensitive column."""
+    """Brute force over random rows: classes by the quasi-identifier and the other sensitive column."""
     rng = random.Random(8)
     rows = [(rng.randrange(3), rng.randrange(3), rng.randrange(4)) for _ in range(60)]
     (tmp_path / "t.csv").write_text("q,s,r\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
     table = unveil.read(tmp_path / "t.csv")
     found = unveil.assess(table, Policy(quasi=("q",), sensitive=("s", "r")))
-    for ending, own, other in (("", 1, 2), (".2", 2, 1)):
-        strict = found[f"classes.l_distinct{ending}.strict"]
+    for column, own, known, other in (("s", 1, "r", 2), ("r", 2, "s", 1)):
+        strict = found.find("classes.l_distinct", column=column, known=("q", known))
         classes: dict[tuple[int, int], set[int]] = {}
         for row in rows:
             classes.setdefault((row[0], row[other]), set()).add(row[own])
@@ -54,41 +54,43 @@ def test_someone_who_knows_the_other_sensitive_columns(tmp_path: Path) -> None:
         assert strict.share == pytest.approx((poor / 60, poor / 60))
         assert not strict.decides
         assert strict.status is None
-    decided = unveil.assess(table, Policy(quasi=("q",), sensitive=("s", "r"), strict=True))
-    assert decided["classes.l_distinct.strict"].decides
-    assert decided["classes.l_distinct.strict"].tolerance == 2
+    strict_policy = Policy(quasi=("q",), sensitive=("s", "r"), settings={"classes": {"others_known": True}})
+    decided = unveil.assess(table, strict_policy).find("classes.l_distinct", column="s", known=("q", "r"))
+    assert decided.decides
+    assert decided.tolerance == 2
 
 
 def test_one_sensitive_column_has_no_stricter_reading(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("q,s\n1,a\n1,b\n")
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",)))
-    assert not [f.id for f in found.findings if "strict" in f.id]
+    assert {f.known for f in found.findings if f.column == "s"} == {("q",)}
 
 
 def test_listed_values_and_who_may_see_them(tmp_path: Path) -> None:
     """Without CANARY the class of 1 is left with flu, of which one in four is."""
     (tmp_path / "t.csv").write_text("q,s\n1,flu\n1,CANARY\n2,gout\n2,ulcer\n")
     table = unveil.read(tmp_path / "t.csv")
-    policy = Policy(quasi=("q",), sensitive=("s",), ruled_out={"s": ["CANARY", "plague"]})
+    ruled_out = {"ruled_out": {"s": ["CANARY", "plague"]}}
+    policy = Policy(quasi=("q",), sensitive=("s",), settings={"classes": ruled_out})
     found = unveil.assess(table, policy)
-    assert "rule out the 2 values that are listed (1 found in the column)" in found["classes.l_distinct"].sentence
-    assert "knows the s of 25%" in found["classes.l_distinct"].sentence
+    assert "rule out the 2 listed values (1 found in the column)" in found["classes.l_distinct"].sentence
+    assert "learns s for 25% of the rows" in found["classes.l_distinct"].sentence
     assert "CANARY" not in found.to_json()
-    assert found.provenance.policy["ruled_out"] == {"s": ["hidden", "hidden"]}
+    assert found.provenance.policy["classes"]["ruled_out"] == {"s": ["hidden", "hidden"]}
     assert "CANARY" in unveil.assess(table, policy, reveal=True).to_json()
 
 
 def test_what_cannot_be_ruled_out_is_refused() -> None:
     with pytest.raises(UnveilError, match="not among the sensitive"):
-        Policy(quasi=("q",), ruled_out={"q": ["1"]})
+        Policy(quasi=("q",), settings={"classes": {"ruled_out": {"q": ["1"]}}})
     with pytest.raises(UnveilError, match="must be a list"):
-        Policy(sensitive=("s",), ruled_out={"s": [1]})  # type: ignore[dict-item]
+        Policy(sensitive=("s",), settings={"classes": {"ruled_out": {"s": [1]}}})
 
 
 def test_counts_beyond_two_thousand_million() -> None:
     """Rows that stand for more people than 32 bits can count."""
     many = np.array([3_000_000_000, 1, 5_000_000_000, 5_000_000_000])
-    found = classes_of(np.array([0, 0, 1, 1]), 2, np.array([0, 1, 0, 1], np.int32), many)
+    found = group_sensitive_values(np.array([0, 0, 1, 1]), 2, np.array([0, 1, 0, 1], np.int32), many)
     assert found.size.tolist() == [3_000_000_001, 10_000_000_000]
     assert found.people == 13_000_000_001
     assert found.alpha.tolist() == [3_000_000_000 / 3_000_000_001, 0.5]
@@ -109,7 +111,7 @@ def test_a_hierarchy_of_the_case_is_checked_before_anything_is_told(tmp_path: Pa
     from unveil.release.hierarchy import Hierarchy
 
     (tmp_path / "t.csv").write_text("q,s\n1,flu\n1,CANARY\n")
-    case = unveil.Case(unveil.read(tmp_path / "t.csv"), hierarchies={"s": Hierarchy.of_rows([["flu", "*"]])})
+    case = unveil.Case(unveil.read(tmp_path / "t.csv"), hierarchies={"s": Hierarchy.from_rows([["flu", "*"]])})
     with pytest.raises(UnveilError, match="not in the hierarchy"):
         unveil.assess(case, Policy(quasi=("q",), sensitive=("s",)))
 

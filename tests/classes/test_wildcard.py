@@ -1,4 +1,4 @@
-"""Missing values that match anything, against the comparison of every row with every other."""
+"""Missing values that match anything, against comparing every row with every other."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from reference import naive_models, naive_wildcard
 from unveil import Run, UnveilError
 from unveil.classes import wildcard
-from unveil.classes.models import Classes, classes_of
-from unveil.classes.wildcard import Maybe, maybe, maybe_classes
+from unveil.classes.diversity import SensitiveClasses, group_sensitive_values
+from unveil.classes.wildcard import Neighbourhoods, find_neighbourhoods, neighbourhood_classes
 from unveil.grouping import class_ids
 
 Table = list[tuple[int, ...]]
@@ -23,18 +23,18 @@ NAMES = ("size", "distinct", "alpha", "entropy_l", "t_equal", "beta", "beta_enha
 
 # Tables for all patterns or for none, several words for a profile, and work in the smallest slices.
 WAYS = (
-    {"_FEW": 0},
-    {"_FEW": 0, "_WORD": 4},
-    {"_FEW": 0, "_WORK": 1, "_ROWS": 2, "_HITS": 4},
-    {"_FEW": 2},
-    {"_FEW": 2, "_WORD": 1, "_WORK": 1, "_HITS": 1},
+    {"_FEW_PROFILES": 0},
+    {"_FEW_PROFILES": 0, "_WORD_BITS": 4},
+    {"_FEW_PROFILES": 0, "_LOOKUPS_PER_SLICE": 1, "_PROFILES_PER_TABLE": 2, "_MOST_HITS": 4},
+    {"_FEW_PROFILES": 2},
+    {"_FEW_PROFILES": 2, "_WORD_BITS": 1, "_LOOKUPS_PER_SLICE": 1, "_MOST_HITS": 1},
     {},
 )
 ways = st.sampled_from(WAYS)
 
 
 @contextmanager
-def computed(way: dict[str, int]) -> Iterator[None]:
+def patched_limits(way: dict[str, int]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in way.items():
             patch.setattr(wildcard, name, value)
@@ -49,14 +49,14 @@ def tables(draw: st.DrawFn, least: int = 1) -> Table:
     return draw(st.lists(row, min_size=least, max_size=30))
 
 
-def coded(rows: Table) -> list[np.ndarray]:
+def encode_rows(rows: Table) -> list[np.ndarray]:
     return [np.array(c, np.int32) for c in zip(*rows, strict=True)]
 
 
-def sizes(rows: Table, counts: list[int] | None = None) -> list[int]:
+def neighbourhood_sizes(rows: Table, counts: list[int] | None = None) -> list[int]:
     """F of every row."""
-    found = maybe(coded(rows), None if counts is None else np.array(counts, np.int64), len(rows))
-    return [int(x) for x in found.size[found.profile]]
+    found = find_neighbourhoods(encode_rows(rows), None if counts is None else np.array(counts, np.int64), len(rows))
+    return [int(x) for x in found.size[found.row_profile]]
 
 
 # ---- how many people -------------------------------------------------------------------------------------------------
@@ -67,41 +67,48 @@ def sizes(rows: Table, counts: list[int] | None = None) -> list[int]:
 def test_everyone_that_may_be_the_same_is_counted(rows: Table, way: dict[str, int], data: st.DataObject) -> None:
     several = st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows))
     counts = data.draw(st.one_of(st.none(), several))
-    with computed(way):
-        found = maybe(coded(rows), None if counts is None else np.array(counts), len(rows))
+    with patched_limits(way):
+        found = find_neighbourhoods(encode_rows(rows), None if counts is None else np.array(counts), len(rows))
     people = counts or [1] * len(rows)
     profiles = sorted(set(rows))
-    assert [profiles[k] for k in found.profile] == rows
+    assert [profiles[k] for k in found.row_profile] == rows
     assert found.members.tolist() == [sum(n for r, n in zip(rows, people, strict=True) if r == p) for p in profiles]
-    expected = [sum(people[k] for k in near) for near in naive_wildcard.neighbours(rows)]
-    assert found.size[found.profile].tolist() == expected
-    assert naive_wildcard.pairwise(coded(rows), np.array(people)).tolist() == expected
+    expected = [sum(people[k] for k in near) for near in naive_wildcard.possible_matches(rows)]
+    assert found.size[found.row_profile].tolist() == expected
+    assert naive_wildcard.match_counts(encode_rows(rows), np.array(people)).tolist() == expected
 
 
 @pytest.mark.parametrize(("columns", "span", "missing"), [(9, 3, 0.1), (9, 4, 0.4), (14, 2, 0.3), (3, 2**31 - 1, 0.3)])
 def test_larger_tables(columns: int, span: int, missing: float) -> None:
-    """Of patterns with many profiles and with few; of one word and of several."""
+    """Patterns with many profiles and with few; one word and several."""
     random = np.random.default_rng(columns)
     values = random.integers(0, span, (columns, 40))
     table = [np.where(random.random(2500) < missing, -1, random.choice(v, 2500)).astype(np.int32) for v in values]
     counts = random.integers(1, 9, 2500)
-    found = maybe(table, counts, 2500)
-    assert found.patterns is not None and len(found.patterns) > found.patterns.tables
-    assert (found.patterns.tables > 0) == (columns < 14)
-    assert (found.size[found.profile] == naive_wildcard.pairwise(table, counts)).all()
+    found = find_neighbourhoods(table, counts, 2500)
+    assert found.patterns is not None and len(found.patterns) > found.patterns.large_patterns
+    assert (found.patterns.large_patterns > 0) == (columns < 14)
+    assert (found.size[found.row_profile] == naive_wildcard.match_counts(table, counts)).all()
     sensitive = random.integers(-1, 5, 2500).astype(np.int32)
-    classes = maybe_classes(found, sensitive, counts)
+    classes = neighbourhood_classes(found, sensitive, counts)
     assert (classes.size == found.size).all()
     for value in range(-1, 5):
-        of_value = naive_wildcard.pairwise(table, np.where(sensitive == value, counts, 0))
+        of_value = naive_wildcard.match_counts(table, np.where(sensitive == value, counts, 0))
         here = np.where(classes.codes[classes.value] == value, classes.count, 0)
-        assert (np.add.reduceat(here, classes.begins[:-1])[found.profile] == of_value).all()
+        assert (np.add.reduceat(here, classes.begins[:-1])[found.row_profile] == of_value).all()
 
 
 def test_an_example_on_paper() -> None:
     rows = [(30, 1), (40, 1), (-1, 1), (30, 0), (30, -1), (-1, -1)]
-    assert sizes(rows) == [4, 3, 5, 3, 5, 6]
-    assert sizes(rows, [1, 10, 100, 1000, 10_000, 100_000]) == [110_101, 100_110, 110_111, 111_000, 111_101, 111_111]
+    assert neighbourhood_sizes(rows) == [4, 3, 5, 3, 5, 6]
+    assert neighbourhood_sizes(rows, [1, 10, 100, 1000, 10_000, 100_000]) == [
+        110_101,
+        100_110,
+        110_111,
+        111_000,
+        111_101,
+        111_111,
+    ]
 
 
 def test_the_published_counts_of_sdcmicro() -> None:
@@ -109,43 +116,43 @@ def test_the_published_counts_of_sdcmicro() -> None:
     a, b, c = (2, 3, 2, 2, 3, 3, 1, 2), (3, 3, 3, 3, 3, 3, 4, 3), (1, 3, -1, 2, 1, 1, -1, 1)
     halves = [36, 91, 78, 34, 184, 16, 247, 102]
     rows = list(zip(a, b, c, strict=True))
-    assert sizes(rows) == [3, 1, 4, 2, 2, 2, 1, 3]
-    assert sizes(rows, halves) == [216, 91, 250, 112, 200, 200, 247, 216]
+    assert neighbourhood_sizes(rows) == [3, 1, 4, 2, 2, 2, 1, 3]
+    assert neighbourhood_sizes(rows, halves) == [216, 91, 250, 112, 200, 200, 247, 216]
     rows = [(x, y, -1) if k != 2 else (-1, -1, -1) for k, (x, y, _) in enumerate(rows)]
-    assert sizes(rows) == [4, 4, 8, 4, 4, 4, 2, 4]
-    assert sizes(rows, halves) == [250, 369, 788, 250, 369, 369, 325, 250]
+    assert neighbourhood_sizes(rows) == [4, 4, 8, 4, 4, 4, 2, 4]
+    assert neighbourhood_sizes(rows, halves) == [250, 369, 788, 250, 369, 369, 325, 250]
     rows = [(x,) for x in (2, 3, -1, 2, 1, -1, 1, 2)]
-    assert sizes(rows) == [5, 3, 8, 5, 4, 8, 4, 5]
+    assert neighbourhood_sizes(rows) == [5, 3, 8, 5, 4, 8, 4, 5]
     rows = list(
         zip(*[iter((2, 3, -1, 2, 3, 3, 1, -1, 3, 3, -1, 3, 3, 2, 2, 3, -1, -1, 1, 2, -1, -1, 4, 4))] * 3, strict=True)
     )
-    assert sizes(list(zip(*rows, strict=True))) == [1, 2, 2]
+    assert neighbourhood_sizes(list(zip(*rows, strict=True))) == [1, 2, 2]
 
 
 def test_counts_are_exact() -> None:
-    """Beyond what fits in 32 bits, and beyond what a floating-point number can tell apart."""
+    """Beyond 32 bits, and beyond the precision of floating-point numbers."""
     rows = [(0, 0), (0, -1), (1, -1), (-1, 0), (-1, -1)]
     counts = [2**31 + 1, 2**53 + 1, 2**32 + 3, 2**53 + 5, 7]
-    expected = [sum(counts[k] for k in near) for near in naive_wildcard.neighbours(rows)]
+    expected = [sum(counts[k] for k in near) for near in naive_wildcard.possible_matches(rows)]
     for way in WAYS:
-        with computed(way):
-            assert sizes(rows, counts) == expected
-            found = maybe(coded(rows), np.array(counts), len(rows))
-            classes = maybe_classes(found, np.array([0, 0, 1, 1, 0], np.int32), np.array(counts))
-        assert classes.size[found.profile].tolist() == expected
+        with patched_limits(way):
+            assert neighbourhood_sizes(rows, counts) == expected
+            found = find_neighbourhoods(encode_rows(rows), np.array(counts), len(rows))
+            classes = neighbourhood_classes(found, np.array([0, 0, 1, 1, 0], np.int32), np.array(counts))
+        assert classes.size[found.row_profile].tolist() == expected
         assert classes.whole is not None and classes.whole.tolist() == [2**31 + 2**53 + 9, 2**32 + 2**53 + 8]
 
 
 def test_borders() -> None:
     nothing = np.full(4, -1, np.int32)
-    assert maybe([nothing, nothing], None, 4).size.tolist() == [4]
-    assert maybe([nothing[:1]], None, 1).size.tolist() == [1]
-    assert maybe([], None, 3).size.tolist() == [3]
-    assert maybe([], np.array([2, 3]), 2).size.tolist() == [5]
-    assert maybe([nothing[:0]], None, 0).size.tolist() == []
-    assert sizes([(-1, -1), (-1, 0)]) == [2, 2]
-    assert sizes([(-1, 5), (-1, -1), (-1, 6)]) == [2, 3, 2]  # a column without any value
-    one = maybe_classes(maybe([nothing[:1]], None, 1), np.array([3], np.int32))
+    assert find_neighbourhoods([nothing, nothing], None, 4).size.tolist() == [4]
+    assert find_neighbourhoods([nothing[:1]], None, 1).size.tolist() == [1]
+    assert find_neighbourhoods([], None, 3).size.tolist() == [3]
+    assert find_neighbourhoods([], np.array([2, 3]), 2).size.tolist() == [5]
+    assert find_neighbourhoods([nothing[:0]], None, 0).size.tolist() == []
+    assert neighbourhood_sizes([(-1, -1), (-1, 0)]) == [2, 2]
+    assert neighbourhood_sizes([(-1, 5), (-1, -1), (-1, 6)]) == [2, 3, 2]  # a column without any value
+    one = neighbourhood_classes(find_neighbourhoods([nothing[:1]], None, 1), np.array([3], np.int32))
     assert (one.size.tolist(), one.codes.tolist(), one.t_equal.tolist()) == ([1], [3], [0])
 
 
@@ -160,16 +167,16 @@ def test_between_the_same_row_and_the_neighbourhood(truth: Table, data: st.DataO
     truth = [tuple(max(0, v) for v in row) for row in truth]
     gaps = data.draw(st.lists(st.tuples(*[st.booleans()] * len(truth[0])), min_size=len(truth), max_size=len(truth)))
     shown = [tuple(-1 if g else v for v, g in zip(row, gap, strict=True)) for row, gap in zip(truth, gaps, strict=True)]
-    for true, row, may_be in zip(truth, shown, sizes(shown), strict=True):
-        left = sum(naive_wildcard.may_be(true, other) for other in shown)
+    for true, row, may_be in zip(truth, shown, neighbourhood_sizes(shown), strict=True):
+        left = sum(naive_wildcard.may_match(true, other) for other in shown)
         assert shown.count(row) <= left <= may_be
 
 
 def test_whoever_knows_what_is_missing_finds_more() -> None:
     """The example of the module: F = 3, but who knows that the third person is 50 is certain."""
     shown = [(30, 1), (40, 1), (-1, 1)]
-    assert sizes(shown) == [2, 2, 3]
-    assert sum(naive_wildcard.may_be((50, 1), other) for other in shown) == 1
+    assert neighbourhood_sizes(shown) == [2, 2, 3]
+    assert sum(naive_wildcard.may_match((50, 1), other) for other in shown) == 1
 
 
 @settings(max_examples=80, deadline=None)
@@ -177,9 +184,11 @@ def test_whoever_knows_what_is_missing_finds_more() -> None:
 def test_taking_a_value_out_makes_nobody_easier_to_find(rows: Table, data: st.DataObject) -> None:
     row, column = data.draw(st.integers(0, len(rows) - 1)), data.draw(st.integers(0, len(rows[0]) - 1))
     fewer = [tuple(-1 if (i, j) == (row, column) else v for j, v in enumerate(r)) for i, r in enumerate(rows)]
-    assert all(before <= after for before, after in zip(sizes(rows), sizes(fewer), strict=True))
+    assert all(
+        before <= after for before, after in zip(neighbourhood_sizes(rows), neighbourhood_sizes(fewer), strict=True)
+    )
     nothing = (-1,) * len(rows[0])
-    assert sizes([*rows, nothing]) == [size + 1 for size in sizes(rows)] + [len(rows) + 1]
+    assert neighbourhood_sizes([*rows, nothing]) == [size + 1 for size in neighbourhood_sizes(rows)] + [len(rows) + 1]
 
 
 @settings(max_examples=80, deadline=None)
@@ -189,17 +198,17 @@ def test_the_order_of_rows_and_columns_changes_nothing(rows: Table, way: dict[st
     turned = data.draw(st.permutations(range(len(rows[0]))))
     sensitive = data.draw(st.lists(st.integers(-1, 3), min_size=len(rows), max_size=len(rows)))
     moved = [tuple(rows[k][c] for c in turned) for k in order]
-    with computed(way):
-        one, two = measured(rows, sensitive), measured(moved, [sensitive[k] for k in order])
+    with patched_limits(way):
+        one, two = measure_rows(rows, sensitive), measure_rows(moved, [sensitive[k] for k in order])
     for name in NAMES:
         assert [one[name][k] for k in order] == two[name]
 
 
-def measured(rows: Table, sensitive: list[int]) -> dict[str, list[float]]:
+def measure_rows(rows: Table, sensitive: list[int]) -> dict[str, list[float]]:
     """The measures of every row's neighbourhood."""
-    found = maybe(coded(rows), None, len(rows))
-    classes = maybe_classes(found, np.array(sensitive, np.int32))
-    return {name: getattr(classes, name)[found.profile].tolist() for name in NAMES}
+    found = find_neighbourhoods(encode_rows(rows), None, len(rows))
+    classes = neighbourhood_classes(found, np.array(sensitive, np.int32))
+    return {name: getattr(classes, name)[found.row_profile].tolist() for name in NAMES}
 
 
 # ---- and which values they have --------------------------------------------------------------------------------------
@@ -211,16 +220,18 @@ def test_neighbourhoods_are_measured_as_defined(rows: Table, way: dict[str, int]
     sensitive = data.draw(st.lists(st.integers(-1, 4), min_size=len(rows), max_size=len(rows)))
     several = st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows))
     counts = data.draw(st.one_of(st.none(), several))
-    with computed(way):
-        found = maybe(coded(rows), None if counts is None else np.array(counts), len(rows))
-        classes = maybe_classes(found, np.array(sensitive, np.int32), None if counts is None else np.array(counts))
+    with patched_limits(way):
+        found = find_neighbourhoods(encode_rows(rows), None if counts is None else np.array(counts), len(rows))
+        classes = neighbourhood_classes(
+            found, np.array(sensitive, np.int32), None if counts is None else np.array(counts)
+        )
     people = counts or [1] * len(rows)
     profiles = sorted(set(rows))
     near = [
         [
             s
             for other, s, n in zip(rows, sensitive, people, strict=True)
-            for _ in range(n * naive_wildcard.may_be(p, other))
+            for _ in range(n * naive_wildcard.may_match(p, other))
         ]
         for p in profiles
     ]
@@ -229,12 +240,12 @@ def test_neighbourhoods_are_measured_as_defined(rows: Table, way: dict[str, int]
     assert classes.key.tolist() == list(range(len(profiles)))
     assert classes.codes.tolist() == codes
     assert classes.whole is not None and classes.whole.tolist() == [everyone.count(v) for v in codes]
-    assert classes.seen_by.tolist() == found.members.tolist()
+    assert classes.target_counts.tolist() == found.members.tolist()
     for c, members in enumerate(near):
         here = slice(classes.begins[c], classes.begins[c + 1])
         pairs = list(zip(classes.codes[classes.value[here]].tolist(), classes.count[here].tolist(), strict=True))
         assert pairs == [(v, members.count(v)) for v in codes if v in members]
-    expected = [naive_models.measures(members, everyone) for members in near]  # type: ignore[arg-type]
+    expected = [naive_models.class_measures(members, everyone) for members in near]  # type: ignore[arg-type]
     for name in NAMES:
         assert getattr(classes, name).tolist() == pytest.approx([e[name] for e in expected]), name
     for few in (1, 2, 3):
@@ -245,53 +256,55 @@ def test_neighbourhoods_are_measured_as_defined(rows: Table, way: dict[str, int]
 @settings(max_examples=25, deadline=None)
 @given(tables(least=4), st.data())
 def test_distances_of_neighbourhoods(rows: Table, data: st.DataObject) -> None:
-    """t on a line and in a tree are measured from the whole table, not from the sum of what overlaps."""
+    """t on a line and in a tree is measured from the whole table, not from the sum of overlapping classes."""
     sensitive = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
-    found = maybe(coded(rows), None, len(rows))
-    classes = maybe_classes(found, np.array(sensitive, np.int32))
+    found = find_neighbourhoods(encode_rows(rows), None, len(rows))
+    classes = neighbourhood_classes(found, np.array(sensitive, np.int32))
     values = sorted(set(sensitive))
     whole = [sensitive.count(v) / len(rows) for v in values]
-    near = [[sensitive[k] for k in others] for others in naive_wildcard.neighbours(rows)]
-    tree = naive_models.in_a_tree([[v // 2 for v in values], [0] * len(values)])
+    near = [[sensitive[k] for k in others] for others in naive_wildcard.possible_matches(rows)]
+    tree = naive_models.tree_distances([[v // 2 for v in values], [0] * len(values)])
     for distance, ours in (
-        (naive_models.on_a_line(len(values)), classes.t_ordered()),
+        (naive_models.line_distances(len(values)), classes.t_ordered()),
         (tree, classes.t_tree([[0, 0, 1, 1], [0] * 4])),
     ):
-        once = {k: near[k] for k in np.unique(found.profile, return_index=True)[1].tolist()}
+        once = {k: near[k] for k in np.unique(found.row_profile, return_index=True)[1].tolist()}
         for k, members in once.items():
             shares = [members.count(v) / len(members) for v in values]
-            assert ours[found.profile[k]] == pytest.approx(naive_models.emd(shares, whole, distance), abs=1e-7)
+            assert ours[found.row_profile[k]] == pytest.approx(
+                naive_models.earth_mover_distance(shares, whole, distance), abs=1e-7
+            )
 
 
 def test_an_example_of_values_on_paper() -> None:
     """(30), (40) and (?) with values a, b, b: the first two may each be the third."""
-    found, classes = small()
-    first, second, third = found.profile.tolist()
+    found, classes = small_example()
+    first, second, third = found.row_profile.tolist()
     assert classes.alpha[[first, second, third]].tolist() == [1 / 2, 1, 2 / 3]
     assert classes.entropy_l[first] == pytest.approx(2)
     assert classes.entropy_l[third] == pytest.approx(exp(log(3) - 2 / 3 * log(2)))
     assert classes.t_equal[[first, second, third]] == pytest.approx([1 / 6, 1 / 3, 0])
 
 
-def small() -> tuple[Maybe, Classes]:
-    found = maybe([np.array([30, 40, -1], np.int32)], None, 3)
-    return found, maybe_classes(found, np.array([0, 1, 1], np.int32))
+def small_example() -> tuple[Neighbourhoods, SensitiveClasses]:
+    found = find_neighbourhoods([np.array([30, 40, -1], np.int32)], None, 3)
+    return found, neighbourhood_classes(found, np.array([0, 1, 1], np.int32))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(-1, 3)), min_size=1, max_size=25))
 def test_without_missing_values_these_are_the_classes(rows: Table) -> None:
-    a, b, sensitive = coded(rows)
+    a, b, sensitive = encode_rows(rows)
     nothing = np.full(len(rows), -1, np.int32)
     ids, classes = class_ids([a, b], len(rows))
-    plain = classes_of(ids, classes, sensitive)
+    plain = group_sensitive_values(ids, classes, sensitive)
     for columns in ([a, b], [a, nothing, b]):  # nor where all miss the same
-        found = maybe(columns, None, len(rows))
+        found = find_neighbourhoods(columns, None, len(rows))
         assert found.patterns is None
-        assert (found.profile == ids).all()
+        assert (found.row_profile == ids).all()
         assert found.size.tolist() == found.members.tolist() == np.bincount(ids).tolist()
-        same = maybe_classes(found, sensitive)
-        for name in ("key", "begins", "value", "count", "codes", *NAMES, "seen_by"):
+        same = neighbourhood_classes(found, sensitive)
+        for name in ("key", "begins", "value", "count", "codes", *NAMES, "target_counts"):
             assert getattr(same, name).tolist() == getattr(plain, name).tolist()
 
 
@@ -299,8 +312,8 @@ def test_without_missing_values_these_are_the_classes(rows: Table) -> None:
 
 
 def test_too_many_values_to_count() -> None:
-    with computed({"_PAIRS": 3}), pytest.raises(UnveilError, match="more than 3 sensitive values"):
-        small()
+    with patched_limits({"_MOST_PAIRS": 3}), pytest.raises(UnveilError, match="more than 3 sensitive values"):
+        small_example()
 
 
 def test_progress_rises_and_a_run_can_be_cancelled() -> None:
@@ -308,14 +321,14 @@ def test_progress_rises_and_a_run_can_be_cancelled() -> None:
     table = [np.where(random.random(400) < 0.3, -1, random.integers(0, 3, 400)).astype(np.int32) for _ in range(6)]
     said: list[float] = []
     run = Run(progress=lambda _, fraction: said.append(-1.0 if fraction is None else fraction))
-    with computed({"_WORK": 20, "_HITS": 100}):
-        found = maybe(table, None, 400, run)
+    with patched_limits({"_LOOKUPS_PER_SLICE": 20, "_MOST_HITS": 100}):
+        found = find_neighbourhoods(table, None, 400, run)
         sized = len(said)
-        maybe_classes(found, table[0], None, run)
+        neighbourhood_classes(found, table[0], None, run)
         for part in (said[:sized], said[sized:]):
             assert len(part) > 10 and part == sorted(part) and part[0] >= 0 and part[-1] <= 1
         run.cancelled.set()
         with pytest.raises(KeyboardInterrupt):
-            maybe(table, None, 400, run)
+            find_neighbourhoods(table, None, 400, run)
         with pytest.raises(KeyboardInterrupt):
-            maybe_classes(found, table[0], None, run)
+            neighbourhood_classes(found, table[0], None, run)

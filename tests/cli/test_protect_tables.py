@@ -81,15 +81,15 @@ def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: P
         (
             ("--tolerance", "linkage.success=.2", "--tolerance", "classes.k=50", "--method", "columns"),
             1,
-            "classes.k stands in the way: not within tolerance even after columns\nunveil: protections of tables "
-            "do not aim at classes.k: with --tolerance classes.k=off it would only inform",
+            "classes.k stands in the way: not within tolerance even after columns\nunveil: no protection aims at "
+            "classes.k: release coarser values of age, sex, zip and select, or fewer of these columns",
         ),
         (
             ("--tolerance", "linkage.success=.0001", "--method", "values"),
             1,
             "as it is: classes.k and linkage.success; nothing that was tried reaches its aim",
         ),
-        (("--mapping", "map.csv"), 2, "--mapping is for baskets"),
+        (("--write-mapping", "map.csv"), 2, "--write-mapping is for baskets"),
         (("--categories", "people.csv"), 2, "--categories is for baskets"),
         (("--method", "merge"), 2, "choose from columns"),
         (("--subject", "weight"), 2, "one row per person"),

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from unveil.demo.films import films
-from unveil.demo.friends import friends
-from unveil.demo.grocery import grocery
-from unveil.demo.hospital import hospital
+from unveil.demo.films import make_ratings
+from unveil.demo.friends import make_friendships
+from unveil.demo.grocery import make_baskets
+from unveil.demo.hospital import make_visits
 from unveil.errors import UnveilError
 
 SEEDS = [0, 1, 2]
@@ -30,26 +30,26 @@ GAPS = {"", "NA", "?"}
 
 @pytest.fixture(scope="module", params=SEEDS)
 def visits(request: pytest.FixtureRequest) -> pa.Table:
-    return hospital(np.random.default_rng(request.param))
+    return make_visits(np.random.default_rng(request.param))
 
 
 @pytest.fixture(scope="module", params=SEEDS)
 def baskets(request: pytest.FixtureRequest) -> list[list[str]]:
-    return grocery(np.random.default_rng(request.param))
+    return make_baskets(np.random.default_rng(request.param))
 
 
 @pytest.fixture(scope="module", params=SEEDS)
 def edges(request: pytest.FixtureRequest) -> np.ndarray:
-    return friends(np.random.default_rng(request.param))
+    return make_friendships(np.random.default_rng(request.param))
 
 
 # ── all ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_same_seed_same_data():
-    for make in (hospital, grocery, films, friends):
+    for make in (make_visits, make_baskets, make_ratings, make_friendships):
         one, same, other = (make(np.random.default_rng(seed)) for seed in (7, 7, 8))
-        equal = np.array_equal if make is friends else lambda a, b: a == b
+        equal = np.array_equal if make is make_friendships else lambda a, b: a == b
         assert equal(one, same), make.__name__
         assert not equal(one, other), make.__name__
 
@@ -57,21 +57,21 @@ def test_same_seed_same_data():
 @pytest.mark.parametrize("size", [1, 2, 3, 10])
 def test_small_sizes(size: int):
     rng = np.random.default_rng(size)
-    assert len(set(hospital(rng, patients=size)["patient"].to_pylist())) == size
-    assert len(grocery(rng, baskets=size, products=size)) == size
-    assert friends(rng, people=size).shape[1] == 2
-    assert len(set(films(rng, people=size, titles=size)["person"].to_pylist())) == size
+    assert len(set(make_visits(rng, patients=size)["patient"].to_pylist())) == size
+    assert len(make_baskets(rng, baskets=size, products=size)) == size
+    assert make_friendships(rng, people=size).shape[1] == 2
+    assert len(set(make_ratings(rng, people=size, titles=size)["person"].to_pylist())) == size
 
 
 def test_impossible_sizes():
     rng = np.random.default_rng(0)
     for call in (
-        lambda: hospital(rng, patients=0),
-        lambda: grocery(rng, baskets=0),
-        lambda: grocery(rng, products=0),
-        lambda: friends(rng, people=-1),
-        lambda: films(rng, people=0),
-        lambda: films(rng, titles=0),
+        lambda: make_visits(rng, patients=0),
+        lambda: make_baskets(rng, baskets=0),
+        lambda: make_baskets(rng, products=0),
+        lambda: make_friendships(rng, people=-1),
+        lambda: make_ratings(rng, people=0),
+        lambda: make_ratings(rng, titles=0),
     ):
         with pytest.raises(UnveilError, match="at least 1"):
             call()
@@ -313,7 +313,7 @@ def test_numbers_do_not_tell_community(edges: np.ndarray):
 
 @pytest.fixture(scope="module", params=SEEDS)
 def ratings(request: pytest.FixtureRequest) -> pa.Table:
-    return films(np.random.default_rng(request.param))
+    return make_ratings(np.random.default_rng(request.param))
 
 
 def test_nobody_rates_a_film_twice(ratings: pa.Table):

@@ -14,38 +14,39 @@ from reference.naive_matching import all_matchings, marginals
 from unveil import Finding, Policy, Run, Transactions
 from unveil.errors import UnveilError
 from unveil.finding import Curve
+from unveil.items import ask_pairs
 from unveil.items.beliefs import Beliefs
 from unveil.items.correlation import (
-    adjusted,
     filter_single_pair,
     identify_and_filter,
-    nearly_always,
+    pair_knowledge_gain,
     refine_beliefs,
+    select_nearly_always,
 )
-from unveil.items.never import never_together
-from unveil.items.pairs import Pairs, top_pairs
+from unveil.items.item_pairs import ItemPairs, top_pairs
+from unveil.items.never_together import solve_never_together
 from unveil.matching.candidates import Candidates
-from unveil.matching.ladder import Budget
-from unveil.wording import number
+from unveil.matching.solver import Budget
+from unveil.wording import number_text
 
 BIGMART = [[1, 2, 3], [1, 2, 3, 4], [4, 6], [3, 4, 5, 6], [5, 6], [6], [1, 2], [1, 3, 4], [1, 3, 5], [2, 4, 6]]
 COUNTS = np.array([5, 4, 5, 5, 3, 5])
-F = Beliefs.exact(COUNTS)
-H = Beliefs.of([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], COUNTS)
+F = Beliefs.from_exact_counts(COUNTS)
+H = Beliefs.from_intervals([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], COUNTS)
 OF_F = {(1, 3), (1, 4), (1, 6), (3, 1), (4, 1), (6, 1)}
 OF_H = {(3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (6, 1), (6, 2)}
 REVERSED = {(1, 3), (1, 4), (1, 6), (2, 4), (2, 5)}
 
 
-def some(*pairs: tuple[int, int]) -> Pairs:
+def some(*pairs: tuple[int, int]) -> ItemPairs:
     a, b = np.array(pairs, np.int64).reshape(-1, 2).T
-    return Pairs(a, b, np.zeros(len(a), np.int64))
+    return ItemPairs(a, b, np.zeros(len(a), np.int64))
 
 
 def removed(before: Candidates, after: Candidates) -> set[tuple[int, int]]:
     """Edges that are gone, as (pseudonym, item) numbered from 1; none is new."""
-    assert (after.dense() <= before.dense()).all()
-    items, pseudonyms = np.nonzero(before.dense() > after.dense())
+    assert (after.is_dense() <= before.is_dense()).all()
+    items, pseudonyms = np.nonzero(before.is_dense() > after.is_dense())
     return set(zip((pseudonyms + 1).tolist(), (items + 1).tolist(), strict=True))
 
 
@@ -72,7 +73,7 @@ def test_filters_against_all_edges(data: st.DataObject) -> None:
     n = data.draw(st.integers(2, 7))
     counts = np.array(data.draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)), float)
     width = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), float)
-    before = Beliefs.around(counts, width).candidates
+    before = Beliefs.from_half_width(counts, width).candidates
     pairs = st.lists(st.sampled_from(list(combinations(range(n), 2))), unique=True, min_size=1, max_size=4)
     known, found = data.draw(pairs), data.draw(pairs)
     reverse = data.draw(st.booleans())
@@ -80,7 +81,7 @@ def test_filters_against_all_edges(data: st.DataObject) -> None:
         with pytest.raises(UnveilError, match="cannot be matched"):
             identify_and_filter(before, some(*known), some(*found), reverse)
         return
-    wanted = before.dense()
+    wanted = before.is_dense()
     items, pseudonyms = {i for p in known for i in p}, {j for p in found for j in p}
     for i in range(n):
         for j in range(n):
@@ -89,16 +90,16 @@ def test_filters_against_all_edges(data: st.DataObject) -> None:
             if reverse and len(known) == len(found) and j in pseudonyms and i not in items:
                 wanted[i, j] = 0
     after = identify_and_filter(before, some(*known), some(*found), reverse)
-    assert (after.dense() == wanted).all()
+    assert (after.is_dense() == wanted).all()
     assert (after.class_sizes > 0).all() and (after.group_sizes > 0).all()
     one_by_one = before
     for pair in known:
         one_by_one = filter_single_pair(one_by_one, pair, some(*found))
-    assert (one_by_one.dense() == identify_and_filter(before, some(*known), some(*found)).dense()).all()
+    assert (one_by_one.is_dense() == identify_and_filter(before, some(*known), some(*found)).is_dense()).all()
 
 
 def test_beliefs_are_refined_in_order() -> None:
-    beliefs = Beliefs.of([0, 3, 6], [4, 7, 9], [2, 5, 8])
+    beliefs = Beliefs.from_intervals([0, 3, 6], [4, 7, 9], [2, 5, 8])
     first = refine_beliefs(beliefs, some((0, 1), (1, 2)))
     assert (first.low.tolist(), first.high.tolist()) == ([3, 3, 6], [4, 4, 9])
     other = refine_beliefs(beliefs, some((1, 2), (0, 1)))
@@ -117,12 +118,12 @@ def test_the_example_of_refined_beliefs() -> None:
 def test_nearly_always() -> None:
     """19 of the 20 baskets of the more frequent item suffice, 18 do not, nor do all of the rarer one; in order."""
     counts = np.array([20, 19, 20, 30, 40, 40])
-    pairs = Pairs(np.array([4, 0, 0, 1, 2]), np.array([5, 1, 2, 3, 3]), np.array([39, 19, 18, 19, 20]))
-    found = nearly_always(pairs, counts)
+    pairs = ItemPairs(np.array([4, 0, 0, 1, 2]), np.array([5, 1, 2, 3, 3]), np.array([39, 19, 18, 19, 20]))
+    found = select_nearly_always(pairs, counts)
     assert list(zip(found.a.tolist(), found.b.tolist(), found.counts.tolist(), strict=True)) == [(4, 5, 39), (0, 1, 19)]
-    turned = nearly_always(Pairs(pairs.a[[1, 0]], pairs.b[[1, 0]], pairs.counts[[1, 0]]), counts)
+    turned = select_nearly_always(ItemPairs(pairs.a[[1, 0]], pairs.b[[1, 0]], pairs.counts[[1, 0]]), counts)
     assert turned.counts.tolist() == [39, 19]
-    assert not len(nearly_always(pairs.first(0), counts))
+    assert not len(select_nearly_always(pairs.take_first(0), counts))
 
 
 def bought(**baskets: int) -> Transactions:
@@ -130,8 +131,9 @@ def bought(**baskets: int) -> Transactions:
     return Transactions.from_baskets([list(items) for items, many in baskets.items() for _ in range(many)])
 
 
-def asked(data: Transactions, pairs_known: int, width: int = 0) -> Finding:
-    return unveil.assess(data, Policy(width=width / data.baskets, pairs_known=pairs_known))["items.correlation"]
+def asked(data: Transactions, known_pairs: int, width: int = 0) -> Finding:
+    chosen = {"frequency_precision": width / data.baskets, "known_pairs": known_pairs}
+    return unveil.assess(data, Policy(settings={"items": chosen}))["items.correlation"]
 
 
 def believed(*intervals: tuple[int, int], counts: list[int]) -> float:
@@ -146,12 +148,15 @@ def test_taking_items_for_equally_frequent_can_crack_more() -> None:
     plain = believed((97, 103), (95, 101), (100, 106), (98, 104), counts=counts)
     close = believed((97, 101), (97, 101), (100, 104), (100, 104), counts=counts)
     assert plain + 0.1 < close == pytest.approx(told.value)
-    assert told.sentence.startswith(f"{number(plain)} of 4 items can be expected to be named, as many as")
+    assert told.sentence.startswith(
+        f"On average, someone who knows these pairs identifies {number_text(plain)} of 4 items, as many as"
+    )
     assert (
-        "By someone who also takes the items of the 2 pairs that nearly always go together for equally frequent: "
-        f"{number(close)}, the riskier of the two, which counts here; no right interval becomes a wrong one by it."
+        "Someone who also assumes that the items of the 2 pairs that nearly always go together are equally frequent "
+        f"identifies {number_text(close)}, which counts here. That assumption is wrong for no item they were right "
+        "about."
     ) in told.sentence
-    assert told.attacker.endswith("; and takes items that nearly always go together for equally frequent.")
+    assert told.attacker.endswith(", and assumes that items which nearly always go together are equally frequent.")
     assert told.share == pytest.approx((close / 4, close / 4))
 
 
@@ -160,7 +165,8 @@ def test_taking_items_for_equally_frequent_can_crack_less() -> None:
     told = asked(bought(ab=40, b=2, cd=41), 2, 1)
     plain = believed((39, 41), (41, 43), (40, 42), (40, 42), counts=[40, 42, 41, 41])
     assert plain == pytest.approx(told.value)
-    assert ": 0, no more, so that the first counts here; 2 right intervals become wrong ones by it." in told.sentence
+    assert "identifies 0, not more, so the first counts here." in told.sentence
+    assert "That assumption is wrong for 2 items they were right about." in told.sentence
     assert "equally frequent" not in told.attacker
 
 
@@ -170,10 +176,11 @@ def test_taking_items_for_equally_frequent_can_be_noticed() -> None:
     assert told.value == pytest.approx(4)
     assert told.method == "exact"
     assert told.sentence.endswith(
-        "Someone who also takes the items of the pair that nearly always goes together for equally frequent is left "
-        "with no mapping and would notice, so that the first counts here; 2 right intervals become wrong ones by it."
+        "Someone who also assumes that the items of the pair that nearly always goes together are equally frequent is "
+        "left without an assignment of pseudonyms and would notice, so the first counts here. That assumption is wrong "
+        "for 2 items they were right about."
     )
-    assert "None of the pairs goes together nearly always." in asked(bought(ab=40, b=3, c=5), 1, 1).sentence
+    assert "No known pair goes together nearly always." in asked(bought(ab=40, b=3, c=5), 1, 1).sentence
 
 
 def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,8 +192,8 @@ def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> N
     assert (curve.x, curve.low) == ((1, 2, 3, 5), None)
     wanted = []
     for k in (1, 2, 3, 5):
-        matrix = Beliefs.around(data.counts, 1).candidates.dense()
-        known, found = set(pairs.first(1).items.tolist()), set(pairs.first(k).items.tolist())
+        matrix = Beliefs.from_half_width(data.counts, 1).candidates.is_dense()
+        known, found = set(pairs.take_first(1).items.tolist()), set(pairs.take_first(k).items.tolist())
         for i, j in product(range(6), range(6)):
             if (i in known and j not in found) or (k == 1 and j in found and i not in known):
                 matrix[i, j] = 0
@@ -194,24 +201,24 @@ def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> N
     assert curve.y == pytest.approx(wanted)
     assert len(set(wanted)) > 2
     assert curve.y[0] == pytest.approx(told.value)
-    assert f"among 5 pairs, {number(wanted[-1])} items" in curve.reading
-    assert [c.title for c in asked(data, 7, 1).curves] == ["Expected cracks by how many pairs are known"]
-    monkeypatch.setattr("unveil.items.ask_together._SMALL", 5)
+    assert f"among 5 pairs, {number_text(wanted[-1])} items" in curve.reading
+    assert [c.title for c in asked(data, 7, 1).curves] == ["Items identified, by how many pairs are known"]
+    monkeypatch.setattr(ask_pairs, "MAX_VARIED_ITEMS", 5)
     assert asked(data, 7, 1).curves == ()
 
 
 def test_adjusted() -> None:
     transactions = Transactions.from_baskets(BIGMART)
     pairs = top_pairs(transactions, 3)
-    candidates = Beliefs.around(transactions.counts, 1).candidates
-    found = adjusted(candidates, pairs, 1, 2)
-    after = identify_and_filter(candidates, pairs.first(1), pairs.first(2)).dense()
-    for cracks, matrix in ((found.before, candidates.dense()), (found.after, after)):
+    candidates = Beliefs.from_half_width(transactions.counts, 1).candidates
+    found = pair_knowledge_gain(candidates, pairs, 1, 2)
+    after = identify_and_filter(candidates, pairs.take_first(1), pairs.take_first(2)).is_dense()
+    for cracks, matrix in ((found.before, candidates.is_dense()), (found.after, after)):
         assert cracks.exact
         assert cracks.expected == pytest.approx(np.trace(marginals(matrix)))
         assert cracks.o_estimate == pytest.approx((1 / matrix.sum(axis=1)).sum())
     with pytest.raises(UnveilError, match="0 ≤ w ≤ k"):
-        adjusted(candidates, pairs, 3, 2)
+        pair_knowledge_gain(candidates, pairs, 3, 2)
 
 
 # ---- never together --------------------------------------------------------------------------------------------------
@@ -243,10 +250,10 @@ def test_a_pair_that_is_never_together(data: st.DataObject) -> None:
     candidates = Candidates.from_matrix(matrix)
     if wanted is None:
         with pytest.raises(UnveilError, match="no mapping"):
-            never_together(candidates, [never[0]], [never[1]], release(n, met))
+            solve_never_together(candidates, [never[0]], [never[1]], release(n, met))
         return
-    found = never_together(candidates, [never[0]], [never[1]], release(n, met))
-    assert found.exact and found.enough
+    found = solve_never_together(candidates, [never[0]], [never[1]], release(n, met))
+    assert found.exact and found.is_enough
     assert found.crack == pytest.approx(wanted)
     assert found.interval == pytest.approx((wanted.sum(), wanted.sum()))
     assert found.before == pytest.approx(np.diag(marginals(matrix)))
@@ -274,7 +281,7 @@ def test_the_walk_agrees_with_all_mappings() -> None:
     scores = []
     for seed, (matrix, never, met, wanted) in enumerate(cases(7, 30)):
         a, b = zip(*never, strict=True)
-        found = never_together(
+        found = solve_never_together(
             Candidates.from_matrix(matrix),
             a,
             b,
@@ -301,33 +308,33 @@ def test_blocks_that_must_move_together() -> None:
     met, never = {(0, 3), (1, 2)}, [(0, 2), (1, 3)]
     wanted = listed(matrix, never, met)
     assert wanted is not None and wanted.tolist() == [0.5] * 4
-    found = never_together(
+    found = solve_never_together(
         Candidates.from_matrix(matrix), [0, 1], [2, 3], release(4, met), budget=Budget(half_width=0.01)
     )
-    assert found.enough and not found.exact
+    assert found.is_enough and not found.exact
     assert found.crack == pytest.approx(wanted, abs=0.05)
 
 
 def test_a_condition_that_rules_out_nothing_or_everything() -> None:
     candidates = Candidates.from_matrix(np.ones((3, 3)))
-    free = never_together(candidates, [0, 1], [1, 2], release(3, set()))
+    free = solve_never_together(candidates, [0, 1], [1, 2], release(3, set()))
     assert free.exact and free.expected == pytest.approx(1.0)
-    assert never_together(candidates, [], [], release(3, {(0, 1)})).expected == pytest.approx(1.0)
+    assert solve_never_together(candidates, [], [], release(3, {(0, 1)})).expected == pytest.approx(1.0)
     with pytest.raises(UnveilError, match="no mapping"):
-        never_together(candidates, [0, 1], [1, 2], release(3, {(0, 1), (0, 2), (1, 2)}))
+        solve_never_together(candidates, [0, 1], [1, 2], release(3, {(0, 1), (0, 2), (1, 2)}))
     fixed = Candidates.from_matrix(np.eye(3))
     with pytest.raises(UnveilError, match="no mapping"):
-        never_together(fixed, [0, 1], [1, 2], release(3, {(0, 1), (0, 2), (1, 2)}))
+        solve_never_together(fixed, [0, 1], [1, 2], release(3, {(0, 1), (0, 2), (1, 2)}))
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:
     matrix, never, met, _ = cases(3, 1)[0]
     a, b = zip(*never, strict=True)
     how = Candidates.from_matrix(matrix), a, b, release(len(matrix), met)
-    one, two = (never_together(*how, Run(seed=5), budget=Budget(sweeps=250), simulate=True) for _ in range(2))
+    one, two = (solve_never_together(*how, Run(seed=5), budget=Budget(sweeps=250), simulate=True) for _ in range(2))
     assert one.crack.tolist() == two.crack.tolist() and one.interval == two.interval
 
 
 def test_weights_are_refused() -> None:
-    with pytest.raises(UnveilError, match="weigh the same"):
-        never_together(Candidates.from_matrix([[1, 2], [2, 1]]), [0], [1], release(2, set()))
+    with pytest.raises(UnveilError, match="candidates of equal weight"):
+        solve_never_together(Candidates.from_matrix([[1, 2], [2, 1]]), [0], [1], release(2, set()))

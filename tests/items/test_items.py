@@ -13,7 +13,7 @@ import unveil
 from reference import naive_matching as naive
 from unveil import Transactions
 from unveil.items.beliefs import Beliefs
-from unveil.items.groups import Groups
+from unveil.items.frequency_groups import FrequencyGroups
 from unveil.matching import solve
 
 BIGMART = [list(basket) for basket in ["123", "1234", "46", "3456", "56", "6", "12", "134", "135", "246"]]
@@ -29,7 +29,7 @@ def expected_cracks(counts: list[int]) -> float:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=6))
 def test_the_number_of_groups_is_the_mean_over_all_consistent_guesses(counts: list[int]) -> None:
-    sizes = Groups.of(counts).size_of_each
+    sizes = FrequencyGroups.from_counts(counts).own_group_sizes
     assert float((1 / sizes).sum()) == pytest.approx(expected_cracks(counts))
 
 
@@ -42,7 +42,7 @@ def test_bigmart() -> None:
     assert found.baseline == pytest.approx(1 / 6)
     assert found.method == "exact"
     cracks = unveil.assess(Transactions.from_baskets(BIGMART))["items.expected_cracks"]
-    h = Beliefs.of([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], [5, 4, 5, 5, 3, 5])
+    h = Beliefs.from_intervals([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], [5, 4, 5, 5, 3, 5])
     assert h.alpha == 1
     assert cracks.subjects == 6
 
@@ -50,18 +50,18 @@ def test_bigmart() -> None:
 def test_the_belief_functions_of_bigmart() -> None:
     """Figures 2 and 3: f exact, g ignorant, h compliant, k right about half; the edges of h."""
     counts = np.array([5.0, 4, 5, 5, 3, 5])
-    f, g = Beliefs.exact(counts), Beliefs.ignorant(counts)
-    h = Beliefs.of([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], counts)
-    k = Beliefs.of([1, 5, 1, 4, 1, 5], [4, 5, 3, 6, 4, 5], counts)
+    f, g = Beliefs.from_exact_counts(counts), Beliefs.from_ignorance(counts)
+    h = Beliefs.from_intervals([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], counts)
+    k = Beliefs.from_intervals([1, 5, 1, 4, 1, 5], [4, 5, 3, 6, 4, 5], counts)
     assert [b.alpha for b in (f, g, h, k)] == [1, 1, 1, 0.5]
     assert k.compliant.tolist() == [False, False, False, True, True, True]
-    assert (g.candidates.dense() == 1).all()
-    edges = h.candidates.dense()
+    assert (g.candidates.is_dense() == 1).all()
+    edges = h.candidates.is_dense()
     half, fourth, third = [1, 2, 3, 4, 6], [1, 2, 4, 5], [1, 5]
     mapped_to = [half, fourth, half, half, third, half]
     assert [(np.flatnonzero(edges[:, j]) + 1).tolist() for j in range(6)] == mapped_to
     alike = [1, 3, 4, 6]
-    by_f = [(np.flatnonzero(f.candidates.dense()[:, j]) + 1).tolist() for j in range(6)]
+    by_f = [(np.flatnonzero(f.candidates.is_dense()[:, j]) + 1).tolist() for j in range(6)]
     assert by_f == [alike, [2], alike, alike, [5], alike]
     classes = h.candidates.entry_class
     assert classes[1] == classes[3], "Figure 3(b): 2 and 4 have different intervals and the same candidates"
@@ -69,12 +69,12 @@ def test_the_belief_functions_of_bigmart() -> None:
     assert len(set(classes.tolist())) == 4
     found = [solve(b.candidates, may_be_wrong=True).expected_cracks for b in (f, g, h)]
     assert found == pytest.approx([3, 1, float(np.trace(naive.marginals(edges)))])
-    assert f.within(h)
-    assert h.within(g)
-    assert not g.within(h)
-    assert f.at_least_as_right(h)
-    assert f.at_least_as_right(Beliefs.of(k.low, k.high, counts))
-    assert not k.at_least_as_right(f)
+    assert f.is_within(h)
+    assert h.is_within(g)
+    assert not g.is_within(h)
+    assert f.is_at_least_as_right(h)
+    assert f.is_at_least_as_right(Beliefs.from_intervals(k.low, k.high, counts))
+    assert not k.is_at_least_as_right(f)
 
 
 def test_exposed_items_are_numbers_unless_revealed() -> None:

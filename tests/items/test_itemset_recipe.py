@@ -15,13 +15,18 @@ import unveil
 from reference import naive_items
 from unveil import Case, Policy, Run, Transactions
 from unveil.items.beliefs import Beliefs
-from unveil.items.itemset_recipe import assess_risk_itemsets, itemsets_elsewhere
-from unveil.items.itemsets import Theta, estimated, itemset_chances, vulnerable
-from unveil.items.recipe import mixed_up
+from unveil.items.item_recipe import mix_up_wrong_items
+from unveil.items.itemset_recipe import assess_mixed_up_itemsets, assess_risk_itemsets
+from unveil.items.itemsets import (
+    ItemsetRequirement,
+    estimate_vulnerable_share,
+    itemset_chances,
+    measure_vulnerable_share,
+)
 from unveil.matching import Budget
 from unveil.matching.blocks import InfeasibleError
 
-NOT_MONOTONE = Beliefs.of([2, 3, 4, 3, 0], [4, 6, 5, 8, 4], [2, 3, 5, 5, 1])
+NOT_MONOTONE = Beliefs.from_intervals([2, 3, 4, 3, 0], [4, 6, 5, 8, 4], [2, 3, 5, 5, 1])
 ITS_ORDER = 103  # the seed whose first order is 0, 4, 3, 2, 1
 
 
@@ -30,12 +35,12 @@ def beliefs(draw: st.DrawFn, most: int = 6) -> Beliefs:
     """Small counts and intervals that hold them."""
     counts = np.array(draw(st.lists(st.integers(1, 5), min_size=2, max_size=most)))
     wide = st.lists(st.integers(0, 2), min_size=len(counts), max_size=len(counts))
-    return Beliefs.of(counts - draw(wide), counts + draw(wide), counts)
+    return Beliefs.from_intervals(counts - draw(wide), counts + draw(wide), counts)
 
 
 def dangerous(some: Beliefs, k: int, sigma: float) -> list[tuple[int, ...]]:
     """The vulnerable k-itemsets, by listing all consistent mappings."""
-    graph = naive_items.graph(some.low.tolist(), some.high.tolist(), some.counts.tolist())
+    graph = naive_items.possible_pairs(some.low.tolist(), some.high.tolist(), some.counts.tolist())
     return [x for x, p in naive_items.itemset_chances(graph, k).items() if p >= sigma - 1e-9]
 
 
@@ -60,20 +65,22 @@ def test_excluded_items_are_the_mean_over_all_subsets(some: Beliefs, k: int, sig
     for m in range(some.n + 1):
         left = [sum(set(x) <= set(right) for x in sets) for right in combinations(range(some.n), m)]
         shares.append(sum(left) / len(left) / math.comb(some.n, k))
-    found = assess_risk_itemsets(some, Theta(k, sigma=sigma, tau=tau))
-    assert found.excluded == pytest.approx(shares)
+    found = assess_risk_itemsets(some, ItemsetRequirement(k, sigma=sigma, tau=tau))
+    assert found.excluded_shares == pytest.approx(shares)
     assert found.alpha_max == pytest.approx(scan(shares, tau))
     assert found.interval == (found.alpha_max, found.alpha_max)
-    assert found.point.share == pytest.approx(share(Beliefs.exact(some.counts), k, sigma))
-    assert found.believed.share == pytest.approx(shares[-1])
-    assert (found.stopped == 3) == (shares[-1] > tau + 1e-12)
+    assert found.known_exactly.share == pytest.approx(share(Beliefs.from_exact_counts(some.counts), k, sigma))
+    assert found.known_roughly.share == pytest.approx(shares[-1])
+    assert (found.last_step == 3) == (shares[-1] > tau + 1e-12)
 
 
 def test_listed_itemsets_of_several_sizes() -> None:
     """Known for sure: a single item is left with probability m/5, a pair with m(m − 1)/20."""
-    found = assess_risk_itemsets(Beliefs.exact([1, 2, 3, 4, 5]), Theta.of([[0], [1, 2], [3, 4]]))
-    assert found.excluded == pytest.approx([(m / 5 + 2 * m * (m - 1) / 20) / 3 for m in range(6)])
-    assert (found.stopped, found.alpha_max) == (3, 0.2)
+    found = assess_risk_itemsets(
+        Beliefs.from_exact_counts([1, 2, 3, 4, 5]), ItemsetRequirement.from_itemsets([[0], [1, 2], [3, 4]])
+    )
+    assert found.excluded_shares == pytest.approx([(m / 5 + 2 * m * (m - 1) / 20) / 3 for m in range(6)])
+    assert (found.last_step, found.alpha_max) == (3, 0.2)
 
 
 @settings(max_examples=60, deadline=None)
@@ -83,95 +90,117 @@ def test_items_that_point_elsewhere(some: Beliefs, k: int, sigma: float, tau: fl
     k = min(k, some.n)
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(some.n) for _ in range(2)]
-    shares = [[share(mixed_up(some, order, m), k, sigma) for order in orders] for m in range(some.n + 1)]
-    found = itemsets_elsewhere(some, Theta(k, sigma=sigma, tau=tau), np.random.default_rng(seed), runs=2)
-    assert found.right.tolist() == list(range(some.n + 1))
+    shares = [[share(mix_up_wrong_items(some, order, m), k, sigma) for order in orders] for m in range(some.n + 1)]
+    found = assess_mixed_up_itemsets(
+        some, ItemsetRequirement(k, sigma=sigma, tau=tau), np.random.default_rng(seed), runs=2
+    )
+    assert found.right_counts.tolist() == list(range(some.n + 1))
     assert found.share == pytest.approx(np.mean(shares, axis=1))
-    assert found.least == pytest.approx(np.min(shares, axis=1))
-    assert found.most == pytest.approx(np.max(shares, axis=1))
+    assert found.lowest == pytest.approx(np.min(shares, axis=1))
+    assert found.highest == pytest.approx(np.max(shares, axis=1))
     assert found.alpha_max == scan(found.share.tolist(), tau)
-    by_os = [np.mean([estimated(mixed_up(some, x, m), Theta(k, sigma=sigma)) for x in orders]) for m in found.right]
+    by_os = [
+        np.mean(
+            [
+                estimate_vulnerable_share(mix_up_wrong_items(some, x, m), ItemsetRequirement(k, sigma=sigma))
+                for x in orders
+            ]
+        )
+        for m in found.right_counts
+    ]
     assert found.estimate == pytest.approx(by_os)
 
 
 def test_a_share_that_is_not_monotone_is_scanned() -> None:
     """Being right about two items is worse than about three. A binary search would try three of five and go up."""
-    theta = Theta(tau=0.4)
-    found = itemsets_elsewhere(NOT_MONOTONE, theta, np.random.default_rng(ITS_ORDER), runs=1)
+    theta = ItemsetRequirement(tau=0.4)
+    found = assess_mixed_up_itemsets(NOT_MONOTONE, theta, np.random.default_rng(ITS_ORDER), runs=1)
     assert found.share == pytest.approx([0.1, 0.3, 0.7, 0.1, 0.7, 0.7])
     assert found.alpha_max == 0.2
-    between = itemsets_elsewhere(NOT_MONOTONE, theta, np.random.default_rng(ITS_ORDER), runs=1, steps=2)
-    assert between.right.tolist() == [0, 1, 2, 5]
+    between = assess_mixed_up_itemsets(NOT_MONOTONE, theta, np.random.default_rng(ITS_ORDER), runs=1, steps=2)
+    assert between.right_counts.tolist() == [0, 1, 2, 5]
     assert between.alpha_max == 0.2
 
 
 def test_where_the_tolerance_is_crossed() -> None:
     """Nine items known for sure. Of 36 pairs m(m − 1)/2 are left of m right ones; six (a sixth) with four."""
-    nine = Beliefs.exact(np.arange(9))
+    nine = Beliefs.from_exact_counts(np.arange(9))
     for tau, right in ((0.0, 1), (1 / 36, 2), (1 / 6, 4), (0.1666, 3), (1.0, 9)):
-        assert assess_risk_itemsets(nine, Theta(tau=tau)).alpha_max == pytest.approx(right / 9)
-    mixed = itemsets_elsewhere(nine, Theta(tau=0.2), np.random.default_rng(1))
+        assert assess_risk_itemsets(nine, ItemsetRequirement(tau=tau)).alpha_max == pytest.approx(right / 9)
+    mixed = assess_mixed_up_itemsets(nine, ItemsetRequirement(tau=0.2), np.random.default_rng(1))
     by_hand = [m * (m - 1) / 72 + (m == 7) / 36 for m in range(8)] + [1, 1]
     assert mixed.share == pytest.approx(by_hand)  # and two that are wrong, taken for each other, are cracked as a pair
     assert mixed.alpha_max == pytest.approx(4 / 9)
 
 
 def test_an_itemset_of_all_items_is_always_cracked() -> None:
-    found = itemsets_elsewhere(Beliefs.exact([1, 2, 3]), Theta(3), np.random.default_rng(0))
+    found = assess_mixed_up_itemsets(
+        Beliefs.from_exact_counts([1, 2, 3]), ItemsetRequirement(3), np.random.default_rng(0)
+    )
     assert found.share.tolist() == [1, 1, 1, 1]
     assert found.alpha_max is None
 
 
 def test_each_step_stops_where_it_should() -> None:
-    same, near = Beliefs.around([7] * 20, 1), Beliefs.around(np.arange(1, 21), 12)
-    assert assess_risk_itemsets(same).stopped == 1
+    same, near = Beliefs.from_half_width([7] * 20, 1), Beliefs.from_half_width(np.arange(1, 21), 12)
+    assert assess_risk_itemsets(same).last_step == 1
     roughly = assess_risk_itemsets(near)
-    assert (roughly.stopped, roughly.point.share, roughly.alpha_max) == (2, 1, 1)
-    assert assess_risk_itemsets(Beliefs.exact(np.arange(20))).stopped == 3
-    nothing = assess_risk_itemsets(Beliefs.exact([]), Theta())
-    assert (nothing.stopped, nothing.alpha_max) == (1, 1)
+    assert (roughly.last_step, roughly.known_exactly.share, roughly.alpha_max) == (2, 1, 1)
+    assert assess_risk_itemsets(Beliefs.from_exact_counts(np.arange(20))).last_step == 3
+    nothing = assess_risk_itemsets(Beliefs.from_exact_counts([]), ItemsetRequirement())
+    assert (nothing.last_step, nothing.alpha_max) == (1, 1)
 
 
 def test_what_is_undecided_makes_an_interval() -> None:
-    some = Beliefs.around(np.arange(12), 2)
-    exact = assess_risk_itemsets(some, Theta(sigma=0.2))
-    unsure = assess_risk_itemsets(some, Theta(sigma=0.2), budget=Budget(subsets=0, states=0, transitions=0))
-    assert unsure.believed.method == "bound"
+    some = Beliefs.from_half_width(np.arange(12), 2)
+    exact = assess_risk_itemsets(some, ItemsetRequirement(sigma=0.2))
+    unsure = assess_risk_itemsets(
+        some, ItemsetRequirement(sigma=0.2), budget=Budget(subsets=0, states=0, transitions=0)
+    )
+    assert unsure.known_roughly.method == "bound"
     assert unsure.interval[0] == unsure.alpha_max <= exact.alpha_max <= unsure.interval[1]
 
 
 def test_the_seed_decides() -> None:
-    some = Beliefs.around(np.arange(1, 41) ** 2 // 9, 3)
-    one, again, other = (itemsets_elsewhere(some, Theta(), np.random.default_rng(seed)) for seed in (1, 1, 2))
+    some = Beliefs.from_half_width(np.arange(1, 41) ** 2 // 9, 3)
+    one, again, other = (
+        assess_mixed_up_itemsets(some, ItemsetRequirement(), np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
     assert one.share.tolist() == again.share.tolist()
     assert one.share.tolist() != other.share.tolist()
-    triples = [itemsets_elsewhere(some, Theta(3), np.random.default_rng(1), Run(seed=4), sample=50) for _ in range(2)]
+    triples = [
+        assess_mixed_up_itemsets(some, ItemsetRequirement(3), np.random.default_rng(1), Run(seed=4), sample=50)
+        for _ in range(2)
+    ]
     assert triples[0].share.tolist() == triples[1].share.tolist()
-    assert triples[0].sampled and triples[0].looked_at == 50
+    assert triples[0].sampled and triples[0].inspected_count == 50
 
 
 def test_a_wrong_item_may_crack_within_its_set() -> None:
     """Two items taken for each other: neither is cracked, the pair is. OS says so too."""
-    wrong = mixed_up(Beliefs.exact([1, 2, 3]), np.array([2, 0, 1]), 1)
+    wrong = mix_up_wrong_items(Beliefs.from_exact_counts([1, 2, 3]), np.array([2, 0, 1]), 1)
     low, high = itemset_chances(wrong, [[0, 1], [0, 2], [1, 2]])
     assert low.tolist() == high.tolist() == [1, 0, 0]
-    assert vulnerable(wrong, Theta(1)).share == pytest.approx(1 / 3)
-    assert (vulnerable(wrong).share, estimated(wrong)) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert measure_vulnerable_share(wrong, ItemsetRequirement(1)).share == pytest.approx(1 / 3)
+    assert (measure_vulnerable_share(wrong).share, estimate_vulnerable_share(wrong)) == (
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 3),
+    )
 
 
 def test_no_consistent_mapping() -> None:
     """There is no exact value and no recipe, however the intervals are dealt; OS is what the degrees say."""
-    none = Beliefs.of([1, 1, 3], [1, 1, 3], [1, 2, 3])
+    none = Beliefs.from_intervals([1, 1, 3], [1, 1, 3], [1, 2, 3])
     for right in range(4):
-        dealt = mixed_up(none, np.array([2, 0, 1]), right)
+        dealt = mix_up_wrong_items(none, np.array([2, 0, 1]), right)
         with pytest.raises(InfeasibleError, match="no perfect matching"):
-            vulnerable(dealt)
-        assert estimated(dealt, Theta(1)) <= 1
-    assert estimated(none, Theta(1)) == pytest.approx(2 / 3)
+            measure_vulnerable_share(dealt)
+        assert estimate_vulnerable_share(dealt, ItemsetRequirement(1)) <= 1
+    assert estimate_vulnerable_share(none, ItemsetRequirement(1)) == pytest.approx(2 / 3)
     with pytest.raises(InfeasibleError):
         assess_risk_itemsets(none)
     with pytest.raises(InfeasibleError):
-        itemsets_elsewhere(none, Theta(), np.random.default_rng(0))
+        assess_mixed_up_itemsets(none, ItemsetRequirement(), np.random.default_rng(0))
 
 
 def baskets(counts: list[int]) -> Transactions:
@@ -181,17 +210,18 @@ def baskets(counts: list[int]) -> Transactions:
 
 def test_the_finding_tells_the_steps() -> None:
     data = baskets([k * k for k in range(1, 16)])
-    told = unveil.assess(data, Policy(itemsets="pairs"))["items.itemsets_vulnerable"]
-    assert "Step 1, every frequency known: 100% are vulnerable where 10% may be" in told.sentence
-    assert "Step 3" in told.sentence and "If they mix up" in told.sentence
+    pairs = {"items": {"itemsets": "pairs"}}
+    told = unveil.assess(data, Policy(settings=pairs))["items.itemsets_vulnerable"]
+    assert "Step 1, every frequency known: 100% are vulnerable, against a limit of 10%." in told.sentence
+    assert "Step 3" in told.sentence and "are mixed up with each other, about no more than" in told.sentence
     excluded, elsewhere = told.curves
     assert isinstance(excluded, unveil.finding.Curve) and isinstance(elsewhere, unveil.finding.Curve)
     assert excluded.y[-1] == pytest.approx(told.value) and elsewhere.y[-1] == pytest.approx(told.value)
     assert excluded.mark is not None and 0 < excluded.mark < 1
-    again = unveil.assess(data, Policy(itemsets="pairs"))["items.itemsets_vulnerable"]
+    again = unveil.assess(data, Policy(settings=pairs))["items.itemsets_vulnerable"]
     assert (told.sentence, told.curves) == (again.sentence, again.curves)
-    lax = unveil.assess(data, Policy(itemsets="pairs", tolerance={"items.itemsets_vulnerable": 1.0}))
-    assert "That is tolerated, and the recipe stops." in lax["items.itemsets_vulnerable"].sentence
+    lax = unveil.assess(data, Policy(settings=pairs, tolerance={"items.itemsets_vulnerable": 1.0}))
+    assert "That is within the limit, so the recipe ends here." in lax["items.itemsets_vulnerable"].sentence
     informing = unveil.assess(data)["items.itemsets_vulnerable"]
     assert "Step" not in informing.sentence and informing.curves == ()
 
@@ -199,6 +229,7 @@ def test_the_finding_tells_the_steps() -> None:
 def test_listed_itemsets_have_a_recipe_each() -> None:
     data = baskets([k * k for k in range(1, 16)])
     table = unveil.read(pa.table({"items": ["i13 i14", "i12 i13", "i0 i1"], "tau": ["0.2", "0.2", "1"]}))
-    found = unveil.assess(Case(data, holds={"itemsets": table}))
-    assert "where 20% may be" in found["items.itemsets_vulnerable"].sentence
-    assert "the recipe stops" in found["items.itemsets_vulnerable.2"].sentence
+    found = unveil.assess(Case(data, holds={"itemsets_file": table}))
+    strict, lax = (("listed itemsets", f"tolerance {tau}") for tau in ("0.2", "1.0"))
+    assert "against a limit of 20%" in found.find("items.itemsets_vulnerable", known=strict).sentence
+    assert "the recipe ends here" in found.find("items.itemsets_vulnerable", known=lax).sentence

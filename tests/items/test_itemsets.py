@@ -13,16 +13,21 @@ from hypothesis import strategies as st
 from reference import naive_items
 from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
-from unveil.items.extremes import (
+from unveil.items.extreme_knowledge import (
     exact_chance,
+    exact_crack_share,
     exact_cracks,
-    exact_share,
     ignorant_chance,
     ignorant_cracks,
-    ignorant_listed,
+    ignorant_listed_cracks,
 )
-from unveil.items.groups import Groups
-from unveil.items.itemsets import Theta, estimated, itemset_chances, vulnerable
+from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.itemsets import (
+    ItemsetRequirement,
+    estimate_vulnerable_share,
+    itemset_chances,
+    measure_vulnerable_share,
+)
 from unveil.matching import Budget, Candidates
 from unveil.matching.blocks import InfeasibleError
 from unveil.run import Run
@@ -39,11 +44,11 @@ def beliefs(draw: st.DrawFn, most: int = 7) -> Beliefs:
     wide = st.lists(st.integers(0, 2), min_size=len(counts), max_size=len(counts))
     low, high = np.array(counts) - draw(wide), np.array(counts) + draw(wide)
     swap = draw(st.permutations(range(len(counts)))) if draw(st.booleans()) else range(len(counts))
-    return Beliefs.of(low[list(swap)], high[list(swap)], counts)
+    return Beliefs.from_intervals(low[list(swap)], high[list(swap)], counts)
 
 
 def graph(some: Beliefs) -> np.ndarray:
-    return naive_items.graph(some.low.tolist(), some.high.tolist(), some.counts.tolist())
+    return naive_items.possible_pairs(some.low.tolist(), some.high.tolist(), some.counts.tolist())
 
 
 # closed forms
@@ -54,18 +59,20 @@ def graph(some: Beliefs) -> np.ndarray:
 def test_lemmas_3_1_to_3_6(counts: list[int], k: int, data: st.DataObject) -> None:
     n, k = len(counts), min(k, len(counts))
     chosen = [x for x in range(n) if data.draw(st.booleans())]
-    groups = Groups.of(counts)
+    groups = FrequencyGroups.from_counts(counts)
     interest = np.bincount(groups.group[np.array(chosen, int)], minlength=len(groups.sizes))
-    nothing, everything = (naive_items.itemset_chances(graph(f(counts)), k) for f in (Beliefs.ignorant, Beliefs.exact))
+    nothing, everything = (
+        naive_items.itemset_chances(graph(f(counts)), k) for f in (Beliefs.from_ignorance, Beliefs.from_exact_counts)
+    )
     inside = [x for x in combinations(range(n), k) if set(x) <= set(chosen)]
     for x, p in nothing.items():
         assert ignorant_chance(n, k) == pytest.approx(p)
         assert exact_chance(groups, x) == pytest.approx(everything[x])
     assert ignorant_cracks(n, k) == pytest.approx(sum(nothing.values())) == pytest.approx(1)
     assert ignorant_cracks(n, k, len(chosen)) == pytest.approx(sum(nothing[x] for x in inside))
-    assert ignorant_listed(n, map(len, inside)) == pytest.approx(sum(nothing[x] for x in inside))
+    assert ignorant_listed_cracks(n, map(len, inside)) == pytest.approx(sum(nothing[x] for x in inside))
     assert exact_cracks(groups.sizes, k) == pytest.approx(sum(everything.values()))
-    assert exact_share(groups.sizes, k) == pytest.approx(sum(everything.values()) / math.comb(n, k))
+    assert exact_crack_share(groups.sizes, k) == pytest.approx(sum(everything.values()) / math.comb(n, k))
     assert exact_cracks(groups.sizes, k, interest) == pytest.approx(sum(everything[x] for x in inside))
 
 
@@ -76,11 +83,11 @@ def test_closed_forms_of_many_items() -> None:
     assert exact_cracks(sizes, 2) == pytest.approx(math.comb(8235, 2) + 8235)
     assert exact_cracks(sizes, 16_470) == pytest.approx(1)
     assert exact_cracks(sizes, 16_469) == pytest.approx(8235)
-    assert exact_share(np.ones(16_470, int), 8000) == pytest.approx(1)
+    assert exact_crack_share(np.ones(16_470, int), 8000) == pytest.approx(1)
     assert exact_cracks([16_470], 8000) == pytest.approx(1)
     assert ignorant_cracks(16_470, 8000) == pytest.approx(1)
     assert ignorant_chance(16_470, 1) == pytest.approx(1 / 16_470, rel=1e-14)
-    assert exact_cracks(sizes, 8000) == math.inf and 0 <= exact_share(sizes, 8000) < 1e-300
+    assert exact_cracks(sizes, 8000) == math.inf and 0 <= exact_crack_share(sizes, 8000) < 1e-300
     assert exact_cracks([4, 4], 3, [1, 1]) == 0
 
 
@@ -91,14 +98,14 @@ def test_closed_forms_of_many_items() -> None:
         lambda: ignorant_cracks(3, 2, 4),
         lambda: exact_cracks([2, 2], 5),
         lambda: exact_cracks([2, 2], 1, [3, 0]),
-        lambda: exact_chance(Groups.of([1, 2]), [0, 0]),
-        lambda: vulnerable(Beliefs.exact([1, 2]), Theta.of([[0, 2]])),
-        lambda: itemset_chances(Beliefs.exact([1, 2]), [[0, 0]]),
-        lambda: Theta(size=0),
-        lambda: Theta(sigma=0),
-        lambda: Theta.of([[]]),
-        lambda: Theta(without_top=1),
-        lambda: Theta(without_top=0.5).items(Candidates.from_matrix(np.eye(2))),
+        lambda: exact_chance(FrequencyGroups.from_counts([1, 2]), [0, 0]),
+        lambda: measure_vulnerable_share(Beliefs.from_exact_counts([1, 2]), ItemsetRequirement.from_itemsets([[0, 2]])),
+        lambda: itemset_chances(Beliefs.from_exact_counts([1, 2]), [[0, 0]]),
+        lambda: ItemsetRequirement(size=0),
+        lambda: ItemsetRequirement(sigma=0),
+        lambda: ItemsetRequirement.from_itemsets([[]]),
+        lambda: ItemsetRequirement(without_top=1),
+        lambda: ItemsetRequirement(without_top=0.5).items(Candidates.from_matrix(np.eye(2))),
     ],
 )
 def test_impossible_questions_are_refused(wrong: object) -> None:
@@ -114,13 +121,13 @@ def test_impossible_questions_are_refused(wrong: object) -> None:
 def test_vulnerable_pairs_are_those_of_all_mappings(some: Beliefs, sigma: float) -> None:
     chances = naive_items.itemset_chances(graph(some), 2)
     assume(chances)
-    found = vulnerable(some, Theta(sigma=sigma))
+    found = measure_vulnerable_share(some, ItemsetRequirement(sigma=sigma))
     assert found.method == "exact" and found.itemsets == len(chances)
     assert found.share == pytest.approx(vulnerable_share(chances, sigma))
     assert found.interval == (found.share, found.share)
     by_os = {x: naive_items.os_estimate(graph(some), x) for x in chances}
     assert found.estimate == pytest.approx(vulnerable_share(by_os, sigma))
-    assert found.estimate == estimated(some, Theta(sigma=sigma))
+    assert found.estimate == estimate_vulnerable_share(some, ItemsetRequirement(sigma=sigma))
 
 
 @settings(max_examples=100, deadline=None)
@@ -128,10 +135,12 @@ def test_vulnerable_pairs_are_those_of_all_mappings(some: Beliefs, sigma: float)
 def test_without_permanents_the_share_lies_in_the_interval(some: Beliefs, sigma: float, solves: int, k: int) -> None:
     chances = naive_items.itemset_chances(graph(some), k)
     assume(chances)
-    found = vulnerable(some, Theta(k, sigma=sigma), solves=solves)
+    found = measure_vulnerable_share(some, ItemsetRequirement(k, sigma=sigma), solves=solves)
     assert found.interval[0] - 1e-9 <= vulnerable_share(chances, sigma) <= found.interval[1] + 1e-9
-    assert found.method == ("bound" if found.undecided else "exact")
-    out_of_reach = vulnerable(some, Theta(k, sigma=sigma), budget=Budget(subsets=0, states=0, transitions=0))
+    assert found.method == ("bound" if found.undecided_count else "exact")
+    out_of_reach = measure_vulnerable_share(
+        some, ItemsetRequirement(k, sigma=sigma), budget=Budget(subsets=0, states=0, transitions=0)
+    )
     assert out_of_reach.interval[0] - 1e-9 <= vulnerable_share(chances, sigma) <= out_of_reach.interval[1] + 1e-9
 
 
@@ -143,63 +152,68 @@ def test_larger_itemsets(some: Beliefs, k: int, sigma: float) -> None:
     assume(chances)
     low, high = itemset_chances(some, list(chances))
     assert low == pytest.approx(list(chances.values())) and np.array_equal(low, high)
-    for theta in (Theta(k, sigma=sigma), Theta.of(chances, sigma=sigma)):
-        found = vulnerable(some, theta)
+    for theta in (ItemsetRequirement(k, sigma=sigma), ItemsetRequirement.from_itemsets(chances, sigma=sigma)):
+        found = measure_vulnerable_share(some, theta)
         assert found.share == pytest.approx(vulnerable_share(chances, sigma))
-        assert (found.method, found.looked_at) == ("exact", len(chances))
+        assert (found.method, found.inspected_count) == ("exact", len(chances))
 
 
 def test_the_most_frequent_items_are_left_out() -> None:
-    some = Beliefs.exact([9, 8, 7, 7, 1, 1, 2, 3, 4, 5])
-    assert Theta(without_top=0.2).items(some).tolist() == list(range(2, 10))
-    assert Theta(without_top=0.3).items(some).tolist() == list(range(3, 10))
-    found = vulnerable(some, Theta(without_top=0.2, sigma=1))
+    some = Beliefs.from_exact_counts([9, 8, 7, 7, 1, 1, 2, 3, 4, 5])
+    assert ItemsetRequirement(without_top=0.2).items(some).tolist() == list(range(2, 10))
+    assert ItemsetRequirement(without_top=0.3).items(some).tolist() == list(range(3, 10))
+    found = measure_vulnerable_share(some, ItemsetRequirement(without_top=0.2, sigma=1))
     known_for_sure = [6, 7, 8, 9]
     pairs = math.comb(len(known_for_sure), 2) + 2  # and {2, 3}, {4, 5} as sets
     assert (found.itemsets, found.share) == (28, pytest.approx(pairs / 28))
-    assert found.tolerable is False
+    assert found.is_tolerable is False
 
 
 def test_classes_of_itemsets_have_their_own_thresholds() -> None:
-    some = Beliefs.exact([5, 5, 5, 2, 1])
-    strict, lax = Theta.of([[0, 1], [3, 4]], sigma=0.3), Theta.of([[0, 1], [0, 1, 2, 3]], sigma=0.5, tau=0.5)
-    assert [vulnerable(some, x).share for x in (strict, lax)] == [1, 0.5]
-    assert [vulnerable(some, x).tolerable for x in (strict, lax)] == [False, True]
+    some = Beliefs.from_exact_counts([5, 5, 5, 2, 1])
+    strict, lax = (
+        ItemsetRequirement.from_itemsets([[0, 1], [3, 4]], sigma=0.3),
+        ItemsetRequirement.from_itemsets([[0, 1], [0, 1, 2, 3]], sigma=0.5, tau=0.5),
+    )
+    assert [measure_vulnerable_share(some, x).share for x in (strict, lax)] == [1, 0.5]
+    assert [measure_vulnerable_share(some, x).is_tolerable for x in (strict, lax)] == [False, True]
 
 
 def test_a_sample_has_an_interval() -> None:
     """200 items, of which 100 are certain: of the triples about an eighth. 95 % of such intervals hold the truth."""
-    some = Beliefs.exact(np.append(np.arange(100), np.full(100, 500)))
-    found = vulnerable(some, Theta(3), Run(seed=1), sample=2000)
+    some = Beliefs.from_exact_counts(np.append(np.arange(100), np.full(100, 500)))
+    found = measure_vulnerable_share(some, ItemsetRequirement(3), Run(seed=1), sample=2000)
     truth = math.comb(100, 3) / math.comb(200, 3)
-    assert (found.method, found.looked_at, found.itemsets) == ("simulation", 2000, math.comb(200, 3))
+    assert (found.method, found.inspected_count, found.itemsets) == ("simulation", 2000, math.comb(200, 3))
     assert found.interval[0] < truth < found.interval[1] and found.interval[1] - found.interval[0] < 0.04
-    assert found == vulnerable(some, Theta(3), Run(seed=1), sample=2000)
+    assert found == measure_vulnerable_share(some, ItemsetRequirement(3), Run(seed=1), sample=2000)
 
 
-@pytest.mark.parametrize("theta", [Theta(), Theta(1), Theta(3), Theta.of([])])
+@pytest.mark.parametrize(
+    "theta", [ItemsetRequirement(), ItemsetRequirement(1), ItemsetRequirement(3), ItemsetRequirement.from_itemsets([])]
+)
 @pytest.mark.parametrize("counts", [[], [3], [1, 2]])
-def test_few_items(counts: list[int], theta: Theta) -> None:
+def test_few_items(counts: list[int], theta: ItemsetRequirement) -> None:
     """All there are, however few, are certain."""
-    found = vulnerable(Beliefs.exact(counts), theta)
+    found = measure_vulnerable_share(Beliefs.from_exact_counts(counts), theta)
     assert (found.method, found.share) == ("exact", 1 if found.itemsets else 0)
 
 
 def test_no_consistent_mapping() -> None:
     """Exact shares need one; OS does not, and is what the degrees say."""
-    some = Beliefs.of([1, 1], [1, 1], [1, 2])
+    some = Beliefs.from_intervals([1, 1], [1, 1], [1, 2])
     with pytest.raises(InfeasibleError):
-        vulnerable(some)
-    assert estimated(some) == 1
+        measure_vulnerable_share(some)
+    assert estimate_vulnerable_share(some) == 1
 
 
 def test_many_types_are_gone_through_in_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(1, 60, 40)
-    some = Beliefs.around(counts, rng.integers(0, 3, 40))
-    whole = vulnerable(some, Theta(sigma=0.2))
-    monkeypatch.setattr("unveil.items.pairtypes._CELLS", 7)
-    assert vulnerable(some, Theta(sigma=0.2)) == whole
-    monkeypatch.setattr("unveil.items.pairtypes._OPEN", 0)
-    capped = vulnerable(some, Theta(sigma=0.2))
+    some = Beliefs.from_half_width(counts, rng.integers(0, 3, 40))
+    whole = measure_vulnerable_share(some, ItemsetRequirement(sigma=0.2))
+    monkeypatch.setattr("unveil.items.pair_types._CELLS", 7)
+    assert measure_vulnerable_share(some, ItemsetRequirement(sigma=0.2)) == whole
+    monkeypatch.setattr("unveil.items.pair_types._OPEN", 0)
+    capped = measure_vulnerable_share(some, ItemsetRequirement(sigma=0.2))
     assert capped.interval[0] <= whole.share <= capped.interval[1]

@@ -19,11 +19,18 @@ from hypothesis import strategies as st
 import unveil
 from reference import naive_matching as naive
 from unveil import Case, Policy, Run, Table, Transactions, UnveilError
-from unveil.items import _coarsen, smallest
+from unveil.items import _coarsen, protection_search
 from unveil.items.beliefs import Beliefs
-from unveil.items.change import Change, applied, carried, pseudonymised, unchanged, usefulness
-from unveil.items.groups import Groups
-from unveil.items.weighing import Scales
+from unveil.items.crack_evaluation import CrackEvaluator
+from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.item_changes import (
+    ItemChange,
+    apply_change,
+    carry_beliefs,
+    identity_change,
+    measure_usefulness,
+    pseudonymise_baskets,
+)
 from unveil.matching import solve
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
@@ -38,6 +45,11 @@ def baskets(counts: list[int], seed: int = 0) -> Transactions:
     return Transactions.from_baskets([[f"i{i}" for i in range(len(counts))], *rows])
 
 
+def within_one_of(tx: Transactions) -> dict[str, dict[str, float]]:
+    """The settings of an attacker who knows every count to within one basket."""
+    return {"items": {"frequency_precision": 1 / tx.baskets}}
+
+
 def cracks(beliefs: Beliefs) -> float:
     """By definition: the mean number of right pairs over all consistent mappings."""
     possible = (beliefs.low[:, None] <= beliefs.counts) & (beliefs.counts <= beliefs.high[:, None])
@@ -50,16 +62,16 @@ def cracks(beliefs: Beliefs) -> float:
 @settings(max_examples=60, deadline=None)
 @given(COUNTS, st.integers(0, 6), st.randoms(use_true_random=False))
 def test_stretches_add_up_to_the_whole(counts: list[int], width: int, random: object) -> None:
-    beliefs = Beliefs.around(counts, width)
-    assert Scales(Run()).weigh(beliefs) == pytest.approx(cracks(beliefs))
+    beliefs = Beliefs.from_half_width(counts, width)
+    assert CrackEvaluator(Run()).evaluate_cracks(beliefs) == pytest.approx(cracks(beliefs))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=6))
 def test_wrong_beliefs_join_what_they_mix_up(rows: list[tuple[int, int, int]]) -> None:
     """Intervals anywhere: the same value as the ladder on the whole, infinite where no mapping is consistent."""
-    beliefs = Beliefs.of([a for _, a, _ in rows], [a + w for _, a, w in rows], [c for c, _, _ in rows])
-    found = Scales(Run()).weigh(beliefs)
+    beliefs = Beliefs.from_intervals([a for _, a, _ in rows], [a + w for _, a, w in rows], [c for c, _, _ in rows])
+    found = CrackEvaluator(Run()).evaluate_cracks(beliefs)
     try:
         expected = solve(beliefs.candidates, may_be_wrong=True).expected_cracks
     except UnveilError:
@@ -69,10 +81,10 @@ def test_wrong_beliefs_join_what_they_mix_up(rows: list[tuple[int, int, int]]) -
 
 
 def test_a_remembered_stretch_is_the_same_anywhere_on_the_axis() -> None:
-    scales = Scales(Run())
-    once = scales.weigh(Beliefs.around([10, 12, 13], 1))
-    assert scales.weigh(Beliefs.around([10, 12, 13, 110, 112, 113], 1)) == pytest.approx(2 * once)
-    assert len(scales.known) == 1
+    scales = CrackEvaluator(Run())
+    once = scales.evaluate_cracks(Beliefs.from_half_width([10, 12, 13], 1))
+    assert scales.evaluate_cracks(Beliefs.from_half_width([10, 12, 13, 110, 112, 113], 1)) == pytest.approx(2 * once)
+    assert len(scales.solved_segments) == 1
 
 
 # ---- the smallest change ---------------------------------------------------------------------------------------------
@@ -84,7 +96,7 @@ def fewest_by_trying(beliefs: Beliefs, tolerance: float) -> int | None:
     for size in range(1, beliefs.n):
         for gone in combinations(everything, size):
             kept = np.array([i for i in everything if i not in gone])
-            if cracks(beliefs.only(kept)) <= tolerance * len(kept) * (1 + 1e-9):
+            if cracks(beliefs.select(kept)) <= tolerance * len(kept) * (1 + 1e-9):
                 return size
     return None
 
@@ -95,18 +107,20 @@ def test_suppression_against_every_set(tolerance: float) -> None:
     of 215 in a longer run), and never a larger one than the plain way does."""
     rng, same, tried = np.random.default_rng(round(10 * tolerance)), 0, 0
     for _ in range(30):
-        beliefs = Beliefs.around(rng.integers(1, 14, 8), rng.integers(0, 3))
-        search = smallest.Search(beliefs, tolerance, Scales(Run()))
-        if search.holds(unchanged(beliefs.counts.astype(int))):
+        beliefs = Beliefs.from_half_width(rng.integers(1, 14, 8), rng.integers(0, 3))
+        search = protection_search.ProtectionSearch(beliefs, tolerance, CrackEvaluator(Run()))
+        if search.is_sufficient(identity_change(beliefs.counts.astype(int))):
             continue
-        best, found = fewest_by_trying(beliefs, tolerance), smallest.suppress(search)
+        best, found = fewest_by_trying(beliefs, tolerance), protection_search.suppress_items(search)
         assert (best is None) == (found is None)
         if best is None or found is None:
             continue
-        plain = smallest.by_probability(search, lambda items, s=search: s.holds(smallest._without(s, items)))
+        plain = protection_search.choose_by_probability(
+            search, lambda items, s=search: s.is_sufficient(protection_search._suppression_change(s, items))
+        )
         gone = int((found.becomes < 0).sum())
         assert best <= gone <= (beliefs.n if plain is None else len(plain))
-        assert search.holds(found)
+        assert search.is_sufficient(found)
         tried, same = tried + 1, same + (gone == best)
     assert tried >= 5
     assert same >= 0.9 * tried
@@ -115,25 +129,27 @@ def test_suppression_against_every_set(tolerance: float) -> None:
 def test_suppression_beats_the_plain_way_where_items_hide_each_other() -> None:
     """Of two that can be mixed up, taking one gives the other away: the plain way takes all pairs apart one by one."""
     counts = np.array([10, 11, 30, 31, 50, 51, *[100] * 8])
-    search = smallest.Search(Beliefs.around(counts, 1), 0.26, Scales(Run()))
-    found = smallest.suppress(search)
-    plain = smallest.by_probability(search, lambda items: search.holds(smallest._without(search, items)))
+    search = protection_search.ProtectionSearch(Beliefs.from_half_width(counts, 1), 0.26, CrackEvaluator(Run()))
+    found = protection_search.suppress_items(search)
+    plain = protection_search.choose_by_probability(
+        search, lambda items: search.is_sufficient(protection_search._suppression_change(search, items))
+    )
     assert found is not None and plain is not None
     assert (found.becomes < 0).sum() <= len(plain)
-    assert search.holds(found)
+    assert search.is_sufficient(found)
 
 
 def test_what_need_not_go_stays() -> None:
     """No item that was taken can be put back alone."""
     rng = np.random.default_rng(3)
-    beliefs = Beliefs.around(rng.integers(1, 60, 30), 2)
-    search = smallest.Search(beliefs, 0.3, Scales(Run()))
-    found = smallest.suppress(search)
+    beliefs = Beliefs.from_half_width(rng.integers(1, 60, 30), 2)
+    search = protection_search.ProtectionSearch(beliefs, 0.3, CrackEvaluator(Run()))
+    found = protection_search.suppress_items(search)
     assert found is not None
     gone = np.flatnonzero(found.becomes < 0)
     assert len(gone) > 3
     for item in gone:
-        assert not search.holds(smallest._without(search, gone[gone != item]))
+        assert not search.is_sufficient(protection_search._suppression_change(search, gone[gone != item]))
 
 
 def partitions(n: int) -> Iterator[list[tuple[int, int]]]:
@@ -156,7 +172,7 @@ def test_gathering_moves_least_for_its_price(values: list[int], price: int, seed
         ]
         return float(sum(moved))
 
-    new = _coarsen.gathered(points, weights, float(price))
+    new = _coarsen.gather_counts(points, weights, float(price))
     found = float((weights * np.abs(new - points)).sum()) + price * len(np.unique(new))
     assert found == pytest.approx(min(cost(groups) for groups in partitions(len(points))))
 
@@ -165,8 +181,8 @@ def test_gathering_moves_least_for_its_price(values: list[int], price: int, seed
 def test_recounting_is_best_for_someone_who_knows_every_frequency(seed: int) -> None:
     """With as many groups as may be cracked, no partition moves less than was found, by trying all of them."""
     counts = np.random.default_rng(seed).integers(1, 80, 9)
-    search = smallest.Search(Beliefs.exact(counts), 0.34, Scales(Run()))
-    found = smallest.recount(search)
+    search = protection_search.ProtectionSearch(Beliefs.from_exact_counts(counts), 0.34, CrackEvaluator(Run()))
+    found = protection_search.recount_items(search)
     assert found is not None
     assert len(np.unique(found.counts)) <= 3
     line = np.sort(counts)
@@ -180,37 +196,49 @@ def test_recounting_is_best_for_someone_who_knows_every_frequency(seed: int) -> 
 
 def test_a_category_counts_its_baskets_once_and_its_items_all() -> None:
     tx = baskets([40, 30, 20, 10, 5, 5, 5, 5])
-    search = smallest.Search(Beliefs.around(tx.counts, 1), 0.45, Scales(Run()))
-    found = smallest.merge(search, tx)
+    search = protection_search.ProtectionSearch(Beliefs.from_half_width(tx.counts, 1), 0.45, CrackEvaluator(Run()))
+    found = protection_search.merge_items(search, tx)
     assert found is not None
     together = np.flatnonzero(found.members[found.becomes] > 1)
     assert 2 <= len(together) < 8
     held = {b for b in range(tx.baskets) if set(tx.items[tx.indptr[b] : tx.indptr[b + 1]]) & set(together.tolist())}
     assert found.counts[-1] == len(held)
-    assert search.scales.weigh(carried(search.beliefs, found)) <= 0.45 * len(found.counts)
+    assert search.evaluator.evaluate_cracks(carry_beliefs(search.beliefs, found)) <= 0.45 * len(found.counts)
 
 
 def test_categories_are_taken_as_a_whole_and_no_more_than_needed() -> None:
     tx = baskets([50, 40, 30, 20, 10, 9, 9, 9])
     category = np.array([0, 0, 1, 1, -1, 2, 2, 2])
-    search = smallest.Search(Beliefs.around(tx.counts, 0), 0.72, Scales(Run()))
-    found = smallest.collapse(search, category, tx)
+    search = protection_search.ProtectionSearch(Beliefs.from_half_width(tx.counts, 0), 0.72, CrackEvaluator(Run()))
+    found = protection_search.collapse_categories(search, category, tx)
     assert found is not None
-    assert search.holds(found)
+    assert search.is_sufficient(found)
     for c in range(3):
         assert len(set(found.becomes[category == c])) in (1, (category == c).sum())
     taken = [c for c in range(3) if len(set(found.becomes[category == c])) == 1]
     assert taken == [0] or taken == [1]
-    assert smallest.collapse(smallest.Search(search.beliefs, 0.1, Scales(Run())), category, tx) is None
+    assert (
+        protection_search.collapse_categories(
+            protection_search.ProtectionSearch(search.beliefs, 0.1, CrackEvaluator(Run())), category, tx
+        )
+        is None
+    )
 
 
 def test_out_of_reach_is_said_and_not_pretended() -> None:
     """Frequencies far apart: whatever is left out, the rest is told apart."""
     tx = Transactions.from_baskets([["a", "b"], ["a", "b"]])
     assert unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.4}), method="suppress").case is None
-    search = smallest.Search(Beliefs.around([10, 30, 50, 70], 1), 0.5, Scales(Run()))
-    assert smallest.suppress(search) is None
-    assert smallest.recount(smallest.Search(Beliefs.around([10, 30], 1), 0.1, Scales(Run()))) is None
+    search = protection_search.ProtectionSearch(
+        Beliefs.from_half_width([10, 30, 50, 70], 1), 0.5, CrackEvaluator(Run())
+    )
+    assert protection_search.suppress_items(search) is None
+    assert (
+        protection_search.recount_items(
+            protection_search.ProtectionSearch(Beliefs.from_half_width([10, 30], 1), 0.1, CrackEvaluator(Run()))
+        )
+        is None
+    )
 
 
 # ---- what is made ----------------------------------------------------------------------------------------------------
@@ -226,11 +254,14 @@ def test_changed_baskets_are_what_was_asked_for(counts: list[int], seed: int) ->
     used = np.unique(becomes[becomes >= 0])
     becomes = np.where(becomes >= 0, np.searchsorted(used, becomes), -1)
     wanted = rng.integers(1, tx.baskets + 1, len(used))
-    made = applied(tx, Change(becomes, wanted))
+    made = apply_change(tx, ItemChange(becomes, wanted))
     assert made.counts.tolist() == wanted.tolist()
-    plain = Change(becomes, np.array([_union(tx, becomes == j) for j in range(len(used))]))
-    assert applied(tx, plain).counts.tolist() == plain.counts.tolist()
-    assert usefulness(tx, unchanged(tx.counts), applied(tx, unchanged(tx.counts))).altered == 0
+    plain = ItemChange(becomes, np.array([_union(tx, becomes == j) for j in range(len(used))]))
+    assert apply_change(tx, plain).counts.tolist() == plain.counts.tolist()
+    assert (
+        measure_usefulness(tx, identity_change(tx.counts), apply_change(tx, identity_change(tx.counts))).altered_share
+        == 0
+    )
 
 
 def _union(tx: Transactions, chosen: np.ndarray) -> int:
@@ -240,8 +271,8 @@ def _union(tx: Transactions, chosen: np.ndarray) -> int:
 def test_nothing_in_the_order_tells_what_was_what() -> None:
     """Numbers, baskets and the places in a basket: none follows the original, and nothing can be replayed."""
     tx = Transactions.from_baskets([[str(i) for i in range(40)]] * 3 + [[str(i)] for i in range(40)])
-    one, place = pseudonymised(tx)
-    two, other = pseudonymised(tx)
+    one, place = pseudonymise_baskets(tx)
+    two, other = pseudonymise_baskets(tx)
     assert sorted(place.tolist()) == list(range(40))
     assert one.counts[place].tolist() == tx.counts.tolist()
     assert place.tolist() != other.tolist()
@@ -262,41 +293,43 @@ def test_pseudonyms_are_evenly_dealt() -> None:
     tx = Transactions.from_baskets([["a", "b", "c", "d", "e"]])
     seen = np.zeros((5, 5))
     for _ in range(2000):
-        made, place = pseudonymised(tx)
+        made, place = pseudonymise_baskets(tx)
         for item in range(5):
             seen[item, int(made.labels[int(place[item])].as_py()) - 1] += 1
     assert (np.abs(seen - 400) < 5 * 18).all()
 
 
 def test_what_the_attacker_carries_over() -> None:
-    beliefs = Beliefs.of([8, 18, 29, 39], [12, 22, 31, 45], [10, 20, 30, 50])
-    moved = carried(beliefs, Change(np.array([0, -1, 1, 1]), np.array([15, 60])))
+    beliefs = Beliefs.from_intervals([8, 18, 29, 39], [12, 22, 31, 45], [10, 20, 30, 50])
+    moved = carry_beliefs(beliefs, ItemChange(np.array([0, -1, 1, 1]), np.array([15, 60])))
     assert moved.low.tolist() == [13, 59]
     assert moved.high.tolist() == [17, 61]
-    wrong = carried(beliefs, Change(np.array([-1, -1, -1, 0]), np.array([52])))
+    wrong = carry_beliefs(beliefs, ItemChange(np.array([-1, -1, -1, 0]), np.array([52])))
     assert not wrong.compliant.any()
 
 
 def test_usefulness_is_the_jaccard_index_of_frequent_pairs() -> None:
     tx = Transactions.from_baskets([["a", "b", "c"], ["a", "b"], ["a", "c"], ["d", "e"]])
-    same = unchanged(tx.counts)
-    assert usefulness(tx, same, applied(tx, same)).pairs == 1
-    without_d = Change(np.array([0, 1, 2, -1, 3]), np.array([3, 2, 2, 1]))
-    found = usefulness(tx, without_d, applied(tx, without_d))
-    assert found.pairs == pytest.approx(5 / 6), "ab and ac are in two baskets, bc and de in one"
-    assert found.altered == pytest.approx(1 / 9)
-    merged = Change(np.array([0, 0, 1, 2, 3]), np.array([3, 2, 1, 1]))
-    assert usefulness(tx, merged, applied(tx, merged)).pairs == pytest.approx(1 / (6 + 2)), "de is left; (ab)c is new"
+    same = identity_change(tx.counts)
+    assert measure_usefulness(tx, same, apply_change(tx, same)).pair_agreement == 1
+    without_d = ItemChange(np.array([0, 1, 2, -1, 3]), np.array([3, 2, 2, 1]))
+    found = measure_usefulness(tx, without_d, apply_change(tx, without_d))
+    assert found.pair_agreement == pytest.approx(5 / 6), "ab and ac are in two baskets, bc and de in one"
+    assert found.altered_share == pytest.approx(1 / 9)
+    merged = ItemChange(np.array([0, 0, 1, 2, 3]), np.array([3, 2, 1, 1]))
+    assert measure_usefulness(tx, merged, apply_change(tx, merged)).pair_agreement == pytest.approx(1 / (6 + 2)), (
+        "de is left; (ab)c is new"
+    )
 
 
 def test_usefulness_does_not_saturate() -> None:
     """With few items every pair is among the most frequent; what counts is then how often."""
     tx = baskets([30, 20, 12, 7])
     for moved in (0, 12, 15):
-        change = Change(np.arange(4), tx.counts - np.array([moved, 0, 0, 0]))
-        found = usefulness(tx, change, applied(tx, change))
-        assert (found.pairs == 1) == (moved == 0)
-        assert found.altered == pytest.approx(moved / 69)
+        change = ItemChange(np.arange(4), tx.counts - np.array([moved, 0, 0, 0]))
+        found = measure_usefulness(tx, change, apply_change(tx, change))
+        assert (found.pair_agreement == 1) == (moved == 0)
+        assert found.altered_share == pytest.approx(moved / 69)
 
 
 # ---- the whole way ---------------------------------------------------------------------------------------------------
@@ -304,9 +337,9 @@ def test_usefulness_does_not_saturate() -> None:
 
 @pytest.fixture(scope="module")
 def shop() -> Transactions:
-    from unveil.demo.grocery import grocery
+    from unveil.demo.grocery import make_baskets
 
-    return Transactions.from_baskets(grocery(np.random.default_rng(5), 800, 60), name="shop.dat")
+    return Transactions.from_baskets(make_baskets(np.random.default_rng(5), 800, 60), name="shop.dat")
 
 
 def test_the_best_that_holds_is_taken_and_assessed_again(shop: Transactions) -> None:
@@ -330,12 +363,12 @@ def test_the_best_that_holds_is_taken_and_assessed_again(shop: Transactions) -> 
 def test_each_method_holds_by_the_definition(method: str) -> None:
     """A release of eight items: cracks by going through all mappings, with intervals as the attacker carries them."""
     tx = baskets([60, 50, 42, 42, 41, 41, 40, 40])
-    policy = Policy(tolerance={"items.expected_cracks": 0.4}, width=1 / tx.baskets)
+    policy = Policy(tolerance={"items.expected_cracks": 0.4}, settings=within_one_of(tx))
     made = unveil.protect(tx, policy, method=method)
     assert made.case is not None and made.case.truth is not None
     assert isinstance(made.release, Transactions)
     truth, counts = made.case.truth, made.release.counts
-    released = Beliefs.around(counts, 1)
+    released = Beliefs.from_half_width(counts, 1)
     finding = made.assessment["items.expected_cracks"]
     assert finding.value == pytest.approx(cracks(released))
     assert finding.subjects == len(counts)
@@ -359,7 +392,8 @@ def test_a_release_within_tolerance_is_only_renamed() -> None:
 
 def test_stricter_until_nothing_is_over(shop: Transactions) -> None:
     """Someone who also knows pairs cracks more: the protection aims lower until that holds as well, or says no."""
-    policy = Policy(tolerance={"items.expected_cracks": 0.3, "items.correlation": 0.3}, pairs_known=20)
+    each = {"items.expected_cracks": 0.3, "items.correlation": 0.3}
+    policy = Policy(tolerance=each, settings={"items": {"known_pairs": 20}})
     made = unveil.protect(shop, policy, method="recount")
     assert made.assessment.verdict.decision == "release"
     assert made.assessment["items.correlation"].status == "within"
@@ -404,21 +438,43 @@ def written(shop: Transactions, tmp_path: Path) -> Path:
 
 def test_the_command_writes_release_mapping_and_report(unveil: Unveil, written: Path) -> None:
     safe, report, here = written.with_name("safe.dat"), written.with_name("safe.html"), written.parent
-    done = unveil("protect", written, "--tolerance", ".2", "-o", safe, "--report", report, "--format", "json")
+    done = unveil(
+        "protect",
+        written,
+        "--tolerance",
+        "items.expected_cracks=.2",
+        "-o",
+        safe,
+        "--report",
+        report,
+        "--format",
+        "json",
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert [p["chosen"] for p in told["protections"]].count(True) == 1
     assert told["release"]["name"] == "safe.dat"
     mapping = written.with_name("safe.mapping.csv")
     assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
-    assert "What was tried to make it safer" in report.read_text()
+    assert "Protections that were tried" in report.read_text()
     secret = {line.split(",")[0].strip('"') for line in mapping.read_text().splitlines()[1:]}
     assert len(secret) == 60
     assert sorted(p.name for p in here.iterdir()) == ["safe.dat", "safe.html", "safe.mapping.csv", "shop.dat"]
     import hashlib
 
     assert told["provenance"]["sha256"] == hashlib.sha256(safe.read_bytes()).hexdigest()
-    again = unveil("assess", safe, "--original", written, "--mapping", mapping, "--tolerance", ".2", "--format", "json")
+    again = unveil(
+        "assess",
+        safe,
+        "--original",
+        written,
+        "--mapping",
+        mapping,
+        "--tolerance",
+        "items.expected_cracks=.2",
+        "--format",
+        "json",
+    )
     assert again.returncode == 0, again.stderr
     by_id = {f["id"]: f["value"] for f in json.loads(again.stdout)["findings"]}
     first = {f["id"]: f["value"] for f in told["findings"]}
@@ -429,7 +485,16 @@ def test_the_mapping_is_private_even_where_a_public_file_was(unveil: Unveil, wri
     mapping = written.with_name("mine.csv")
     mapping.write_text("old")
     mapping.chmod(0o644)
-    done = unveil("protect", written, "--tolerance", ".3", "-o", written.with_name("s.dat"), "--mapping", mapping)
+    done = unveil(
+        "protect",
+        written,
+        "--tolerance",
+        "items.expected_cracks=.3",
+        "-o",
+        written.with_name("s.dat"),
+        "--write-mapping",
+        mapping,
+    )
     assert done.returncode == 0, done.stderr
     assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
     assert mapping.read_text() != "old"
@@ -437,7 +502,9 @@ def test_the_mapping_is_private_even_where_a_public_file_was(unveil: Unveil, wri
 
 def test_two_runs_differ_whatever_the_seed(unveil: Unveil, written: Path) -> None:
     for name in ("a.dat", "b.dat"):
-        unveil("protect", written, "--tolerance", ".3", "--seed", "7", "-o", written.with_name(name))
+        unveil(
+            "protect", written, "--tolerance", "items.expected_cracks=.3", "--seed", "7", "-o", written.with_name(name)
+        )
     assert written.with_name("a.mapping.csv").read_text() != written.with_name("b.mapping.csv").read_text()
     assert written.with_name("a.dat").read_bytes() != written.with_name("b.dat").read_bytes()
 
@@ -446,7 +513,16 @@ def test_categories_come_from_a_file(unveil: Unveil, written: Path, shop: Transa
     aisles = written.with_name("aisles.csv")
     labels = [shop.labels[int(i)].as_py() for i in np.argsort(-shop.counts)]
     aisles.write_text("item,category\n" + "".join(f"{x},aisle {k // 12}\n" for k, x in enumerate(labels)))
-    args = ("protect", written, "--tolerance", ".35", "-o", written.with_name("s.dat"), "--method", "merge")
+    args = (
+        "protect",
+        written,
+        "--tolerance",
+        "items.expected_cracks=.35",
+        "-o",
+        written.with_name("s.dat"),
+        "--method",
+        "merge",
+    )
     done = unveil(*args, "--categories", aisles)
     assert done.returncode == 3, done.stderr  # little is left of the frequent pairs
     rows = [line.replace('"', "").split(",") for line in written.with_name("s.mapping.csv").read_text().split()[1:]]
@@ -457,7 +533,7 @@ def test_categories_come_from_a_file(unveil: Unveil, written: Path, shop: Transa
     for text, complaint in (
         ("item,aisle\n1,2\n", "category"),
         ("item,category\nnothing,2\n", "no item"),
-        (f"item,category\n{labels[0]},2\n{labels[0]},3\n", "twice"),
+        (f"item,category\n{labels[0]},2\n{labels[0]},3\n", "row 2 names an item again"),
     ):
         aisles.write_text(text)
         done = unveil(*args, "--categories", aisles)
@@ -488,7 +564,7 @@ def unveil_write(tx: Transactions, path: Path) -> None:
     ("args", "complaint"),
     [
         (("-o", "shop.dat"), "overwrite"),
-        (("-o", "safe.csv", "--mapping", "safe.csv"), "overwrite"),
+        (("-o", "safe.csv", "--write-mapping", "safe.csv"), "overwrite"),
         (("-o", "safe.xlsx"), "can be written as"),
         (("-o", "no/where/safe.dat"), "does not exist"),
         (("-o", "safe.dat", "--categories", "missing.csv"), "missing.csv"),
@@ -498,7 +574,7 @@ def test_bad_targets_are_refused_before_anything_is_done(
     unveil: Unveil, written: Path, args: tuple[str, ...], complaint: str
 ) -> None:
     named = [str(written.parent / a) if "." in a and not a.startswith("-") else a for a in args]
-    done = unveil("protect", written, "--tolerance", ".2", *named)
+    done = unveil("protect", written, "--tolerance", "items.expected_cracks=.2", *named)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert os.listdir(written.parent) == ["shop.dat"]
@@ -506,7 +582,7 @@ def test_bad_targets_are_refused_before_anything_is_done(
 
 def test_original_and_mapping_go_together_and_must_fit(unveil: Unveil, written: Path) -> None:
     safe, mapping = written.with_name("safe.dat"), written.with_name("safe.mapping.csv")
-    unveil("protect", written, "--tolerance", ".3", "-o", safe)
+    unveil("protect", written, "--tolerance", "items.expected_cracks=.3", "-o", safe)
     assert "go together" in unveil("assess", safe, "--original", written).stderr
     lines = mapping.read_text().splitlines()
     for broken, complaint in (
@@ -528,20 +604,21 @@ def test_gaps_are_those_of_the_original(shop: Transactions) -> None:
     made = unveil.protect(shop, Policy(tolerance={"items.expected_cracks": 0.2}), method="suppress")
     if made.case is None:
         pytest.fail("suppression should reach .2 here")
-    gap = Groups.of(shop.counts).median_gap
+    gap = FrequencyGroups.from_counts(shop.counts).median_gap
     assert isinstance(made.release, Transactions)
-    expected = solve(Beliefs.around(made.release.counts, gap).candidates).expected_cracks
+    expected = solve(Beliefs.from_half_width(made.release.counts, gap).candidates).expected_cracks
     assert made.assessment["items.expected_cracks"].value == pytest.approx(expected)
     assert isinstance(made.case.original, Transactions) and not isinstance(made.case.original, Table)
 
 
 def test_named_itemsets_keep_their_names_in_a_protected_release() -> None:
     """Sets are named as in the original; one with an item that is not released by itself cannot be cracked."""
-    from unveil.items.given import itemsets
-    from unveil.items.knowledge import released_codes
+    from unveil.items.attacker_beliefs import released_codes
+    from unveil.items.attacker_files import parse_itemsets
 
     tx = baskets([60, 50, 42, 42, 41, 41, 40, 40])
-    made = unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.4}, width=1 / tx.baskets), method="merge")
+    policy = Policy(tolerance={"items.expected_cracks": 0.4}, settings=within_one_of(tx))
+    made = unveil.protect(tx, policy, method="merge")
     assert made.case is not None and made.case.truth is not None
     truth = made.case.truth
     members = np.bincount(truth)[truth]
@@ -550,5 +627,5 @@ def test_named_itemsets_keep_their_names_in_a_protected_release() -> None:
     assert named[f"i{alone[0]}"] == truth[alone[0]]
     assert named[f"i{merged[0]}"] is None
     rows = [f"i{alone[0]} i{alone[1]}", f"i{alone[0]} i{merged[0]}"]
-    ((_, theta),) = itemsets(unveil.read(pa.table({"items": rows})), named, 0.5, 0.1)
+    ((_, theta),) = parse_itemsets(unveil.read(pa.table({"items": rows})), named, 0.5, 0.1)
     assert theta.listed == (tuple(sorted((int(truth[alone[0]]), int(truth[alone[1]])))),)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil.linkage.records import Records, records_of_codes
-from unveil.linkage.similarity import within
-from unveil.linkage.theorems.agreeing import agreeing, work
-from unveil.release.codes import encode
+from unveil.linkage.records import Records, records_from_codes
+from unveil.linkage.similarity import within_distance
+from unveil.linkage.theorems.record_agreement import agreement_bounds, agreement_work
+from unveil.release.codes import encode_column
 from unveil.run import Run
 
 Table = list[list[int | None]]
@@ -29,10 +29,10 @@ tables = st.integers(1, 5).flatmap(
 
 def made(table: Table, reach: int) -> Records:
     columns = {
-        f"c{i}": encode(pa.chunked_array([list(column)], pa.int64()))
+        f"c{i}": encode_column(pa.chunked_array([list(column)], pa.int64()))
         for i, column in enumerate(zip(*table, strict=True))
     }
-    return records_of_codes(columns, {name: within(reach) for name in columns} if reach else None)
+    return records_from_codes(columns, {name: within_distance(reach) for name in columns} if reach else None)
 
 
 def bounds(table: Table, row: int, m: int, reach: int) -> tuple[Fraction, Fraction]:
@@ -57,7 +57,7 @@ def bounds(table: Table, row: int, m: int, reach: int) -> tuple[Fraction, Fracti
 def test_bounds_are_those_of_the_definition(table: Table, reach: int) -> None:
     records = made(table, reach)
     ms = [1, 2, 3]
-    found = agreeing(records, np.arange(records.n), ms)
+    found = agreement_bounds(records, np.arange(records.n), ms)
     for r in range(records.n):
         for j, m in enumerate(ms):
             if not records.support[r]:
@@ -88,7 +88,7 @@ def test_no_bound_exceeds_success(table: Table, reach: int, m: int) -> None:
     rows = np.flatnonzero(records.support >= m)
     if not len(rows):
         return
-    found = agreeing(records, rows, [m])
+    found = agreement_bounds(records, rows, [m])
     best = [success(table, r, m, reach, True) for r in rows]
     any_of_them = [success(table, r, m, reach, False) for r in rows]
     assert (found.union[:, 0] <= np.array(best) + 1e-9).all()
@@ -99,11 +99,11 @@ def test_no_bound_exceeds_success(table: Table, reach: int, m: int) -> None:
 
 def test_work_is_what_is_looked_at_or_more() -> None:
     """Three records, of which all three and two have an attribute: 3 + (3·3 + 2·2)/3 on average."""
-    assert work(made([[0, 1], [0, None], [1, 1]], 0)) == pytest.approx(3 + 13 / 3)
+    assert agreement_work(made([[0, 1], [0, None], [1, 1]], 0)) == pytest.approx(3 + 13 / 3)
 
 
 def test_it_can_be_stopped() -> None:
     records, run = made([[0, 1]] * 3, 0), Run()
     run.cancelled.set()
     with pytest.raises(KeyboardInterrupt):
-        agreeing(records, [0, 1, 2], [1], run)
+        agreement_bounds(records, [0, 1, 2], [1], run)

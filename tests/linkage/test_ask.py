@@ -11,7 +11,7 @@ import pytest
 import unveil
 from unveil import Policy, UnveilError
 from unveil.finding import Curve
-from unveil.wording import percent
+from unveil.wording import percent_text
 
 COLUMNS = ("a", "b", "c", "d")
 
@@ -54,10 +54,12 @@ def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) ->
     for seed in range(4):
         rows = some_rows(300, seed)
         table = written(tmp_path / f"t{seed}.csv", rows)
-        found = unveil.assess(table, Policy(quasi=COLUMNS, sensitive=("s",), things_known=3, seed=seed))
+        found = unveil.assess(
+            table, Policy(quasi=COLUMNS, sensitive=("s",), seed=seed, settings={"linkage": {"known": 3}})
+        )
         success, own, alone, ever = exact_success(rows, 3)
         assert 0 < alone < ever < 1
-        best = f"Given the 3 that single each out best, {percent(ever)} of the rows are."
+        best = f"Given the 3 values that single each of them out best, {percent_text(ever)} of the rows are."
         assert found["linkage.unicity"].sentence.endswith(best)
         for finding, truth in ((found["linkage.success"], success), (found["linkage.unicity"], alone)):
             assert finding.method == "exact"
@@ -81,14 +83,15 @@ def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
         rng = random.Random(seed)
         rows = [tuple(rng.randrange(30) for _ in range(4)) for _ in range(200)]
         table = written(tmp_path / f"t{seed}.csv", [(*row, "x") for row in rows])
-        policy = Policy(quasi=COLUMNS, compare=dict.fromkeys(COLUMNS, "2"), things_known=2, seed=seed)
+        compared = {"known": 2, "compare": dict.fromkeys(COLUMNS, "2")}
+        policy = Policy(quasi=COLUMNS, seed=seed, settings={"linkage": compared})
         assessed = unveil.assess(table, policy)
         found, total, ever = assessed["linkage.success"], 0.0, 0
         for row in rows:
             fits = [sum(all(abs(o[i] - row[i]) <= 2 for i in s) for o in rows) for s in combinations(range(4), 2)]
             total += sum(1 / fit for fit in fits) / 6
             ever += 1 in fits
-        best = f"Given the 2 that single each out best, {percent(ever / 200)} of the rows are."
+        best = f"Given the 2 values that single each of them out best, {percent_text(ever / 200)} of the rows are."
         assert assessed["linkage.unicity"].sentence.endswith(best)
         assert found.method == "simulation"
         assert found.interval is not None
@@ -100,7 +103,7 @@ def test_who_was_looked_at_in_the_worst_case(some: int, of: str, tmp_path: Path)
     """Of 6,000 rows, most say nothing."""
     rng = random.Random(2)
     rows = [(*(rng.randrange(40) if i < some else "?" for _ in range(3)), "x") for i in range(6_000)]
-    policy = Policy(quasi=("a", "b", "c"), compare={"a": "1"}, things_known=2)
+    policy = Policy(quasi=("a", "b", "c"), settings={"linkage": {"known": 2, "compare": {"a": "1"}}})
     sentence = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,s"), policy)["linkage.unicity"].sentence
     assert sentence.endswith(of) and ("%)" in sentence.rpartition("best, ")[2]) == ("random" in of)
 
@@ -130,7 +133,8 @@ def test_the_curve_rises_and_says_from_where_on_one_in_two_is_found(tmp_path: Pa
     assert first == [1.0, 2.0, 3.0, 4.0]
     likely = next((int(x) for x, y in zip(first, curve.y, strict=False) if y >= 0.5), None)
     assert likely is not None
-    assert f"From {likely} known columns on, one in two is found" in found.sentence
+    assert likely > 1
+    assert f"Once {likely} columns are known, at least half of the rows are found." in found.sentence
     assert found.exposed[0].risk == 1
     assert "row" in found.exposed[0].subject
 
@@ -143,17 +147,17 @@ def test_a_tolerance_decides(tmp_path: Path) -> None:
     success = found["linkage.success"]
     assert success.status == "over"
     assert found.verdict.because == "linkage.success"
-    assert found.verdict.reasons[0].endswith("%, tolerated at most 5%")
+    assert found.verdict.reasons[0].endswith("%, must be at most 5%")
     curve = success.curves[0]
     assert isinstance(curve, Curve) and curve.series is not None and success.baseline is not None
     assert curve.levels[0][0] == pytest.approx(success.baseline) and curve.levels[1] == (0.05, "tolerated: 5%")
     own = [(x, y) for x, y, s in zip(curve.x, curve.y, curve.series, strict=True) if s == "all facts right"]
     first = next(int(x) for x, y in own if y > 0.05)
     assert 1 < first < 4
-    assert f"From {first} known columns on, more than the tolerated 5% are found. " in success.sentence
+    assert f"Once {first} columns are known, more than the tolerated 5% of the rows are found. " in success.sentence
     more = {**tolerance, "linkage.success": 1}
     sentence = unveil.assess(table, Policy(quasi=COLUMNS, sensitive=("s",), tolerance=more))["linkage.success"].sentence
-    assert "However many columns are known, no more than the tolerated 100% are found. " in sentence
+    assert "However many columns are known, no more than the tolerated 100% of the rows are found. " in sentence
 
 
 def test_where_numbers_are_left_out_it_may_be_fewer(tmp_path: Path) -> None:
@@ -163,14 +167,15 @@ def test_where_numbers_are_left_out_it_may_be_fewer(tmp_path: Path) -> None:
     found = unveil.assess(written(tmp_path / "t.csv", rows, ",".join(names)), Policy(quasi=(tuple(names),)))
     curve, sentence = found["linkage.success"].curves[0], found["linkage.success"].sentence
     assert isinstance(curve, Curve) and 14.0 in curve.x and 13.0 not in curve.x
-    assert "From 14 known columns on, if not before, one in two is found" in sentence
+    assert "Once 14 columns are known, if not before, at least half of the rows are found." in sentence
 
 
 def test_attackers_say_what_counts_as_the_same(tmp_path: Path) -> None:
     rows = [(i % 9, i % 4, i % 5, 0) for i in range(60)]
-    policy = Policy(quasi=("a", "b", "c"), compare={"a": "2", "b": "~3"})
+    policy = Policy(quasi=("a", "b", "c"), settings={"linkage": {"compare": {"a": "2", "b": "~3"}}})
     said = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,d"), policy)["linkage.success"].attacker
-    assert "(a at most 2 apart and b alike up to 3 apart counts as the same)" in said
+    assert "These count as the same: a at most 2 apart. These count in part" in said
+    assert said.endswith(": b up to 3 apart.")
 
 
 def test_sparsity_is_exact_where_that_takes_seconds(tmp_path: Path) -> None:
@@ -181,7 +186,10 @@ def test_sparsity_is_exact_where_that_takes_seconds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    [Policy(quasi=("a", "b")), Policy(quasi=COLUMNS[:3], subject="d", compare={"a": "1"})],
+    [
+        Policy(quasi=("a", "b")),
+        Policy(quasi=COLUMNS[:3], subject="d", settings={"linkage": {"compare": {"a": "1"}}}),
+    ],
     ids=["two columns", "several rows per person"],
 )
 def test_where_it_is_not_asked(policy: Policy, tmp_path: Path) -> None:
@@ -225,13 +233,15 @@ def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
             ties = sum(len(owned[q]) == least for q in fit)
             same = sum(sorted(shown[q]) == sorted(shown[p]) for q in owned)
             equal += (len(owned[p]) == least) * min(1.0, same / ties) / len(sets)
-    policy = Policy(quasi=("a", "b", "c"), sensitive=("s",), subject="d", things_known=3)
+    policy = Policy(quasi=("a", "b", "c"), sensitive=("s",), subject="d", settings={"linkage": {"known": 3}})
     found = unveil.assess(written(tmp_path / "t.csv", rows), policy)
     success, unicity = found["linkage.success"], found["linkage.unicity"]
     assert success.method == unicity.method == "exact"
     assert success.value == pytest.approx(equal / len(some)) and success.subjects == len(some)
     assert unicity.value == pytest.approx(alone / len(some))
-    assert unicity.sentence.endswith(f"single each out best, {percent(ever / len(some))} of the people are.")
+    assert unicity.sentence.endswith(
+        f"single each of them out best, {percent_text(ever / len(some))} of the people are."
+    )
     assert success.title == "People found by someone who knows 3 random values"
     bound = found["linkage.success_bound"].value
     assert bound is not None and bound <= success.value
@@ -249,7 +259,7 @@ def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
 def test_who_is_as_good_as_another(who: str, quasi: str, equal: bool, tmp_path: Path) -> None:
     """Whoever has the same rows, each as often; but for the one who is known by name."""
     table = written(tmp_path / "t.csv", [(1, 2, 3, person, "x") for person in who])
-    found = unveil.assess(table, Policy(quasi=tuple(quasi), subject="d", things_known=2))
+    found = unveil.assess(table, Policy(quasi=tuple(quasi), subject="d", settings={"linkage": {"known": 2}}))
     success, tied = found["linkage.success"].value, [f.value for f in found.findings if f.id == "linkage.own_row"]
     assert (success == 1 and tied == [0.5]) == equal
 
@@ -266,7 +276,7 @@ def test_the_order_of_rows_does_not_matter(width: int, tmp_path: Path) -> None:
     """Not even where what is known is drawn, in full tables and in those with hardly any value."""
     rng, names = random.Random(4), [f"c{i}" for i in range(width)]
     rows = [tuple(rng.choice("123") if rng.random() < 2.5 / width else "?" for _ in names) for _ in range(300)]
-    policy = Policy(quasi=(tuple(names),), things_known=2, compare={"c0": "1"})
+    policy = Policy(quasi=(tuple(names),), settings={"linkage": {"known": 2, "compare": {"c0": "1"}}})
     found = []
     for _ in range(2):
         rng.shuffle(rows)
@@ -276,10 +286,10 @@ def test_the_order_of_rows_does_not_matter(width: int, tmp_path: Path) -> None:
     assert len(found[0]) == 5 and found[0] == found[1]
 
 
-def test_how_many_things_must_be_sensible() -> None:
-    for wrong in (0, 2.0, True):
-        with pytest.raises(UnveilError, match="things_known"):
-            Policy(things_known=wrong)  # type: ignore[arg-type]
+def test_how_much_is_known_must_be_sensible() -> None:
+    for wrong in (0, 2.5, True, "2"):
+        with pytest.raises(UnveilError, match=r"linkage\.known must be a whole number, 1 or more"):
+            Policy(settings={"linkage": {"known": wrong}})
 
 
 def test_no_guarantee_exceeds_what_is_found(tmp_path: Path) -> None:
@@ -288,7 +298,9 @@ def test_no_guarantee_exceeds_what_is_found(tmp_path: Path) -> None:
     for seed in range(6):
         rng = random.Random(seed)
         rows = [(*(rng.choice([*range(20 * (1 + c)), "?"]) for c in range(4)), "x") for _ in range(80)]
-        found = unveil.assess(written(tmp_path / f"t{seed}.csv", rows), Policy(quasi=COLUMNS, things_known=2))
+        found = unveil.assess(
+            written(tmp_path / f"t{seed}.csv", rows), Policy(quasi=COLUMNS, settings={"linkage": {"known": 2}})
+        )
         assert found["linkage.success"].method == "exact"
         curve, bound = found["linkage.success"].curves[0], found["linkage.success_bound"].curves[0]
         assert isinstance(curve, Curve)
@@ -313,7 +325,7 @@ def test_missing_values_are_no_protection(tmp_path: Path) -> None:
     assert found["linkage.success"].value == pytest.approx((98 + 1) / 108)
     assert found.verdict.decision == "protect first"
     assert found["linkage.success"].exposed[0].risk == 1
-    assert "Of 98 rows with fewer values all were known" in found["linkage.success"].sentence
+    assert "For 98 rows with fewer values, the attacker knew all of them." in found["linkage.success"].sentence
 
 
 @pytest.mark.parametrize(
@@ -321,11 +333,13 @@ def test_missing_values_are_no_protection(tmp_path: Path) -> None:
     [
         ({"agee": "2"}, "no column is called 'agee'"),
         ({"s": "2"}, "not among what an attacker may know"),
-        ({"a": "30d"}, "not all dates"),
-        ({"b": "2"}, "not all numbers"),
+        ({"a": "30d"}, "not all values are dates"),
+        ({"b": "2"}, "not all values are numbers"),
     ],
 )
 def test_comparisons_that_cannot_be_made(compare: dict[str, str], error: str, tmp_path: Path) -> None:
     rows = [(i, "x", 3, 4, 1) for i in range(6)]
     with pytest.raises(UnveilError, match=error):
-        unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS, compare=compare))
+        unveil.assess(
+            written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS, settings={"linkage": {"compare": compare}})
+        )

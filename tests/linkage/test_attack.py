@@ -17,38 +17,52 @@ from hypothesis import strategies as st
 
 from reference import naive_attack
 from unveil import Run, UnveilError, slices
+from unveil.intervals import estimate_mean
 from unveil.linkage.attack import adversaries as module
 from unveil.linkage.attack.adversaries import (
     Adversary,
-    bare,
-    bayesian,
-    eccentric,
-    entropic,
-    likeliest,
-    scoreboard,
-    smallest,
+    attributes_only_adversary,
+    bayesian_adversary,
+    eccentricity_adversary,
+    entropic_adversary,
+    least_support_adversary,
+    likeliest_adversary,
+    scoreboard_adversary,
 )
-from unveil.linkage.attack.auxiliary import Auxiliary, Knowledge, draw
-from unveil.linkage.attack.experiment import Attack, attack, attack_with
-from unveil.linkage.copies import copies
-from unveil.linkage.intervals import estimated
-from unveil.linkage.records import Records, records_of_codes, records_of_ratings
-from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
-from unveil.linkage.similarity import given as as_given
-from unveil.release.codes import encode
+from unveil.linkage.attack.auxiliary import Auxiliary, Knowledge, draw_knowledge
+from unveil.linkage.attack.experiment import Attack, attack_records, attack_with_knowledge
+from unveil.linkage.equal_records import count_copies
+from unveil.linkage.records import Records, records_from_codes, records_from_ratings
+from unveil.linkage.similarity import (
+    Similarity,
+    any_value,
+    equal_values,
+    linear_similarity,
+    same_category,
+    within_distance,
+)
+from unveil.linkage.similarity import custom_similarity as as_given
+from unveil.release.codes import encode_column
 
 Rows = Sequence[Sequence[float | None]]
 
 # Sets of bits for every attribute or for none, lists as soon as possible or never, the smallest slices, in threads.
 WAYS = (
-    {"_PLANED": 0.0},
-    {"_PLANED": 1e9, "_FEWEST": 1, "_FEW": 0.0},
-    {"_PLANED": 1e9, "_FEWEST": 4, "_WORK": 1},
-    {"_PLANED": 2.0, "_FEWEST": 1, "_FEW": 0.0, "_WORK": 1},
-    {"_PLANED": 0.0, "_WORK": 1},
+    {"_MAX_WORDS_PER_HOLDER": 0.0},
+    {"_MAX_WORDS_PER_HOLDER": 1e9, "_MIN_LIST": 1, "_LIST_RATIO": 0.0},
+    {"_MAX_WORDS_PER_HOLDER": 1e9, "_MIN_LIST": 4, "_SLICE_STEPS": 1},
+    {"_MAX_WORDS_PER_HOLDER": 2.0, "_MIN_LIST": 1, "_LIST_RATIO": 0.0, "_SLICE_STEPS": 1},
+    {"_MAX_WORDS_PER_HOLDER": 0.0, "_SLICE_STEPS": 1},
 )
 ways = st.sampled_from(WAYS)
-SIMILARITIES = (equal(), within(1), within(2, closed=False), linear(3), support(), category(lambda v: v % 2))
+SIMILARITIES = (
+    equal_values(),
+    within_distance(1),
+    within_distance(2, closed=False),
+    linear_similarity(3),
+    any_value(),
+    same_category(lambda v: v % 2),
+)
 
 
 @contextmanager
@@ -62,8 +76,8 @@ def computed(way: dict[str, float]) -> Iterator[None]:
 def made(rows: Rows, similarities: Sequence[Similarity] | Similarity = SIMILARITIES[0]) -> Records:
     columns = list(zip(*rows, strict=True))
     sims = [similarities] * len(columns) if isinstance(similarities, Similarity) else similarities
-    coded = {f"c{i}": encode(pa.chunked_array([pa.array(c, pa.float64())])) for i, c in enumerate(columns)}
-    return records_of_codes(coded, {f"c{i}": s for i, s in enumerate(sims)})
+    coded = {f"c{i}": encode_column(pa.chunked_array([pa.array(c, pa.float64())])) for i, c in enumerate(columns)}
+    return records_from_codes(coded, {f"c{i}": s for i, s in enumerate(sims)})
 
 
 def plain(records: Records) -> list[dict[int, int]]:
@@ -101,17 +115,18 @@ def expected(
     adversary: Adversary, records: Records, known: list[tuple[int, int]], columns: set[int]
 ) -> dict[int, float]:
     """What the reference does."""
-    rows, alike, sight = plain(records), sims(records), adversary.sight
+    rows, alike, sight = plain(records), sims(records), adversary.evidence
     if adversary.name in ("scoreboard", "smallest"):
-        return getattr(naive_attack, adversary.name)(rows, alike, known, sight.alpha)
+        attack = naive_attack.scoreboard_attack if adversary.name == "scoreboard" else naive_attack.smallest_candidates
+        return attack(rows, alike, known, sight.alpha)
     if adversary.name == "bare":
-        return naive_attack.bare(rows, alike, known)
+        return naive_attack.least_support_holders(rows, alike, known)
     if adversary.name == "eccentric":
-        return naive_attack.eccentric(rows, alike, known, adversary.phi)
+        return naive_attack.eccentricity_attack(rows, alike, known, adversary.phi)
     if adversary.name == "entropic":
-        return naive_attack.entropic(rows, alike, known)
-    function = getattr(naive_attack, adversary.name)
-    return function(rows, alike, known, sight.wrong, sight.elsewhere, sight.alpha, columns)
+        return naive_attack.entropy_attack(rows, alike, known)
+    attack = {"bayesian": naive_attack.bayesian_attack, "likeliest": naive_attack.likeliest_records}[adversary.name]
+    return attack(rows, alike, known, sight.wrong, sight.elsewhere, sight.alpha, columns)
 
 
 def things(known: Auxiliary, t: int, m: int) -> list[tuple[int, int]]:
@@ -120,20 +135,20 @@ def things(known: Auxiliary, t: int, m: int) -> list[tuple[int, int]]:
 
 
 ADVERSARIES = (
-    scoreboard(),
-    scoreboard(0.6),
-    smallest(),
-    smallest(0.6),
-    bare(),
-    eccentric(0),
-    eccentric(0.7),
-    entropic(),
-    bayesian(),
-    likeliest(),
-    bayesian(0.2),
-    likeliest(0.2),
-    bayesian(0.1, 0.3, 0.6),
-    likeliest(0.1, 0.3, 0.6),
+    scoreboard_adversary(),
+    scoreboard_adversary(0.6),
+    least_support_adversary(),
+    least_support_adversary(0.6),
+    attributes_only_adversary(),
+    eccentricity_adversary(0),
+    eccentricity_adversary(0.7),
+    entropic_adversary(),
+    bayesian_adversary(),
+    likeliest_adversary(),
+    bayesian_adversary(0.2),
+    likeliest_adversary(0.2),
+    bayesian_adversary(0.1, 0.3, 0.6),
+    likeliest_adversary(0.1, 0.3, 0.6),
 )
 
 
@@ -146,10 +161,10 @@ def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: 
     knowledge = data.draw(knowledges(records))
     sigma, ms = data.draw(st.sampled_from([0.25, 0.5, 1.0])), [1, 2, 4]
     chosen = data.draw(st.lists(st.sampled_from(ADVERSARIES), min_size=1, max_size=4, unique=True))
-    known = draw(records, np.arange(records.n), 4, np.random.default_rng(seed), knowledge)
+    known = draw_knowledge(records, np.arange(records.n), 4, np.random.default_rng(seed), knowledge)
     with computed(way):
-        found = attack_with(records, known, chosen, ms, sigma=sigma, sim=sim, least=0.6)
-        without = attack_with(records, known, chosen, ms)
+        found = attack_with_knowledge(records, known, chosen, ms, sigma=sigma, sim=sim, least=0.6)
+        without = attack_with_knowledge(records, known, chosen, ms)
     rows, alike, columns = plain(records), sims(records), set(known.columns.tolist())
     outcomes = iter(zip(found.outcomes, without.outcomes, strict=True))
     for adversary in chosen:
@@ -172,8 +187,8 @@ def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: 
                 assert outcome.similar[k] == pytest.approx(reached, abs=1e-7)
                 learned = sum(p * a for p, a in zip(output.values(), agree, strict=True))
                 assert outcome.learned[k] == pytest.approx(learned, abs=1e-6)
-                if adversary.sight.kind == "candidates":
-                    d_x = naive_attack.candidates(rows, alike, things(known, t, m), adversary.sight.alpha)
+                if adversary.evidence.kind == "candidates":
+                    d_x = naive_attack.fitting_records(rows, alike, things(known, t, m), adversary.evidence.alpha)
                     assert outcome.size[k] == len(d_x)
                 elif adversary.output == "any":
                     entropy = -sum(p * log(p) for p in output.values() if p > 0)
@@ -183,19 +198,21 @@ def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: 
 @settings(max_examples=40, deadline=None)
 @given(st.data(), tables(least=2), st.integers(0, 99))
 def test_the_order_of_rows_and_columns_changes_nothing(data: st.DataObject, records: Records, seed: int) -> None:
-    known = draw(records, np.arange(records.n), 3, np.random.default_rng(seed), data.draw(knowledges(records)))
+    known = draw_knowledge(
+        records, np.arange(records.n), 3, np.random.default_rng(seed), data.draw(knowledges(records))
+    )
     rows = np.array(data.draw(st.permutations(range(records.n))))
     columns = np.array(data.draw(st.permutations(range(records.c))))
-    other = records.only(rows).some(columns.tolist())
+    other = records.select(rows).select_attributes(columns.tolist())
     new_row, new_column = np.argsort(rows), np.append(np.argsort(columns), -1).astype(np.int32)
     moved = Auxiliary(
         new_row[known.targets], known.usable, new_column[known.attribute], known.value, new_column[known.columns]
     )
-    one = attack_with(records, known, ADVERSARIES, [1, 3], sigma=0.5)
-    two = attack_with(other, moved, ADVERSARIES, [1, 3], sigma=0.5)
+    one = attack_with_knowledge(records, known, ADVERSARIES, [1, 3], sigma=0.5)
+    two = attack_with_knowledge(other, moved, ADVERSARIES, [1, 3], sigma=0.5)
     for a, b in zip(one.outcomes, two.outcomes, strict=True):
         for name in ("row_found", "found", "size", "similar", "learned"):
-            if a.adversary.sight.kind == "candidates":
+            if a.adversary.evidence.kind == "candidates":
                 assert getattr(a, name).tolist() == getattr(b, name).tolist()
             assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
         assert a.success.value == pytest.approx(b.success.value, nan_ok=True)
@@ -205,13 +222,30 @@ def test_many_records_of_both_kinds_agree_with_the_reference() -> None:
     """More than one word of bits, long lists, and attributes with and without sets of bits at once."""
     rng = np.random.default_rng(5)
     table = np.where(rng.random((300, 8)) < 0.6, rng.integers(0, [2, 2, 3, 3, 5, 40, 100, 300], (300, 8)), np.nan)
-    records = made([[None if isnan(x) else x for x in row] for row in table], [equal()] * 6 + [within(20)] * 2)
-    known = draw(records, np.arange(300), 5, rng, Knowledge(wrong=0.1, elsewhere=0.1))
-    chosen, ms = (scoreboard(), smallest(), bare(), entropic(), likeliest(0.1, 0.1)), [1, 2, 5]
+    records = made(
+        [[None if isnan(x) else x for x in row] for row in table], [equal_values()] * 6 + [within_distance(20)] * 2
+    )
+    known = draw_knowledge(records, np.arange(300), 5, rng, Knowledge(wrong=0.1, elsewhere=0.1))
+    chosen, ms = (
+        (
+            scoreboard_adversary(),
+            least_support_adversary(),
+            attributes_only_adversary(),
+            entropic_adversary(),
+            likeliest_adversary(0.1, 0.1),
+        ),
+        [1, 2, 5],
+    )
     results = []
-    for way in ({}, {"_PLANED": 0.0}, {"_PLANED": 1e9}, {"_PLANED": 20.0, "_FEWEST": 1}, {"_WORK": 1}):
+    for way in (
+        {},
+        {"_MAX_WORDS_PER_HOLDER": 0.0},
+        {"_MAX_WORDS_PER_HOLDER": 1e9},
+        {"_MAX_WORDS_PER_HOLDER": 20.0, "_MIN_LIST": 1},
+        {"_SLICE_STEPS": 1},
+    ):
         with computed(way):
-            results.append(attack_with(records, known, chosen, ms, sigma=0.3))
+            results.append(attack_with_knowledge(records, known, chosen, ms, sigma=0.3))
     for other in results[1:]:
         for a, b in zip(results[0].outcomes, other.outcomes, strict=True):
             for name in ("row_found", "size", "similar", "learned"):
@@ -230,7 +264,7 @@ def test_many_records_of_both_kinds_agree_with_the_reference() -> None:
 def test_every_set_of_attributes_is_as_likely() -> None:
     """Chi-square over the 15 pairs of 6 attributes; 36.1 is exceeded once in a thousand times."""
     records = made([[1.0] * 6 + [None]] * 3)
-    known = draw(records, np.zeros(6_000, int), 4, np.random.default_rng(1))
+    known = draw_knowledge(records, np.zeros(6_000, int), 4, np.random.default_rng(1))
     pairs = Counter(frozenset(row[:2].tolist()) for row in known.attribute)
     assert len(pairs) == 15 and all(6 not in p and len(p) == 2 for p in pairs)
     assert sum((n - 400) ** 2 / 400 for n in pairs.values()) < 36.1
@@ -240,28 +274,28 @@ def test_every_set_of_attributes_is_as_likely() -> None:
 
 def test_one_order_serves_every_number_of_things() -> None:
     records = made([[1.0, 2.0, 3.0, None, 5.0, 6.0]] * 2)
-    few, many = (draw(records, [0, 1] * 20, m, np.random.default_rng(3)) for m in (5, 9))
+    few, many = (draw_knowledge(records, [0, 1] * 20, m, np.random.default_rng(3)) for m in (5, 9))
     assert many.most == 5 and few.attribute.tolist() == many.attribute.tolist()
-    errors = draw(records, [0, 1] * 20, 5, np.random.default_rng(3), Knowledge(wrong=0.5))
+    errors = draw_knowledge(records, [0, 1] * 20, 5, np.random.default_rng(3), Knowledge(wrong=0.5))
     assert errors.attribute.tolist() == few.attribute.tolist()
 
 
 def test_only_some_columns() -> None:
     records = made([[1.0, 2.0, None, 4.0], [1.0, None, None, None]])
-    known = draw(records, [0, 1], 3, np.random.default_rng(0), Knowledge(columns=("c3", "c2", "c1")))
+    known = draw_knowledge(records, [0, 1], 3, np.random.default_rng(0), Knowledge(columns=("c3", "c2", "c1")))
     assert known.usable.tolist() == [2, 0] and known.most == 2
     assert sorted(known.attribute[0].tolist()) == [1, 3] and known.attribute[1].tolist() == [-1, -1]
-    found = attack_with(records, known, [smallest()], [1, 2, 3])
+    found = attack_with_knowledge(records, known, [least_support_adversary()], [1, 2, 3])
     assert [(len(o.rows), o.excluded) for o in found.outcomes] == [(1, 1), (1, 1), (0, 2)]
-    with pytest.raises(UnveilError, match="there is no attribute x"):
-        draw(records, [0], 1, np.random.default_rng(0), Knowledge(columns=("x",)))
+    with pytest.raises(UnveilError, match="no attribute is called x"):
+        draw_knowledge(records, [0], 1, np.random.default_rng(0), Knowledge(columns=("x",)))
 
 
 def test_something_rare_is_known() -> None:
     """Supports 4, 3, 2, 2, 1: with τ = .5 of five attributes those of rank 3 and more, which are c2, c3 and c4."""
     rows = [[1.0, 1.0, 1.0, None, None], [1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, None, 1.0, None], [1.0] + [None] * 4]
     records = made(rows)
-    known = draw(records, [0, 1, 2, 3] * 500, 3, np.random.default_rng(0), Knowledge(rare=0.5))
+    known = draw_knowledge(records, [0, 1, 2, 3] * 500, 3, np.random.default_rng(0), Knowledge(rare=0.5))
     assert known.usable[:4].tolist() == [3, 5, 3, 0]
     first = Counter(known.attribute[1::4, 0].tolist())
     assert set(first) == {2, 3, 4} and all(abs(n - 500 / 3) < 45 for n in first.values())
@@ -269,7 +303,7 @@ def test_something_rare_is_known() -> None:
     # s̃ may contain the rare one: then one thing less is known; of m − 1 = 2 out of 3 that is so in 2/3
     short = float((known.attribute[0::4, 1:] < 0).any(axis=1).mean())
     assert abs(short - 2 / 3) < 0.1
-    assert draw(records, [0], 1, np.random.default_rng(0), Knowledge(rare=0.9)).usable.tolist() == [0]
+    assert draw_knowledge(records, [0], 1, np.random.default_rng(0), Knowledge(rare=0.9)).usable.tolist() == [0]
 
 
 def test_errors_come_as_often_as_said() -> None:
@@ -277,14 +311,14 @@ def test_errors_come_as_often_as_said() -> None:
     rows = [[float(x) for x in row] + [None] * 4 for row in np.random.default_rng(0).integers(0, 4, (40, 4))]
     rows += [[None] * 4 + [1.0, 2.0, 3.0, 1.0]]
     records = made(rows)
-    exact = draw(records, np.arange(40).repeat(50), 4, np.random.default_rng(1))
+    exact = draw_knowledge(records, np.arange(40).repeat(50), 4, np.random.default_rng(1))
     agree = np.mean([(np.bincount(column) ** 2).sum() / 1_600 for column in records.array[:40, :4].T])
     for know, moved, changed in (
         (Knowledge(elsewhere=0.25), 0.25, 0.0),
         (Knowledge(wrong=0.4), 0.0, 0.4 * (1 - agree)),
-        (Knowledge(noise=0.3, tolerance=within(1)), 0.0, 0.3),
+        (Knowledge(noise=0.3, tolerance=within_distance(1)), 0.0, 0.3),
     ):
-        known = draw(records, np.arange(40).repeat(50), 4, np.random.default_rng(1), know)
+        known = draw_knowledge(records, np.arange(40).repeat(50), 4, np.random.default_rng(1), know)
         away = known.attribute >= 4
         assert abs(away.mean() - moved) < 4 * (0.25 / 8_000) ** 0.5 and all(len(set(r)) == 4 for r in known.attribute)
         stayed = ~away
@@ -297,24 +331,26 @@ def test_errors_come_as_often_as_said() -> None:
 
 def test_noise_needs_values_that_are_alike() -> None:
     records = made([[1.0, 2.0], [1.0, 3.0]])
-    known = draw(records, [0, 1], 2, np.random.default_rng(0), Knowledge(noise=1.0))  # equal values only: no other
-    exact = draw(records, [0, 1], 2, np.random.default_rng(0))
+    known = draw_knowledge(
+        records, [0, 1], 2, np.random.default_rng(0), Knowledge(noise=1.0)
+    )  # equal values only: no other
+    exact = draw_knowledge(records, [0, 1], 2, np.random.default_rng(0))
     assert known.value.tolist() == exact.value.tolist()
 
 
 @pytest.mark.parametrize("name", ["elsewhere", "wrong", "noise"])
 def test_a_probability_is_one(name: str) -> None:
-    with pytest.raises(UnveilError, match=f"{name} is a probability"):
+    with pytest.raises(UnveilError, match=f"{name} must be a probability"):
         Knowledge(**{name: 1.5})
 
 
 def test_perturbed_records_have_the_same_support() -> None:
     both = made([[1.0, 2.0], [3.0, None], [1.5, 2.0], [None, 2.0]])
-    with pytest.raises(UnveilError, match="must have a value where"):
-        draw(both.only([0, 1]), [0], 1, np.random.default_rng(0), perturbed=both.only([2, 3]))
+    with pytest.raises(UnveilError, match="must have values exactly where"):
+        draw_knowledge(both.select([0, 1]), [0], 1, np.random.default_rng(0), perturbed=both.select([2, 3]))
     other = made([[1.5, 2.0], [3.0, None]])
     with pytest.raises(UnveilError, match="same codes"):
-        draw(both.only([0, 1]), [0], 1, np.random.default_rng(0), perturbed=other)
+        draw_knowledge(both.select([0, 1]), [0], 1, np.random.default_rng(0), perturbed=other)
 
 
 # ---- what theory says ------------------------------------------------------------------------------------------------
@@ -341,7 +377,7 @@ def test_nobody_who_knows_exact_values_does_better_than_the_smallest_candidate(r
     """All targets and all sets of two attributes, each with its probability: Â reaches the sum over everything that
     could be known of the highest joint probability, which is the most that anyone can."""
     records = Records(
-        records.indptr, records.attribute, records.value, records.names, records.values, (equal(),) * records.c
+        records.indptr, records.attribute, records.value, records.names, records.values, (equal_values(),) * records.c
     )
     rows = plain(records)
     drawn = [(t, s) for t, y in enumerate(rows) for s in combinations(sorted(y), 2)]
@@ -351,7 +387,12 @@ def test_nobody_who_knows_exact_values_does_better_than_the_smallest_candidate(r
     value = np.array([[rows[t][i] for i in s] for t, s in drawn], np.int32)
     targets = np.array([t for t, _ in drawn])
     known = Auxiliary(targets, records.support[targets], attributes, value, np.arange(records.c))
-    found = attack_with(records, known, [smallest(), likeliest(), bayesian(), scoreboard()], [2])
+    found = attack_with_knowledge(
+        records,
+        known,
+        [least_support_adversary(), likeliest_adversary(), bayesian_adversary(), scoreboard_adversary()],
+        [2],
+    )
     weight = np.array([1 / comb(len(rows[t]), 2) for t in targets])
     reached = [float(weight @ o.row_found) for o in found.outcomes]
     best = Counter[tuple[tuple[int, int], ...]]()
@@ -366,7 +407,7 @@ def test_scoreboard_succeeds_once_in_as_many_as_there_are_candidates() -> None:
     """Theorem 11: E[1/|D_x|], which is at least 1/E[|D_x|]."""
     rng = np.random.default_rng(2)
     records = made(rng.integers(0, 2, (60, 8)).astype(float).tolist())
-    for outcome in attack(records, [scoreboard()], [1, 3, 6], rng=rng).outcomes:
+    for outcome in attack_records(records, [scoreboard_adversary()], [1, 3, 6], rng=rng).outcomes:
         assert outcome.row_success.value == pytest.approx(float((1 / outcome.size).mean()))
         assert outcome.row_success.value >= 1 / outcome.mean_size
 
@@ -377,7 +418,7 @@ def test_scoreboard_succeeds_once_in_as_many_as_there_are_candidates() -> None:
 def pair(rows: Rows, perturbed: Rows, similarity: Similarity) -> tuple[Records, Records]:
     both = made([*rows, *perturbed], similarity)
     n = len(rows)
-    return both.only(np.arange(n)), both.only(np.arange(n, 2 * n))
+    return both.select(np.arange(n)), both.select(np.arange(n, 2 * n))
 
 
 def values(found: Attack) -> list[tuple[str, float, float]]:
@@ -388,9 +429,9 @@ def test_case_1_is_not_cured_by_least_support() -> None:
     n, c = 20, 6
     rows = [[float(k)] * c for k in range(1, n + 1)]
     between = [[2 * ((k + 1) // 2) - 0.5] * c for k in range(1, n + 1)]
-    records, perturbed = pair(rows, between, within(0.6, closed=False))
-    found = attack(
-        records, [scoreboard(0.6), smallest(0.6)], [1, 3, 6],
+    records, perturbed = pair(rows, between, within_distance(0.6, closed=False))
+    found = attack_records(
+        records, [scoreboard_adversary(0.6), least_support_adversary(0.6)], [1, 3, 6],
         rng=np.random.default_rng(0), perturbed=perturbed, sigma=0.1, sim="sum", least=0.6,
     )  # fmt: skip
     for name, success, similar in values(found):
@@ -403,10 +444,10 @@ def test_case_2_is_similar_up_to_a_half() -> None:
     n, c = 20, 8
     rows = [[k / 2] * c for k in range(1, n + 1)]
     between = [[(k + 1) // 2 - 0.25] * c for k in range(1, n + 1)]
-    records, perturbed = pair(rows, between, linear(1))
+    records, perturbed = pair(rows, between, linear_similarity(1))
     for sigma, reached in ((0.25, 1.0), (0.5, 1.0), (0.625, 0.5)):
-        found = attack(
-            records, [scoreboard(0.75), smallest(0.75)], [1, 4, 8],
+        found = attack_records(
+            records, [scoreboard_adversary(0.75), least_support_adversary(0.75)], [1, 4, 8],
             rng=np.random.default_rng(0), perturbed=perturbed, sigma=sigma, sim="sum",
         )  # fmt: skip
         for name, success, similar in values(found):
@@ -414,7 +455,7 @@ def test_case_2_is_similar_up_to_a_half() -> None:
     assert records.similarities[0].is_pseudometric(records.values[0])
 
 
-@pytest.mark.parametrize("similarity", [equal(), within(1, closed=False)])
+@pytest.mark.parametrize("similarity", [equal_values(), within_distance(1, closed=False)])
 def test_case_3_is_cured_by_least_support(similarity: Similarity) -> None:
     """A record of 100 attributes shows 15 of the first 19 only with probability C(19, 15)/C(100, 15) < 10⁻¹³."""
     n, c, short = 20, 100, 19
@@ -422,19 +463,30 @@ def test_case_3_is_cured_by_least_support(similarity: Similarity) -> None:
         [float(k)] * (c if long else short) + [None] * (0 if long else c - short) for k in range(n) for long in (0, 1)
     ]
     records = made(rows, similarity)
-    found = attack(
-        records, [scoreboard(), smallest(), likeliest()], [15], rng=np.random.default_rng(0), sigma=0.2, sim="sum"
+    found = attack_records(
+        records,
+        [scoreboard_adversary(), least_support_adversary(), likeliest_adversary()],
+        [15],
+        rng=np.random.default_rng(0),
+        sigma=0.2,
+        sim="sum",
     )
     assert values(found) == [("scoreboard", 0.75, 0.75), ("smallest", 1.0, 1.0), ("likeliest", 1.0, 1.0)]
     board = found.outcomes[0]
-    assert [(p.low, p.high, p.success.value) for p in board.by_support(2)] == [(19, 19, 0.5), (100, 100, 1.0)]
+    assert [(p.low, p.high, p.success.value) for p in board.success_by_support(2)] == [(19, 19, 0.5), (100, 100, 1.0)]
 
 
 def test_attributes_learned() -> None:
     """Corollary 5: whoever is named agrees with the target in what is known, at least."""
     rng = np.random.default_rng(4)
     records = made(rng.integers(0, 3, (80, 12)).astype(float).tolist())
-    found = attack(records, [scoreboard(), smallest(), eccentric(0)], [3, 6, 12], rng=rng, sigma=0.5)
+    found = attack_records(
+        records,
+        [scoreboard_adversary(), least_support_adversary(), eccentricity_adversary(0)],
+        [3, 6, 12],
+        rng=rng,
+        sigma=0.5,
+    )
     for outcome in found.outcomes[:6]:
         assert (outcome.learned >= outcome.known).all() and outcome.learned.mean() <= 12
         assert ((outcome.similar == 1) | (outcome.found < 1)).all()
@@ -445,13 +497,22 @@ def test_attributes_learned() -> None:
 
 def test_equal_records_count_as_found() -> None:
     records = made([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [None, None]])
-    assert copies(records).tolist() == [2, 2, 1, 1]
-    found = attack(
-        records, [scoreboard(), smallest(), eccentric(), eccentric(0), likeliest()], [2], rng=np.random.default_rng(0)
+    assert count_copies(records).tolist() == [2, 2, 1, 1]
+    found = attack_records(
+        records,
+        [
+            scoreboard_adversary(),
+            least_support_adversary(),
+            eccentricity_adversary(),
+            eccentricity_adversary(0),
+            likeliest_adversary(),
+        ],
+        [2],
+        rng=np.random.default_rng(0),
     )
     for outcome in found.outcomes:
         assert outcome.excluded == 1 and outcome.rows.tolist() == [0, 1, 2]
-        if outcome.adversary == eccentric():  # nobody stands out among equals
+        if outcome.adversary == eccentricity_adversary():  # nobody stands out among equals
             assert outcome.found.tolist()[:2] == [0, 0]
         else:
             assert outcome.found.tolist() == [1, 1, 1] and outcome.row_found.tolist() == [0.5, 0.5, 1]
@@ -460,28 +521,30 @@ def test_equal_records_count_as_found() -> None:
 
 def test_columns_with_one_value_tell_nothing() -> None:
     records = made([[7.0, 7.0]] * 5)
-    for outcome in attack(records, ADVERSARIES, [1, 2], rng=np.random.default_rng(0)).outcomes:
+    for outcome in attack_records(records, ADVERSARIES, [1, 2], rng=np.random.default_rng(0)).outcomes:
         nobody = outcome.adversary.phi > 0
         assert outcome.row_found == pytest.approx([0.0 if nobody else 0.2] * 5)
 
 
 def test_one_record_is_found() -> None:
-    for outcome in attack(made([[1.0, None]]), ADVERSARIES, [1, 2], rng=np.random.default_rng(0)).outcomes:
+    for outcome in attack_records(made([[1.0, None]]), ADVERSARIES, [1, 2], rng=np.random.default_rng(0)).outcomes:
         assert (outcome.found.tolist(), outcome.excluded) == (([1.0], 0) if outcome.known == 1 else ([], 1))
         assert outcome.baseline == 1 or not len(outcome.rows)
 
 
 @pytest.mark.parametrize("rows", [[[None, None]] * 3, [[None]]])
 def test_records_without_attributes_are_no_targets(rows: Rows) -> None:
-    for outcome in attack(made(rows), ADVERSARIES, [1], rng=np.random.default_rng(0), sigma=0.5).outcomes:
-        assert outcome.excluded == len(rows) and isnan(outcome.success.value) and outcome.by_support() == ()
+    for outcome in attack_records(made(rows), ADVERSARIES, [1], rng=np.random.default_rng(0), sigma=0.5).outcomes:
+        assert outcome.excluded == len(rows) and isnan(outcome.success.value) and outcome.success_by_support() == ()
         assert outcome.success.interval == (0, 1) and isnan(outcome.mean_size)
 
 
 def test_no_records_at_all() -> None:
     nothing = np.empty(0, np.int32)
-    records = Records(np.zeros(1, np.int64), nothing, nothing, ("a",), (pa.array([1]),), (equal(),))
-    assert all(not len(o.rows) for o in attack(records, ADVERSARIES, [1], rng=np.random.default_rng(0)).outcomes)
+    records = Records(np.zeros(1, np.int64), nothing, nothing, ("a",), (pa.array([1]),), (equal_values(),))
+    assert all(
+        not len(o.rows) for o in attack_records(records, ADVERSARIES, [1], rng=np.random.default_rng(0)).outcomes
+    )
 
 
 def test_nobody_has_what_is_known() -> None:
@@ -490,7 +553,13 @@ def test_nobody_has_what_is_known() -> None:
     known = Auxiliary(
         np.array([0]), np.array([2]), np.array([[0, 1]], np.int32), np.array([[0, 1]], np.int32), np.arange(2)
     )
-    found = attack_with(records, known, [scoreboard(), smallest(), likeliest(), bayesian(0.1)], [1, 2], sigma=0.5)
+    found = attack_with_knowledge(
+        records,
+        known,
+        [scoreboard_adversary(), least_support_adversary(), likeliest_adversary(), bayesian_adversary(0.1)],
+        [1, 2],
+        sigma=0.5,
+    )
     assert [o.found.tolist() for o in found.outcomes] == [
         [1],
         [0],
@@ -506,20 +575,20 @@ def test_nobody_has_what_is_known() -> None:
 
 def test_no_more_is_known_than_was_drawn() -> None:
     records = made([[1.0, 2.0, 3.0]] * 2)
-    known = draw(records, [0, 1], 2, np.random.default_rng(0))
-    with pytest.raises(UnveilError, match="no more than 2 things"):
-        attack_with(records, known, ms=[3])
-    assert attack_with(records, known, ms=[2, 4]).outcomes[1].excluded == 2
+    known = draw_knowledge(records, [0, 1], 2, np.random.default_rng(0))
+    with pytest.raises(UnveilError, match="only 2 things"):
+        attack_with_knowledge(records, known, ms=[3])
+    assert attack_with_knowledge(records, known, ms=[2, 4]).outcomes[1].excluded == 2
 
 
 def test_targets_may_be_chosen_or_drawn() -> None:
     records = made([[float(k), k % 2] for k in range(30)])
-    some = attack(records, ms=[1], rng=np.random.default_rng(0), targets=[3, 17]).outcomes[0]
+    some = attack_records(records, ms=[1], rng=np.random.default_rng(0), targets=[3, 17]).outcomes[0]
     assert some.rows.tolist() == [3, 17]
-    drawn = attack(records, ms=[1], rng=np.random.default_rng(0), targets=10).outcomes[0]
+    drawn = attack_records(records, ms=[1], rng=np.random.default_rng(0), targets=10).outcomes[0]
     assert len(set(drawn.rows.tolist())) == 10
-    assert len(attack(records, ms=[1], rng=np.random.default_rng(0), targets=99).outcomes[0].rows) == 30
-    again = attack(records, ms=[1], rng=np.random.default_rng(0), targets=10).outcomes[0]
+    assert len(attack_records(records, ms=[1], rng=np.random.default_rng(0), targets=99).outcomes[0].rows) == 30
+    again = attack_records(records, ms=[1], rng=np.random.default_rng(0), targets=10).outcomes[0]
     assert (again.rows.tolist(), again.found.tolist()) == (drawn.rows.tolist(), drawn.found.tolist())
 
 
@@ -529,10 +598,10 @@ def test_targets_may_be_chosen_or_drawn() -> None:
         ({"ms": []}, "things known must be 1 or more"),
         ({"ms": [0, 2]}, "things known must be 1 or more"),
         ({"targets": 0}, "at least one target"),
-        ({"targets": [7]}, "no such records"),
-        ({"targets": [-1]}, "no such records"),
+        ({"targets": [7]}, "record numbers from 0 to"),
+        ({"targets": [-1]}, "record numbers from 0 to"),
         ({"sigma": 2}, "between 0 and 1"),
-        ({"sigma": 0.5, "sim": "x"}, "compared by alike, sum and support"),
+        ({"sigma": 0.5, "sim": "x"}, "compare records by alike, sum and support"),
         ({"confidence": 1}, "confidence"),
         ({"knowledge": Knowledge(noise=0.5, alpha=0)}, "above 0"),
     ],
@@ -540,7 +609,7 @@ def test_targets_may_be_chosen_or_drawn() -> None:
 def test_what_cannot_be(arguments: dict, said: str) -> None:
     with pytest.raises(UnveilError, match=said):
         _ = (
-            attack(made([[1.0], [2.0]]), **{"ms": [1], "rng": np.random.default_rng(0), **arguments})
+            attack_records(made([[1.0], [2.0]]), **{"ms": [1], "rng": np.random.default_rng(0), **arguments})
             .outcomes[0]
             .success
         )
@@ -549,12 +618,12 @@ def test_what_cannot_be(arguments: dict, said: str) -> None:
 @pytest.mark.parametrize(
     ("adversary", "said"),
     [
-        (lambda: scoreboard(0), "above 0"),
-        (lambda: smallest(2), "at most 1"),
-        (lambda: eccentric(-1), "0 or more"),
-        (lambda: bayesian(1), "below 1"),
-        (lambda: likeliest(0, 0.1), "wrong values, too"),
-        (lambda: Knowledge(rare=2), "share of all"),
+        (lambda: scoreboard_adversary(0), "above 0"),
+        (lambda: least_support_adversary(2), "at most 1"),
+        (lambda: eccentricity_adversary(-1), "0 or more"),
+        (lambda: bayesian_adversary(1), "below 1"),
+        (lambda: likeliest_adversary(0, 0.1), "must also expect wrong values"),
+        (lambda: Knowledge(rare=2), "share from 0 to 1"),
     ],
 )
 def test_adversaries_that_cannot_be(adversary: object, said: str) -> None:
@@ -567,19 +636,24 @@ def test_adversaries_that_cannot_be(adversary: object, said: str) -> None:
 def test_a_function_does_what_it_says(records: Records, seed: int) -> None:
     """Those that are at most 1 apart, and those that are both even or both odd, which do not stand together."""
     ways = {
-        within(1): lambda a, b: float(abs(a - b) <= 1),
-        category(lambda v: v % 2): lambda a, b: float(a % 2 == b % 2),
+        within_distance(1): lambda a, b: float(abs(a - b) <= 1),
+        same_category(lambda v: v % 2): lambda a, b: float(a % 2 == b % 2),
     }
     array = [[records.values[i][int(v)].as_py() if v >= 0 else None for i, v in enumerate(r)] for r in records.array]
     for named, function in ways.items():
         one, two = (made(array, [sim] * records.c) for sim in (named, as_given(function)))
-        known = draw(one, np.arange(one.n), 3, np.random.default_rng(seed))
+        known = draw_knowledge(one, np.arange(one.n), 3, np.random.default_rng(seed))
         other = replace(known, value=np.array(
             [[-1 if i < 0 else two.values[i].to_pylist().index(one.values[i][int(v)].as_py())
               for i, v in zip(a, b, strict=True)] for a, b in zip(known.attribute, known.value, strict=True)], np.int32
         ).reshape(known.value.shape))  # fmt: skip
-        adversaries = [scoreboard(), smallest(), likeliest(0.1), entropic()]
-        found = [attack_with(r, k, adversaries, [1, 2, 3]).outcomes for r, k in ((one, known), (two, other))]
+        adversaries = [
+            scoreboard_adversary(),
+            least_support_adversary(),
+            likeliest_adversary(0.1),
+            entropic_adversary(),
+        ]
+        found = [attack_with_knowledge(r, k, adversaries, [1, 2, 3]).outcomes for r, k in ((one, known), (two, other))]
         for a, b in zip(*found, strict=True):
             assert a.row_found == pytest.approx(b.row_found) and a.size == pytest.approx(b.size)
 
@@ -591,31 +665,35 @@ def test_a_function_does_what_it_says(records: Records, seed: int) -> None:
 )
 def test_functions_that_kernels_cannot_compare_are_refused(function: Callable[[float, float], float]) -> None:
     records = made([[float(v)] for v in range(6)], as_given(function))
-    with pytest.raises(UnveilError, match="only if it says 0 or 1, and values that are alike stand together"):
-        attack(records, ms=[1], rng=np.random.default_rng(0))
+    with pytest.raises(UnveilError, match="only if it is always 0 or 1 and similar values are consecutive"):
+        attack_records(records, ms=[1], rng=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("adversary", [scoreboard(), entropic()])
+@pytest.mark.parametrize("adversary", [scoreboard_adversary(), entropic_adversary()])
 def test_it_can_be_stopped(adversary: Adversary, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "THREADS", threads)
+    monkeypatch.setattr(slices, "MAX_THREADS", threads)
     records, done = made([[float(k), k % 3] for k in range(64)]), list[float]()
     run = Run(progress=lambda doing, fraction: (done.append(fraction or 0), run.cancelled.set()))
-    with computed({"_WORK": 1}), pytest.raises(KeyboardInterrupt):
-        attack(records, [adversary], [1], rng=np.random.default_rng(0), run=run)
+    with computed({"_SLICE_STEPS": 1}), pytest.raises(KeyboardInterrupt):
+        attack_records(records, [adversary], [1], rng=np.random.default_rng(0), run=run)
     assert len(done) < 64
 
 
 def test_ratings_with_few_per_person(monkeypatch: pytest.MonkeyPatch) -> None:
     user, film = np.arange(400).repeat(3), np.random.default_rng(0).integers(0, 150, 1200)
     key = np.unique(user * 150 + film)
-    coded = (encode(pa.chunked_array([pa.array(x)])) for x in (key // 150, key % 150, key % 5))
-    records = records_of_ratings(*coded)
-    assert not records.dense
-    with computed({"_WORK": 1}):
-        one = attack(records, [smallest(), bare()], [1, 2, 3], rng=np.random.default_rng(0))
-        monkeypatch.setattr(slices, "THREADS", 1)
-        two = attack(records, [smallest(), bare()], [1, 2, 3], rng=np.random.default_rng(0))
+    coded = (encode_column(pa.chunked_array([pa.array(x)])) for x in (key // 150, key % 150, key % 5))
+    records = records_from_ratings(*coded)
+    assert not records.is_dense
+    with computed({"_SLICE_STEPS": 1}):
+        one = attack_records(
+            records, [least_support_adversary(), attributes_only_adversary()], [1, 2, 3], rng=np.random.default_rng(0)
+        )
+        monkeypatch.setattr(slices, "MAX_THREADS", 1)
+        two = attack_records(
+            records, [least_support_adversary(), attributes_only_adversary()], [1, 2, 3], rng=np.random.default_rng(0)
+        )
     for a, b in zip(one.outcomes, two.outcomes, strict=True):
         assert a.found.tolist() == b.found.tolist()
     assert one.outcomes[0].success.value < one.outcomes[1].success.value < 1
@@ -630,7 +708,7 @@ def test_intervals_cover_the_mean() -> None:
     if each does with .9, and nearly all of the sure ones."""
     rng, wilson, sure = np.random.default_rng(6), 0, 0
     for _ in range(400):
-        found = estimated(rng.choice([0.0, 0.5, 1.0], 60, p=[0.2, 0.2, 0.6]), 0.9)
+        found = estimate_mean(rng.choice([0.0, 0.5, 1.0], 60, p=[0.2, 0.2, 0.6]), 0.9)
         wilson += found.interval[0] <= 0.7 <= found.interval[1]
         sure += found.sure[0] <= 0.7 <= found.sure[1]
         assert found.interval[1] - found.interval[0] < found.sure[1] - found.sure[0]
@@ -639,10 +717,10 @@ def test_intervals_cover_the_mean() -> None:
 
 def test_wilsons_interval() -> None:
     """Of the document's 150 targets, 110 found: .657 to .798."""
-    found = estimated([1] * 110 + [0] * 40)
+    found = estimate_mean([1] * 110 + [0] * 40)
     assert found.interval == pytest.approx((0.6574, 0.7977), abs=1e-4)
-    assert estimated([1.0] * 150).interval == pytest.approx((0.97503, 1), abs=1e-5)
-    assert estimated([0.5]).sure == (0, 1) and estimated([]).count == 0
+    assert estimate_mean([1.0] * 150).interval == pytest.approx((0.97503, 1), abs=1e-5)
+    assert estimate_mean([0.5]).sure == (0, 1) and estimate_mean([]).count == 0
 
 
 def test_posterior_is_calibrated() -> None:
@@ -652,17 +730,18 @@ def test_posterior_is_calibrated() -> None:
     table = np.where(rng.random((300, 10)) < rng.random((300, 1)), rng.integers(0, 3, (300, 10)), np.nan)
     records = made([[None if isnan(x) else x for x in row] for row in table])
     targets = rng.integers(0, 300, 3_000)
-    outcomes = attack(
-        records, [bayesian(0.2, 0.1), likeliest(0.2, 0.1), scoreboard(), smallest(), entropic(), eccentric(0)], [3],
+    outcomes = attack_records(
+        records, [bayesian_adversary(0.2, 0.1), likeliest_adversary(0.2, 0.1), scoreboard_adversary(),
+        least_support_adversary(), entropic_adversary(), eccentricity_adversary(0)], [3],
         rng=rng, targets=targets, knowledge=Knowledge(wrong=0.2, elsewhere=0.1),
     ).outcomes  # fmt: skip
     best = outcomes[1].row_success.value
     assert all(o.row_success.value <= best + 0.02 for o in outcomes)
     # Σ over records of P(y | x)² is what drawing from the posterior achieves on average, given x
-    known = draw(records, targets[:200], 3, np.random.default_rng(1), Knowledge(wrong=0.2, elsewhere=0.1))
+    known = draw_knowledge(records, targets[:200], 3, np.random.default_rng(1), Knowledge(wrong=0.2, elsewhere=0.1))
     rows, alike, columns = plain(records), sims(records), set(known.columns.tolist())
     gap = []
     for t in np.flatnonzero(known.usable >= 3)[:60]:
-        output = naive_attack.bayesian(rows, alike, things(known, t, 3), 0.2, 0.1, 1.0, columns)
+        output = naive_attack.bayesian_attack(rows, alike, things(known, t, 3), 0.2, 0.1, 1.0, columns)
         gap.append(output[int(known.targets[t])] - sum(p * p for p in output.values()))
     assert abs(np.mean(gap)) < 4 * np.std(gap) / len(gap) ** 0.5

@@ -17,19 +17,27 @@ from hypothesis import strategies as st
 
 from reference import naive_link
 from unveil.errors import UnveilError
-from unveil.linkage.link import kinds as kinds_module
-from unveil.linkage.link.assigned import assigned
-from unveil.linkage.link.matches import Linkage, link
-from unveil.linkage.link.mistakes import estimated_mistakes
-from unveil.linkage.link.one_to_one import one_to_one
-from unveil.linkage.link.paired import Paired, paired, records_of_both
-from unveil.linkage.link.possible import candidate_rows, possible
-from unveil.linkage.link.quality import calibration, quality, quality_of_assigned
-from unveil.linkage.link.scores import KEPT
-from unveil.linkage.similarity import Similarity, category, days, equal, linear, support, within
-from unveil.linkage.similarity import given as given_by
-from unveil.release.codes import Codes, encode
-from unveil.release.meaning import meaning
+from unveil.linkage.link import row_kinds as kinds_module
+from unveil.linkage.link.assignment import assign_links
+from unveil.linkage.link.best_match import Linkage, link_people
+from unveil.linkage.link.candidates import count_candidates, find_candidates
+from unveil.linkage.link.error_rates import estimate_error_rates
+from unveil.linkage.link.file_pair import FilePair, pair_files, records_from_both
+from unveil.linkage.link.link_quality import assignment_quality, calibration, match_quality
+from unveil.linkage.link.one_to_one import one_to_one_chances
+from unveil.linkage.link.row_scores import MIN_POSTERIOR
+from unveil.linkage.similarity import (
+    Similarity,
+    any_value,
+    equal_values,
+    linear_similarity,
+    same_category,
+    within_days,
+    within_distance,
+)
+from unveil.linkage.similarity import custom_similarity as given_by
+from unveil.release.codes import Codes, encode_column
+from unveil.release.label_matching import match_labels
 from unveil.run import Run
 
 Rows = Sequence[Sequence[Any]]
@@ -38,25 +46,25 @@ Rows = Sequence[Sequence[Any]]
 def columns(rows: Rows, names: Sequence[str], types: Mapping[str, pa.DataType] | None = None) -> dict[str, Codes]:
     kinds = types or {}
     return {
-        name: encode(pa.chunked_array([pa.array([row[i] for row in rows], kinds.get(name, pa.int64()))]))
+        name: encode_column(pa.chunked_array([pa.array([row[i] for row in rows], kinds.get(name, pa.int64()))]))
         for i, name in enumerate(names)
     }
 
 
-def pair(rows: Rows, people: Rows, sims: Mapping[str, Similarity], **options: Any) -> Paired:
+def pair(rows: Rows, people: Rows, sims: Mapping[str, Similarity], **options: Any) -> FilePair:
     names = list(sims)
-    return paired(*records_of_both(columns(rows, names), columns(people, names), sims), **options)
+    return pair_files(*records_from_both(columns(rows, names), columns(people, names), sims), **options)
 
 
 # ---- against the slow way --------------------------------------------------------------------------------------------
 
 SIMS: dict[str, Similarity] = {
-    "same": equal(),
-    "near": within(1),
-    "less": within(2, closed=False),
-    "graded": linear(3),
-    "there": support(),
-    "parity": category(lambda v: v % 2),
+    "same": equal_values(),
+    "near": within_distance(1),
+    "less": within_distance(2, closed=False),
+    "graded": linear_similarity(3),
+    "there": any_value(),
+    "parity": same_category(lambda v: v % 2),
     "made": given_by(lambda a, b: 1.0 if a == b else 0.5 if abs(a - b) == 2 else 0.0),
 }
 PLAIN: dict[str, naive_link.Sim] = {
@@ -78,7 +86,7 @@ def two_files(draw: st.DrawFn, most: int = 8) -> tuple[list[str], list[list[int 
     return names, draw(st.lists(record, min_size=1, max_size=most)), draw(st.lists(record, max_size=most))
 
 
-def made(files: tuple[list[str], Rows, Rows], differ: bool) -> Paired:
+def made(files: tuple[list[str], Rows, Rows], differ: bool) -> FilePair:
     names, rows, people = files
     return pair(rows, people, {name: SIMS[name] for name in names}, nulls="differ" if differ else "unknown")
 
@@ -88,11 +96,11 @@ def made(files: tuple[list[str], Rows, Rows], differ: bool) -> Paired:
 def test_candidates_are_the_rows_that_nothing_rules_out(files: Any, least: float, differ: bool) -> None:
     names, rows, people = files
     sides = made(files, differ)
-    found = possible(sides, least)
-    expected = [naive_link.candidates(x, rows, [PLAIN[n] for n in names], least, differ) for x in people]
+    found = find_candidates(sides, least)
+    expected = [naive_link.possible_rows(x, rows, [PLAIN[n] for n in names], least, differ) for x in people]
     assert [found.rows(i).tolist() for i in range(len(people))] == expected
     assert found.counts.tolist() == [len(rows) for rows in expected]
-    assert candidate_rows(sides, least).tolist() == found.counts.tolist()
+    assert count_candidates(sides, least).tolist() == found.counts.tolist()
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,10 +118,10 @@ def test_scores_and_posterior_are_those_over_all_rows(
     names, rows, people = files
     with pytest.MonkeyPatch.context() as patch:
         if not by_kind:
-            patch.setattr(kinds_module, "_TRIED", 0)
-        found = link(made(files, differ), scoring=scoring, errors=errors, outside=outside)
+            patch.setattr(kinds_module, "_MAX_TRIED", 0)
+        found = link_people(made(files, differ), scoring=scoring, errors=errors, outside=outside)
     for i, person in enumerate(people):
-        slow = naive_link.linked(person, rows, [PLAIN[n] for n in names], scoring, errors, outside, differ)
+        slow = naive_link.link_person(person, rows, [PLAIN[n] for n in names], scoring, errors, outside, differ)
         assert found.score[i] == pytest.approx(max(slow.score), abs=1e-9)
         assert found.outside[i] == pytest.approx(slow.outside, abs=1e-9)
         if slow.second is None:
@@ -141,21 +149,21 @@ def check_kept(found: Linkage, person: int, slow: naive_link.Found, rows: int) -
             assert held[0] == pytest.approx(slow.posterior[row], abs=1e-9)
             assert held[1] == pytest.approx(slow.score[row], abs=1e-9)
         elif slow.likelihood[row] > nothing:
-            assert slow.posterior[row] < KEPT + 1e-9
+            assert slow.posterior[row] < MIN_POSTERIOR + 1e-9
 
 
 @settings(max_examples=60, deadline=None)
 @given(two_files(most=5), st.booleans())
 def test_one_to_one_is_the_share_of_assignments(files: Any, differ: bool) -> None:
     names, rows, people = files
-    found = one_to_one(possible(made(files, differ)))
-    fits = [naive_link.candidates(x, rows, [PLAIN[n] for n in names], 1.0, differ) for x in people]
+    found = one_to_one_chances(find_candidates(made(files, differ)))
+    fits = [naive_link.possible_rows(x, rows, [PLAIN[n] for n in names], 1.0, differ) for x in people]
     expected = naive_link.one_to_one(fits, len(rows))
     for i in range(len(people)):
-        assert found.of([i] * len(rows), range(len(rows))).tolist() == pytest.approx(expected[i], abs=1e-9)
-        assert found.chance[i] == pytest.approx(max(expected[i]), abs=1e-9)
+        assert found.link_chances([i] * len(rows), range(len(rows))).tolist() == pytest.approx(expected[i], abs=1e-9)
+        assert found.best_chance[i] == pytest.approx(max(expected[i]), abs=1e-9)
         assert found.best[i] == -1 if not fits[i] else expected[i][found.best[i]] == pytest.approx(max(expected[i]))
-    assert found.expected == pytest.approx(sum(p * p for own in expected for p in own), abs=1e-9)
+    assert found.expected_random == pytest.approx(sum(p * p for own in expected for p in own), abs=1e-9)
     assert found.placed == round(sum(p for own in expected for p in own)) and found.method == "exact"
 
 
@@ -163,19 +171,19 @@ def test_one_to_one_is_the_share_of_assignments(files: Any, differ: bool) -> Non
 @given(two_files(most=5), st.sampled_from([0.0, 0.3]), st.sampled_from([0.5, 1.0, 4.0]))
 def test_the_assignment_is_the_best_of_all(files: Any, outside: float, odds: float) -> None:
     names, rows, people = files
-    found = link(made(files, False), outside=outside)
-    links = assigned(found, odds)
+    found = link_people(made(files, False), outside=outside)
+    links = assign_links(found, odds)
     share = max(outside, 1 / (max(1, len(people)) + 1))
     offset = log((1 - share) / share / len(rows))
     worth = []
     for person in people:
-        slow = naive_link.linked(person, rows, [PLAIN[n] for n in names], outside=outside)
+        slow = naive_link.link_person(person, rows, [PLAIN[n] for n in names], outside=outside)
         nothing = sum(log(0.05) for x in person if x is not None)
         good = {
             k: slow.likelihood[k] + offset
             for k in range(len(rows))
             if slow.likelihood[k] + offset >= max(0.0, log(odds))
-            and slow.posterior[k] >= KEPT
+            and slow.posterior[k] >= MIN_POSTERIOR
             and slow.likelihood[k] > nothing + 1e-9
         }
         worth.append(good)
@@ -195,7 +203,7 @@ def test_order_does_not_matter(files: Any, random: Any) -> None:
     random.shuffle(to_people)
     first = made(files, False)
     second = made((names, [rows[k] for k in to_rows], [people[k] for k in to_people]), False)
-    one, two = link(first), link(second)
+    one, two = link_people(first), link_people(second)
     for field in ("score", "second", "eccentricity", "posterior", "outside", "ties", "candidates"):
         assert np.array_equal(getattr(one, field)[to_people], getattr(two, field), equal_nan=True)
     for i, person in enumerate(to_people):  # the best row is of the same class, of which it is the first
@@ -203,7 +211,7 @@ def test_order_does_not_matter(files: Any, random: Any) -> None:
         assert content == [tuple(rows[to_rows[two.best[i]]]) if two.best[i] >= 0 else None]
     true = list(zip(range(min(len(rows), len(people))), range(len(rows)), strict=False))
     moved = [(to_people.index(i), to_rows.index(k)) for i, k in true]
-    both = (quality(found, *split(pairs)) for found, pairs in ((one, true), (two, moved)))
+    both = (match_quality(found, *split(pairs)) for found, pairs in ((one, true), (two, moved)))
     first_quality, second_quality = both
     assert first_quality.links == second_quality.links
     assert first_quality.right == pytest.approx(second_quality.right)
@@ -219,55 +227,65 @@ CARS = [["32", "Chinese", "Toyota"], ["34", "Chinese", "Toyota"], ["31", "Indian
 JOHN, MARY, BOB = [None, "Chinese", "Toyota"], ["30-35", None, None], [None, None, None]
 
 
-def cars(people: Rows) -> Paired:
+def cars(people: Rows) -> FilePair:
     names, text = ("age", "ethnicity", "car"), dict.fromkeys(("age", "ethnicity", "car"), pa.string())
-    sides = records_of_both(columns(CARS, names, text), columns(people, names, text))
-    return paired(*sides, labels={"age": meaning})
+    sides = records_from_both(columns(CARS, names, text), columns(people, names, text))
+    return pair_files(*sides, labels={"age": match_labels})
 
 
 def test_john_mary_and_bob() -> None:
     """Document 003 §8.1. John is row 0 or 1; Mary one of 0, 1, 2 that he is not; Bob one of the two that are left:
     2 · 2 · 2 assignments."""
     sides = cars([JOHN, MARY, BOB])
-    fits = possible(sides)
+    fits = find_candidates(sides)
     assert [fits.rows(i).tolist() for i in range(3)] == [[0, 1], [0, 1, 2], [0, 1, 2, 3]]
-    found = one_to_one(fits)
-    assert found.of([0] * 4, range(4)).tolist() == pytest.approx([1 / 2, 1 / 2, 0, 0])
-    assert found.of([1] * 4, range(4)).tolist() == pytest.approx([1 / 4, 1 / 4, 1 / 2, 0])
-    assert found.of([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
+    found = one_to_one_chances(fits)
+    assert found.link_chances([0] * 4, range(4)).tolist() == pytest.approx([1 / 2, 1 / 2, 0, 0])
+    assert found.link_chances([1] * 4, range(4)).tolist() == pytest.approx([1 / 4, 1 / 4, 1 / 2, 0])
+    assert found.link_chances([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
     assert found.method == "exact" and found.placed == 3
-    assert found.expected == pytest.approx(39 / 32) and found.expected_best == pytest.approx(3 / 2)
-    assert found.of([0, 1, 2], [0, 2, 3]).sum() == pytest.approx(3 / 2)  # cracks, if that is the truth
+    assert found.expected_random == pytest.approx(39 / 32) and found.expected_best == pytest.approx(3 / 2)
+    assert found.link_chances([0, 1, 2], [0, 2, 3]).sum() == pytest.approx(3 / 2)  # cracks, if that is the truth
     assert "3 of 3 people" in repr(found)
 
 
 def test_everyone_is_known_and_more_people_than_rows() -> None:
-    everyone = one_to_one(possible(cars([JOHN, MARY, BOB, BOB])))
-    assert everyone.of([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
-    crowd = one_to_one(possible(cars([JOHN] * 5)))
-    assert crowd.placed == 2 and crowd.of(range(5), [0] * 5).tolist() == pytest.approx([1 / 5] * 5)
+    everyone = one_to_one_chances(find_candidates(cars([JOHN, MARY, BOB, BOB])))
+    assert everyone.link_chances([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
+    crowd = one_to_one_chances(find_candidates(cars([JOHN] * 5)))
+    assert crowd.placed == 2 and crowd.link_chances(range(5), [0] * 5).tolist() == pytest.approx([1 / 5] * 5)
     ford = [None, "Indian", "Ford"]
-    rivals = one_to_one(possible(cars([ford, ford, MARY])))  # one of the first two is left out, Mary is 0 or 1
+    rivals = one_to_one_chances(
+        find_candidates(cars([ford, ford, MARY]))
+    )  # one of the first two is left out, Mary is 0 or 1
     assert rivals.placed == 2
-    assert rivals.of([0, 1, 2, 2, 2], [2, 2, 0, 1, 2]).tolist() == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2, 0])
+    assert rivals.link_chances([0, 1, 2, 2, 2], [2, 2, 0, 1, 2]).tolist() == pytest.approx(
+        [1 / 2, 1 / 2, 1 / 2, 1 / 2, 0]
+    )
 
 
 def test_posterior_by_hand() -> None:
     """Sex of three rows f, f, m; what is known is wrong in one case of ten. G(m) = 1/3: the likelihood ratio of the man
     is .1 + .9 · 3 = 2.8, of a woman .1; together 3."""
-    found = link(pair([[0], [0], [1]], [[1]], {"sex": equal()}), errors=0.1)
+    found = link_people(pair([[0], [0], [1]], [[1]], {"sex": equal_values()}), errors=0.1)
     assert found.best.tolist() == [2] and found.posterior[0] == pytest.approx(2.8 / 3)
     assert found.score[0] == pytest.approx(log(3)) and found.second[0] == 0
     assert found.eccentricity[0] == pytest.approx(3 / 2**0.5)  # scores 0, 0, s: σ = s √2/3
-    outside = link(pair([[0], [0], [1]], [[1]], {"sex": equal()}), errors=0.1, outside=0.5)
+    outside = link_people(pair([[0], [0], [1]], [[1]], {"sex": equal_values()}), errors=0.1, outside=0.5)
     assert outside.posterior[0] == pytest.approx(2.8 / 6) and outside.outside[0] == pytest.approx(1 / 2)
-    assert found.expected_links == pytest.approx(2.8 / 3) and found.alone == 1 and found.without == 0
+    assert (
+        found.expected_links == pytest.approx(2.8 / 3)
+        and found.people_with_one_candidate == 1
+        and found.people_without_candidates == 0
+    )
 
 
 def test_scoreboard_rh_weighs_rare_attributes() -> None:
     """Film 0 was rated by all four, film 1 by two: weights 1/ln 4 and 1/ln 2."""
     rows = [[5, 5], [5, None], [1, 5], [4, None]]
-    found = link(pair(rows, [[5, 5], [4, 5]], {"a": equal(), "b": equal()}, nulls="differ"), scoring="support")
+    found = link_people(
+        pair(rows, [[5, 5], [4, 5]], {"a": equal_values(), "b": equal_values()}, nulls="differ"), scoring="support"
+    )
     assert found.best.tolist()[0] == 0
     assert found.score.tolist() == pytest.approx([1 / log(4) + 1 / log(2), 1 / log(2)])
     assert found.second.tolist() == pytest.approx([1 / log(2)] * 2)
@@ -276,25 +294,25 @@ def test_scoreboard_rh_weighs_rare_attributes() -> None:
 
 def test_a_null_rules_nothing_out_or_everything() -> None:
     rows, people = [[1], [None], [2]], [[1]]
-    assert possible(pair(rows, people, {"a": equal()})).rows(0).tolist() == [0, 1]
-    assert possible(pair(rows, people, {"a": equal()}, nulls="differ")).rows(0).tolist() == [0]
+    assert find_candidates(pair(rows, people, {"a": equal_values()})).rows(0).tolist() == [0, 1]
+    assert find_candidates(pair(rows, people, {"a": equal_values()}, nulls="differ")).rows(0).tolist() == [0]
 
 
 def test_days_and_labels() -> None:
     born = [[date(1990, 1, 1)], [date(1990, 3, 1)], [None]]
     sides = [columns(side, ["born"], {"born": pa.date32()}) for side in (born, [[date(1990, 1, 20)]])]
-    assert possible(paired(*records_of_both(*sides, {"born": days(30)}))).rows(0).tolist() == [0, 2]
+    assert find_candidates(pair_files(*records_from_both(*sides, {"born": within_days(30)}))).rows(0).tolist() == [0, 2]
     text = {"age": pa.string(), "zip": pa.string()}
     rows = [["30-39", "476**"], ["*", "47677"], ["20-29", "*"], ["30-39", "479**"]]
     sides = [columns(side, list(text), text) for side in (rows, [["34", "47677"], ["22", "47900"], ["25", None]])]
-    found = possible(paired(*records_of_both(*sides), labels={"age": meaning, "zip": meaning}))
+    found = find_candidates(pair_files(*records_from_both(*sides), labels={"age": match_labels, "zip": match_labels}))
     assert [found.rows(i).tolist() for i in range(3)] == [[0, 1], [2], [1, 2]]
 
 
 def test_numbers_and_text_meet() -> None:
     def sides(first: pa.Array, second: pa.Array) -> list[list[int]]:
-        made = ({"a": encode(pa.chunked_array([side]))} for side in (first, second))
-        found = possible(paired(*records_of_both(*made)))
+        made = ({"a": encode_column(pa.chunked_array([side]))} for side in (first, second))
+        found = find_candidates(pair_files(*records_from_both(*made)))
         return [found.rows(i).tolist() for i in range(len(second))]
 
     assert sides(pa.array([30, 40]), pa.array(["40", "x", None])) == [[1], [], [0, 1]]
@@ -309,96 +327,100 @@ def test_numbers_and_text_meet() -> None:
 
 
 def test_duplicates_share_what_is_true_of_them() -> None:
-    sides = pair([[1], [1], [2]], [[1], [1], [3]], {"a": equal()})
+    sides = pair([[1], [1], [2]], [[1], [1], [3]], {"a": equal_values()})
     assert sides.rows.n == 2 and sides.people.n == 2 and "3 known people (2 different)" in repr(sides)
-    found = link(sides, errors=0.0)
+    found = link_people(sides, errors=0.0)
     assert found.best.tolist() == [0, 0, -1] and found.ties.tolist() == [2, 2, 3]
     assert found.posterior.tolist() == pytest.approx([1 / 2, 1 / 2, 0]) and found.candidates.tolist() == [2, 2, 0]
-    assert found.eccentricity.tolist() == [0, 0, 0] and found.without == 1
-    together = one_to_one(possible(sides))
-    assert together.of([0, 0, 1], [0, 1, 0]).tolist() == pytest.approx([1 / 2] * 3) and together.placed == 2
-    half = quality(found, [0, 1], [0, 1], [0, 1])
+    assert found.eccentricity.tolist() == [0, 0, 0] and found.people_without_candidates == 1
+    together = one_to_one_chances(find_candidates(sides))
+    assert together.link_chances([0, 0, 1], [0, 1, 0]).tolist() == pytest.approx([1 / 2] * 3) and together.placed == 2
+    half = match_quality(found, [0, 1], [0, 1], [0, 1])
     assert (half.links, half.right, half.true) == (2, pytest.approx(1.0), 2) and half.expected == pytest.approx(0.5)
-    links = assigned(found, 0.5)
-    assert links.total == 2 and links.of([0, 1, 2], [0, 1, 2]).tolist() == pytest.approx([1 / 2, 1 / 2, 0])
+    links = assign_links(found, 0.5)
+    assert links.total == 2 and links.link_chances([0, 1, 2], [0, 1, 2]).tolist() == pytest.approx([1 / 2, 1 / 2, 0])
 
 
 def test_nobody_nothing_and_one() -> None:
-    none = link(pair([[1], [2]], [], {"a": equal()}))
-    assert none.n == 0 and none.expected_links == 0 and none.linked().tolist() == []
-    assert assigned(none).total == 0 and one_to_one(possible(none.paired)).placed == 0
-    assert quality(none, [], []).f1 == 1
-    empty = pair([], [[1], [None]], {"a": equal()})
-    found = link(empty)
+    none = link_people(pair([[1], [2]], [], {"a": equal_values()}))
+    assert none.n == 0 and none.expected_links == 0 and none.likely_matches().tolist() == []
+    assert assign_links(none).total == 0 and one_to_one_chances(find_candidates(none.paired)).placed == 0
+    assert match_quality(none, [], []).f1 == 1
+    empty = pair([], [[1], [None]], {"a": equal_values()})
+    found = link_people(empty)
     assert found.best.tolist() == [-1, -1] and found.outside.tolist() == [1, 1] and found.candidates.tolist() == [0, 0]
-    assert one_to_one(possible(empty)).best.tolist() == [-1, -1] and assigned(found).total == 0
-    one = link(pair([[1]], [[1]], {"a": equal()}))
+    assert one_to_one_chances(find_candidates(empty)).best.tolist() == [-1, -1] and assign_links(found).total == 0
+    one = link_people(pair([[1]], [[1]], {"a": equal_values()}))
     assert one.posterior.tolist() == [0] and one.best.tolist() == [-1]  # a value that every row has tells nothing
-    assert isnan(one.second[0]) and one.eccentricity[0] == 0 and one.alone == 1
-    assert one_to_one(possible(one.paired)).chance.tolist() == [1]
-    blank = link(paired(*records_of_both({}, {})))
+    assert isnan(one.second[0]) and one.eccentricity[0] == 0 and one.people_with_one_candidate == 1
+    assert one_to_one_chances(find_candidates(one.paired)).best_chance.tolist() == [1]
+    blank = link_people(pair_files(*records_from_both({}, {})))
     assert blank.n == 0
 
 
 def test_nothing_is_known_of_anyone() -> None:
-    sides = pair([[1], [2], [3]], [[None], [None]], {"a": equal()})
-    found = link(sides)
+    sides = pair([[1], [2], [3]], [[None], [None]], {"a": equal_values()})
+    found = link_people(sides)
     assert found.best.tolist() == [-1, -1] and found.candidates.tolist() == [3, 3]
-    assert one_to_one(possible(sides)).of([0, 1], [0, 2]).tolist() == pytest.approx([1 / 3, 1 / 3])
+    assert one_to_one_chances(find_candidates(sides)).link_chances([0, 1], [0, 2]).tolist() == pytest.approx(
+        [1 / 3, 1 / 3]
+    )
 
 
 def test_budgets_are_told() -> None:
-    sides = pair([[k % 2, k] for k in range(20)], [[k % 2, None] for k in range(4)], {"a": equal(), "b": equal()})
+    sides = pair(
+        [[k % 2, k] for k in range(20)], [[k % 2, None] for k in range(4)], {"a": equal_values(), "b": equal_values()}
+    )
     with pytest.raises(UnveilError, match="20 pairs of a person and a row fit, more than 19"):
-        possible(sides, most=19)
+        find_candidates(sides, most=19)
     with pytest.raises(UnveilError, match="too many rows agree"):
-        link(sides, work=5)
+        link_people(sides, work=5)
 
 
 def test_a_part_that_is_too_large_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unveil.linkage.link.one_to_one._LARGEST", 2)
-    found = one_to_one(possible(cars([JOHN, MARY, BOB])))
+    monkeypatch.setattr("unveil.linkage.link.one_to_one._MAX_PART_PAIRS", 2)
+    found = one_to_one_chances(find_candidates(cars([JOHN, MARY, BOB])))
     assert found.method == "estimate" and found.guessed == 2
-    assert found.chance[:2].tolist() == pytest.approx([1 / 2, 1 / 3])
+    assert found.best_chance[:2].tolist() == pytest.approx([1 / 2, 1 / 3])
 
 
 def test_a_cancelled_run_stops() -> None:
-    sides, run = pair([[1]], [[1]], {"a": equal()}), Run()
+    sides, run = pair([[1]], [[1]], {"a": equal_values()}), Run()
     run.cancelled.set()
-    for work in (possible, link, estimated_mistakes):
+    for work in (find_candidates, link_people, estimate_error_rates):
         with pytest.raises(KeyboardInterrupt):
             work(sides, run=run)
 
 
 def test_progress_is_told() -> None:
     told: list[str] = []
-    sides = pair([[1], [2]], [[1]], {"a": equal()})
-    link(sides, run=Run(progress=lambda doing, _: told.append(doing)))
+    sides = pair([[1], [2]], [[1]], {"a": equal_values()})
+    link_people(sides, run=Run(progress=lambda doing, _: told.append(doing)))
     assert told == ["scoring rows", "finding candidates"]
 
 
 def test_bad_input_is_refused() -> None:
-    sims = {"a": equal()}
+    sims = {"a": equal_values()}
     sides = pair([[1], [2]], [[1]], sims)
     first, second = (columns([[1]], [name]) for name in "ab")
-    with pytest.raises(UnveilError, match="the same columns; a and b is only in one"):
-        records_of_both(first, second)
-    with pytest.raises(UnveilError, match="see records_of_both"):
-        paired(records_of_both(first, first)[0], records_of_both(second, second)[0])
-    with pytest.raises(UnveilError, match="no attribute z with labels"):
-        pair([[1]], [[1]], sims, labels={"z": meaning})
+    with pytest.raises(UnveilError, match="the same columns; not in both: a and b"):
+        records_from_both(first, second)
+    with pytest.raises(UnveilError, match="see records_from_both"):
+        pair_files(records_from_both(first, first)[0], records_from_both(second, second)[0])
+    with pytest.raises(UnveilError, match="no attribute is called z"):
+        pair([[1]], [[1]], sims, labels={"z": match_labels})
     with pytest.raises(UnveilError, match="at most 2,000 values"):
         pair([[k] for k in range(2001)], [[1]], {"a": given_by(lambda a, b: float(a == b))})
     for options, said in (
         ({"least": 0.0}, "above 0"),
         ({"errors": 1.0}, "error rate"),
         ({"errors": float("nan")}, "error rate"),
-        ({"errors": {}}, "error rate of a as well"),
+        ({"errors": {}}, "error rates are missing for a"),
         ({"outside": 1.0}, "outside the release"),
         ({"scoring": "guess"}, "rarity, support or likelihood"),
     ):
         with pytest.raises(UnveilError, match=said):
-            link(sides, **options)
+            link_people(sides, **options)
     for people, rows, said in (
         ([0], [0, 1], "pairs"),
         ([0.5], [0], "pairs"),
@@ -407,15 +429,15 @@ def test_bad_input_is_refused() -> None:
         ([0, 0], [1, 1], "twice"),
     ):
         with pytest.raises(UnveilError, match=said):
-            quality(link(sides), people, rows)
+            match_quality(link_people(sides), people, rows)
     with pytest.raises(UnveilError, match="odds"):
-        assigned(link(sides), 0.0)
+        assign_links(link_people(sides), 0.0)
 
 
 # ---- how good it is --------------------------------------------------------------------------------------------------
 
 
-def simulated(n: int, rates: Sequence[float], outside: int = 0) -> tuple[Paired, np.ndarray]:
+def simulated(n: int, rates: Sequence[float], outside: int = 0) -> tuple[FilePair, np.ndarray]:
     """People of a release whose values are wrong at some rates, and a few others."""
     rng = np.random.default_rng(6)
     sizes = [2, 12, 60, 600]
@@ -425,7 +447,7 @@ def simulated(n: int, rates: Sequence[float], outside: int = 0) -> tuple[Paired,
     wrong = rng.random(people.shape) < rates
     people = np.where(wrong, np.stack([rng.integers(0, s, n) for s in sizes], axis=1), people)
     others = np.stack([rng.integers(0, s, outside) for s in sizes], axis=1)
-    names = dict.fromkeys("abcd", equal())
+    names = dict.fromkeys("abcd", equal_values())
     return pair(rows.tolist(), np.concatenate([people, others]).tolist(), names), true
 
 
@@ -434,18 +456,18 @@ def test_error_rates_are_found_and_the_posterior_is_calibrated() -> None:
     they are not, three times that is allowed, and in the calibration four standard errors of each step. One seed."""
     rates = [0.05, 0.3, 0.1, 0.02]
     sides, true = simulated(2000, rates, outside=500)
-    found = estimated_mistakes(sides, outside=0.1)
+    found = estimate_error_rates(sides, outside=0.1)
     assert list(found.errors.values()) == pytest.approx(rates, abs=0.03)
-    assert found.outside == pytest.approx(0.2, abs=0.03) and found.settled
-    found = link(sides, errors=found.errors, outside=found.outside)
-    result = quality(found, range(2000), true)
+    assert found.outside == pytest.approx(0.2, abs=0.03) and found.converged
+    found = link_people(sides, errors=found.errors, outside=found.outside)
+    result = match_quality(found, range(2000), true)
     assert result.precision == pytest.approx(result.expected, abs=0.04)
     count, sure, right = calibration(found, range(2000), true)
     assert count.sum() == 2500
     spread = 4 * np.sqrt(sure * (1 - sure) / count) + 0.03
     assert (np.abs(sure - right) < spread)[count > 20].all()
-    together = quality_of_assigned(assigned(found), range(2000), true)
-    assert together.f1 > quality(found, range(2000), true, found.linked(0.0)).f1
+    together = assignment_quality(assign_links(found), range(2000), true)
+    assert together.f1 > match_quality(found, range(2000), true, found.likely_matches(0.0)).f1
     assert "precision" in repr(together) and isnan(together.expected)
 
 
@@ -463,10 +485,10 @@ def test_febrl_without_names(data: Path) -> None:
         columns([[row[head.index(c)] for c in used] for row in rows], used, dict.fromkeys(used, pa.string()))
         for head, rows in files
     ]
-    joined = paired(*records_of_both(*sides))
-    found = link(joined, errors=estimated_mistakes(joined).errors)
-    best = quality(found, range(len(true)), true)
+    joined = pair_files(*records_from_both(*sides))
+    found = link_people(joined, errors=estimate_error_rates(joined).errors)
+    best = match_quality(found, range(len(true)), true)
     assert best.precision > 0.999 and best.recall > 0.995 and best.expected == pytest.approx(best.precision, abs=0.001)
-    together = quality_of_assigned(assigned(found), range(len(true)), true)
+    together = assignment_quality(assign_links(found), range(len(true)), true)
     assert together.precision > 0.999 and together.recall > 0.998
     assert max(found.posterior) <= 1 + 1e-12 and max(found.eccentricity) < inf

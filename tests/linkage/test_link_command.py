@@ -43,8 +43,8 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 def test_people_are_linked_within_a_tolerance(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     release, known, links = files
-    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth", "--sensitive", "ill", "--format", "json")
-    found = told(unveil(*asked, "--tolerance", "birth=10d", "--links", links))
+    asked = ("link", release, "--people", known, "--quasi", "sex,zip,birth", "--sensitive", "ill", "--format", "json")
+    found = told(unveil(*asked, "--compare", "birth=10d", "--links", links))
     assert found["value"] == 1
     assert (found["method"], found["subjects"]) == ("exact", 60)
     assert "precision 1.0000, recall 1.0000" in found["sentence"]
@@ -56,16 +56,10 @@ def test_people_are_linked_within_a_tolerance(unveil: Unveil, files: tuple[Path,
     assert not expected["decides"]
 
 
-def test_what_was_asked_comes_first(unveil: Unveil, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    release, known, _ = files
-    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth")
-    found = json.loads(unveil(*asked, "--format", "json").stdout)
-    assert found["findings"][0]["id"] == "linkage.matched"
-    assert {f["question"] for f in found["findings"]} >= {"classes", "linkage"}
-    text = unveil(*asked).stdout
-    assert text.index("Which record is the person") < text.index("How many look alike?")
+def test_a_graph_is_no_table_of_people(unveil: Unveil, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    asked = ("link", files[0], "--people")
     (tmp_path / "net.gml").write_text("graph [ node [ id 1 ] ]")
-    assert "net.gml: this format holds a graph, not a table" in unveil(*asked[:3], "net.gml").stderr
+    assert "net.gml: this format holds a graph, not a table" in unveil(*asked, "net.gml").stderr
 
 
 def test_links_belong_to_the_release_that_was_read(tmp_path: Path) -> None:
@@ -73,7 +67,7 @@ def test_links_belong_to_the_release_that_was_read(tmp_path: Path) -> None:
     path = written(tmp_path / "release.csv", "a,b", [(f"{i} ", i % 3) for i in range(40)])
     known = read(written(tmp_path / "known.csv", "a,b", [(i, i % 3) for i in range(40)]))
     found = [
-        assess(Case(read(path, strip=strip), holds=MappingProxyType({"known": known})), Policy(quasi=(("a", "b"),)))
+        assess(Case(read(path, strip=strip), holds=MappingProxyType({"people": known})), Policy(quasi=(("a", "b"),)))
         for strip in (False, True)
     ]
     one, two = (f["linkage.matched"].value for f in found)
@@ -84,29 +78,29 @@ def test_those_who_fit_are_placed_whoever_does_not(unveil: Unveil, tmp_path: Pat
     """Ann and Bob fit two rows, and Cy none."""
     written(tmp_path / "release.csv", "age,sex", [(30, "f"), (30, "f"), (50, "m")])
     written(tmp_path / "known.csv", "age,sex", [(30, "f"), (30, "f"), (70, "m")])
-    found = told(unveil("link", "release.csv", "--known", "known.csv", "--columns", "age,sex", "--format", "json"))
-    said = "If all that is known of the 2 who fit a row is right and no row is two people, 1 of the likeliest rows"
+    found = told(unveil("link", "release.csv", "--people", "known.csv", "--quasi", "age,sex", "--format", "json"))
+    said = "about the 2 who fit a row is right and no row is two people, the likeliest row is right for 1 of them"
     assert said in found["sentence"]
     assert found["curves"][0]["reading"].endswith("if 2% of the facts are wrong.")
 
 
 def test_a_tolerance_of_nothing_is_refused(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
-    done = unveil("link", files[0], "--known", files[1], "--tolerance", ".1")
-    assert done.returncode == 2 and "of what?" in done.stderr
+    done = unveil("link", files[0], "--people", files[1], "--tolerance", ".1")
+    assert done.returncode == 2 and "for what? Write" in done.stderr
 
 
 def test_options_that_say_nothing_of_tables_are_not_offered(unveil: Unveil) -> None:
     everything = unveil("assess", "--help").stdout
     for command in ("link", "intersect"):
         said = unveil(command, "--help").stdout
-        for option in ("--width", "--pairs-known", "--items-known", "--kind", "--directed"):
+        for option in ("--frequency-precision", "--known-pairs", "--kind", "--directed"):
             assert option in everything and option not in said
 
 
 def test_a_tolerance_of_a_finding_decides(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     release, known, links = files
-    asked = ("--columns", "sex,zip,birth", "--tolerance", "birth=10d", "--tolerance", "linkage.matched=.5")
-    found = told(unveil("link", release, "--known", known, "--links", links, *asked, "--format", "json"))
+    asked = ("--quasi", "sex,zip,birth", "--compare", "birth=10d", "--tolerance", "linkage.matched=.5")
+    found = told(unveil("link", release, "--people", known, "--links", links, *asked, "--format", "json"))
     assert (found["status"], found["decides"]) == ("over", True)
 
 
@@ -115,9 +109,9 @@ def test_john_mary_and_bob_among_exact_values(unveil: Unveil, tmp_path: Path) ->
     rows = [("Chinese", "Toyota", 41), ("Chinese", "Ford", 33), ("Indian", "Toyota", 52)]
     written(tmp_path / "release.csv", "origin,car,age", rows)
     written(tmp_path / "known.csv", "origin,car,age", [("Chinese", "Toyota", ""), ("", "", "30-35"), ("", "", "")])
-    asked = ("link", "release.csv", "--known", "known.csv", "--columns", "origin,car,age")
+    asked = ("link", "release.csv", "--people", "known.csv", "--quasi", "origin,car,age")
     found = told(unveil(*asked, "--matches", "matches.csv", "--format", "json"))
-    assert "3 of the likeliest rows are right" in found["sentence"]
+    assert "the likeliest row is right for 3 of them" in found["sentence"]
     with (tmp_path / "matches.csv").open() as file:
         made = list(csv.DictReader(file))
     assert [(m["candidates"], m["one_to_one_row"], float(m["one_to_one_probability"])) for m in made] == [
@@ -138,16 +132,16 @@ def test_john_mary_and_bob(unveil: Unveil, tmp_path: Path) -> None:
     known = [("Chinese", "Toyota", "?"), ("?", "?", "32"), ("?", "?", "?")]
     written(tmp_path / "release.csv", "origin,car,age", rows)
     written(tmp_path / "known.csv", "origin,car,age", known)
-    found = told(unveil("link", "release.csv", "--known", "known.csv", "--format", "json"))
+    found = told(unveil("link", "release.csv", "--people", "known.csv", "--format", "json"))
     assert found["subjects"] == 3
-    assert "0 fit one row only, 0 none" in found["sentence"]
+    assert "0 of the people fit only one row, 0 fit none" in found["sentence"]
 
 
 def test_names_are_in_no_output(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     release, known, links = files
     for form in ("text", "json", "html"):
         done = unveil(
-            "link", release, "--known", known, "--columns", "sex,zip,birth", "--links", links, "--format", form
+            "link", release, "--people", known, "--quasi", "sex,zip,birth", "--links", links, "--format", form
         )
         assert "CANARY" not in done.stdout + done.stderr
 
@@ -157,10 +151,10 @@ def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> N
     written(release.parent / "twice.csv", "known,row", [(1, 1), (1, 2)])
     written(release.parent / "far.csv", "known,row", [(1, 99)])
     for args, complaint in (
-        (("--columns", "sex,age"), "no column is called 'age'"),
-        (("--columns", "ill"), "no column is called 'ill'"),
-        (("--compare", "birth=soon"), "cannot be compared"),
-        (("--compare", "sex=2"), "not all numbers"),
+        (("--quasi", "sex,age"), "no column is called 'age'"),
+        (("--quasi", "ill"), "no column is called 'ill'"),
+        (("--compare", "birth=soon"), "cannot be 'soon'"),
+        (("--compare", "sex=2"), "not all values are numbers"),
         (("--compare", "age=2"), "no column is called 'age'"),
         (("--links", known), "columns known and row"),
         (("--links", "twice.csv"), "twice"),
@@ -168,7 +162,7 @@ def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> N
         (("-o", known), "overwrite"),
         (("--report", links, "--links", links), "overwrite"),
     ):
-        done = unveil("link", release, "--known", known, *args)
+        done = unveil("link", release, "--people", known, *args)
         assert done.returncode == 2, args
         assert complaint in done.stderr, args
         assert "defect" not in done.stderr
@@ -177,7 +171,7 @@ def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> N
 def test_what_is_made_of_every_person(unveil: Unveil, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """One line for each, readable by the owner alone; all results or none."""
     release, known, links = files
-    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth", "--tolerance", "birth=10d")
+    asked = ("link", release, "--people", known, "--quasi", "sex,zip,birth", "--compare", "birth=10d")
     done = unveil(*asked, "--matches", "all.csv")
     assert done.returncode in (0, 1, 3), done.stderr
     path = tmp_path / "all.csv"
@@ -207,14 +201,14 @@ def test_months_and_years_of_dates_are_read(unveil: Unveil, tmp_path: Path) -> N
     for length in (7, 4):
         rows = [(b[:length], i % 7) for i, b in enumerate(born)]
         written(tmp_path / "release.csv", "birth,zip", rows)
-        found = told(unveil("link", "release.csv", "--known", "known.csv", "--links", links, "--format", "json"))
+        found = told(unveil("link", "release.csv", "--people", "known.csv", "--links", links, "--format", "json"))
         assert found["value"] == pytest.approx(len(set(rows)) / 80, abs=0.03)  # each class finds one, ties at random
 
 
 def test_values_that_are_written_differently_are_told(unveil: Unveil, tmp_path: Path) -> None:
     written(tmp_path / "release.csv", "birth,zip", [(f"1987-06-{d:02}", d) for d in range(1, 20)])
     written(tmp_path / "known.csv", "birth,zip", [(f"{d:02}.06.1987", d) for d in range(1, 20)])
-    found = told(unveil("link", "release.csv", "--known", "known.csv", "--format", "json"))
+    found = told(unveil("link", "release.csv", "--people", "known.csv", "--format", "json"))
     assert "No value of birth is in both files" in found["sentence"]
 
 
@@ -224,17 +218,16 @@ def test_ties_count_as_chances_with_the_true_links(unveil: Unveil, tmp_path: Pat
     written(tmp_path / "release.csv", "zip,ill", rows)
     written(tmp_path / "known.csv", "zip", [(z,) for z in range(10)])
     links = written(tmp_path / "links.csv", "known,row", [(z + 1, 4 * z + 2) for z in range(10)])
-    asked = ("link", "release.csv", "--known", "known.csv", "--columns", "zip", "--format", "json")
+    asked = ("link", "release.csv", "--people", "known.csv", "--quasi", "zip", "--format", "json")
     assert told(unveil(*asked, "--links", links))["value"] == pytest.approx(0.25, abs=0.03)
 
 
 def test_a_tolerance_of_what_is_only_estimated_is_a_call(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:
     release, known, _ = files
-    off = ("--tolerance", "classes.k=off", "--tolerance", "classes.l_distinct=off", "--insensitive", "ill")
-    asked = ("link", release, "--known", known, "--columns", "sex,zip,birth", "--tolerance", "birth=10d", *off)
+    asked = ("link", release, "--people", known, "--quasi", "sex,zip,birth", "--compare", "birth=10d")
     done = unveil(*asked, "--tolerance", "linkage.matched=20%")
     assert done.returncode == 3, done.stdout
-    assert "but that is an estimate" in " ".join(done.stdout.split())
+    assert "but an estimate decides nothing" in " ".join(done.stdout.split())
 
 
 def test_matches_are_made_with_the_hierarchies_of_the_policy(unveil: Unveil, tmp_path: Path) -> None:
@@ -244,9 +237,38 @@ def test_matches_are_made_with_the_hierarchies_of_the_policy(unveil: Unveil, tmp
     ill = list(kinds) * 3
     written(tmp_path / "release.csv", "ill,zip", [(kinds[x], i % 6) for i, x in enumerate(ill)])
     written(tmp_path / "known.csv", "ill,zip", [(x, i % 6) for i, x in enumerate(ill)])
-    asked = ("link", "release.csv", "--known", "known.csv", "--columns", "ill,zip", "--hierarchy", "ill=ill.csv")
+    asked = ("link", "release.csv", "--people", "known.csv", "--quasi", "ill,zip", "--hierarchy", "ill=ill.csv")
     found = told(unveil(*asked, "--matches", "all.csv", "--format", "json"))
     with (tmp_path / "all.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert sum(float(line["probability"] or 0) for line in lines) / 12 == pytest.approx(found["value"])
     assert {line["candidates"] for line in lines} == {"1"}
+
+
+def test_only_what_the_command_is_called_after_is_asked_and_decides(
+    unveil: Unveil, files: tuple[Path, Path, Path]
+) -> None:
+    """Everybody is alone in these columns, which is not what was asked."""
+    release, people, links = files
+    asked = ("link", release, "--people", people, "--quasi", "sex,zip,birth", "--links", links, "--insensitive", "ill")
+    done = unveil(*asked, "--tolerance", "linkage.matched=1", "--format", "json")
+    found = json.loads(done.stdout)
+    assert [f["id"] for f in found["findings"]] == ["linkage.matched"]
+    assert (done.returncode, found["verdict"]["decision"]) == (0, "release")
+    assert {"classes", "release", "linkage.success"} <= set(found["not_asked"])
+    assert unveil(*asked, "--tolerance", "linkage.matched=1%").returncode == 1
+    assert unveil(*asked).returncode == 3  # nobody said how many may be linked
+
+
+def test_options_that_were_renamed_are_refused_with_their_new_name(
+    unveil: Unveil, files: tuple[Path, Path, Path]
+) -> None:
+    release, people, _ = files
+    for options, complaint in (
+        (("--people", people, "--columns", "sex"), "--columns is now --quasi"),
+        (("--people", people, "--tolerance", "birth=10d"), "--compare birth=10d"),
+        (("--known", people), "it takes a number, not a file"),
+        (("--quasi", "sex"), "--people FILE"),
+    ):
+        done = unveil("link", release, *options)
+        assert (done.returncode, complaint in done.stderr) == (2, True), done.stderr

@@ -4,9 +4,11 @@ again."""
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,14 +18,14 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Case, Policy, Run, Table, UnveilError
-from unveil.assess import ready
-from unveil.linkage.protect import PROTECTIONS, _applied, _given_away, _search, _sentence
-from unveil.linkage.safer.coarsen import entropy, ladders, rule_for
-from unveil.linkage.safer.moves import relaxed, smallest_plan
-from unveil.linkage.safer.rows import RowsSearch
-from unveil.linkage.safer.search import Move, Plan, Search
-from unveil.linkage.telling import FEWEST
-from unveil.protect import _left
+from unveil.assess import resolve
+from unveil.linkage.finding_text import MIN_COLUMNS
+from unveil.linkage.protect import PROTECTIONS, apply_plan, describe_leaks, describe_plan, plan_search
+from unveil.linkage.protections.coarsening import code_entropy, column_ladders, hierarchy_rule
+from unveil.linkage.protections.greedy_search import relax_plan, smallest_plan
+from unveil.linkage.protections.plan_search import PlanMove, PlanSearch, ProtectionPlan
+from unveil.linkage.protections.table_search import TableSearch
+from unveil.protect import policy_for_what_is_left
 from unveil.release.hierarchy import Hierarchy
 
 QUASI = ("age", "sex", "zip", "job", "from")
@@ -58,15 +60,15 @@ def table() -> Table:
     return unveil.read(people())
 
 
-def policy(tolerance: float | None = None, quasi: tuple[str, ...] = QUASI, **more: object) -> Policy:
+def policy(tolerance: float | None = None, quasi: tuple[str, ...] = QUASI, **more: Any) -> Policy:
     said = {**OFF, "linkage.success": tolerance}
     return Policy(quasi=quasi, insensitive=("weight", "result"), tolerance=said, **more)
 
 
-def search_of(table: Table, quasi: tuple[str, ...] = QUASI, known: int = 4, **hierarchies: Hierarchy) -> Search:
+def search_of(table: Table, quasi: tuple[str, ...] = QUASI, known: int = 4, **hierarchies: Hierarchy) -> PlanSearch:
     said = Policy(quasi=quasi)
-    made = ladders(table, quasi, hierarchies, said, Run())
-    return RowsSearch(made, known, {}, Run(), False, np.arange(table.rows))
+    made = column_ladders(table, quasi, hierarchies, said, Run())
+    return TableSearch(made, known, {}, Run(), False, np.arange(table.rows))
 
 
 # ---- ladders ---------------------------------------------------------------------------------------------------------
@@ -77,7 +79,7 @@ def test_every_kind_of_column_gets_its_ladder(table: Table) -> None:
     said = {name: [step.said for step in ladder.steps] for name, ladder in made.items()}
     assert said["age"] == ["", "in intervals of 5", "in intervals of 10", "in intervals of 20"]
     assert said["from"] == ["", "by month", "by year"]
-    assert said["zip"] == ["", "to 4 leading characters", "to 3 leading characters"]
+    assert said["zip"] == ["", "cut to 4 leading characters", "cut to 3 leading characters"]
     assert said["sex"] == said["job"] == [""]
 
 
@@ -85,11 +87,11 @@ def test_every_kind_of_column_gets_its_ladder(table: Table) -> None:
 @given(st.lists(st.fractions(-1000, 1000, max_denominator=20), min_size=2, max_size=40, unique=True))
 def test_intervals_nest_and_leave_fewer_labels(numbers: list[object]) -> None:
     texts = [str(float(n)) for n in numbers]  # type: ignore[arg-type]
-    rule = rule_for(texts)
+    rule = hierarchy_rule(texts)
     if rule is None:
         return
     table = unveil.read(pa.table({"x": texts}))
-    (ladder,) = ladders(table, ["x"], {}, Policy(), Run())
+    (ladder,) = column_ladders(table, ["x"], {}, Policy(), Run())
     for low, high in zip(ladder.steps, ladder.steps[1:], strict=False):
         assert 1 < len(high.labels) < len(low.labels)
         pairs = set(zip(low.becomes.tolist(), high.becomes.tolist(), strict=True))
@@ -98,8 +100,10 @@ def test_intervals_nest_and_leave_fewer_labels(numbers: list[object]) -> None:
 
 def test_rare_labels_come_together_under_a_fresh_name() -> None:
     values = ["a"] * 10 + ["other"] * 10 + ["Other (2)"] * 5 + ["b", "c", "c"]
-    (ladder,) = ladders(unveil.read(pa.table({"x": values})), ["x"], {}, Policy(missing=("?", "other (3)")), Run())
-    assert ladder.rarities(0) == (5, 10)
+    (ladder,) = column_ladders(
+        unveil.read(pa.table({"x": values})), ["x"], {}, Policy(missing=("?", "other (3)")), Run()
+    )
+    assert ladder.rarity_limits(0) == (5, 10)
     step = ladder.step(0, 5)
     assert step.labels.to_pylist() == ["Other (2)", "a", "other", "other (4)"]
     assert step.rare == 2
@@ -108,8 +112,8 @@ def test_rare_labels_come_together_under_a_fresh_name() -> None:
 
 def test_a_label_that_would_be_missing_is_called_differently() -> None:
     rows = [["a", "*", "*"], ["b", "*", "*"], ["c", "NA", "*"], ["d", "NA", "*"]]
-    given_one = Hierarchy.of_rows(rows)
-    (ladder,) = ladders(unveil.read(pa.table({"x": list("abcd")})), ["x"], {"x": given_one}, Policy(), Run())
+    given_one = Hierarchy.from_rows(rows)
+    (ladder,) = column_ladders(unveil.read(pa.table({"x": list("abcd")})), ["x"], {"x": given_one}, Policy(), Run())
     labels = ladder.steps[1].labels.to_pylist()
     assert labels == ["other", "other (2)"]
 
@@ -123,21 +127,21 @@ def test_labels_among_the_values_go_up_from_where_they_are() -> None:
         ["cut", "skin", "outside"],
     ]
     table = unveil.read(pa.table({"x": ["flu", "lungs", "ulcer", "cut", "unknown"]}))
-    (ladder,) = ladders(table, ["x"], {"x": Hierarchy.of_rows(rows)}, Policy(), Run())
+    (ladder,) = column_ladders(table, ["x"], {"x": Hierarchy.from_rows(rows)}, Policy(), Run())
     shown = [[step.labels[c].as_py() for c in step.of(ladder.codes)] for step in ladder.steps]
     assert shown[1] == ["lungs", "lungs", "stomach", "skin", "unknown"]
     assert shown[2] == ["inside", "inside", "inside", "outside", "unknown"]
 
 
 def test_entropy_of_what_is_constant() -> None:
-    assert entropy(np.zeros(5, np.int32)) == 0
-    assert entropy(np.array([0, 1, 2, 3], np.int32)) == 2
+    assert code_entropy(np.zeros(5, np.int32)) == 0
+    assert code_entropy(np.array([0, 1, 2, 3], np.int32)) == 2
 
 
 # ---- the choice ------------------------------------------------------------------------------------------------------
 
 
-def tiny(seed: int) -> Search:
+def tiny(seed: int) -> PlanSearch:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(12, 40))
     zips = rng.choice(["1100", "1101", "1210", "2200", "2311"], n)
@@ -148,10 +152,13 @@ def tiny(seed: int) -> Search:
     return search_of(table, ("age", "sex", "zip", "job"), known=int(rng.integers(1, 5)))
 
 
-def every_plan(search: Search) -> list[Plan]:
+def every_plan(search: PlanSearch) -> list[ProtectionPlan]:
     """All combinations of levels that leave enough columns."""
-    made = (Plan(levels, search.start.rare) for levels in product(*(range(x.out + 1) for x in search.ladders)))
-    return [plan for plan in made if len(search.left(plan)) >= FEWEST]
+    made = (
+        ProtectionPlan(levels, search.unchanged_plan.rare)
+        for levels in product(*(range(x.left_out_level + 1) for x in search.ladders))
+    )
+    return [plan for plan in made if len(search.kept_columns(plan)) >= MIN_COLUMNS]
 
 
 def test_columns_against_every_combination() -> None:
@@ -162,15 +169,15 @@ def test_columns_against_every_combination() -> None:
         search = tiny(seed)
         plans = every_plan(search)
         for aim in (0.7, 0.4, 0.2):
-            if search.weigh(search.start) <= aim:
+            if search.success_bound(search.unchanged_plan) <= aim:
                 continue
-            best = max((search.useful(p) for p in plans if search.weigh(p) <= aim), default=None)
+            best = max((search.plan_usefulness(p) for p in plans if search.success_bound(p) <= aim), default=None)
             found = smallest_plan(search, aim, ("columns",))
             assert (best is None) == (found is None), (seed, aim)
             if best is not None and found is not None:
-                assert search.weigh(found) <= aim
-                assert search.useful(found) <= best + 1e-12
-                shares.append(search.useful(found) / best)
+                assert search.success_bound(found) <= aim
+                assert search.plan_usefulness(found) <= best + 1e-12
+                shares.append(search.plan_usefulness(found) / best)
     assert len(shares) > 15
     assert np.mean(shares) > 0.97
 
@@ -178,21 +185,21 @@ def test_columns_against_every_combination() -> None:
 @pytest.mark.parametrize("kinds", [("columns",), ("values",), ("rows",), ("columns", "values", "rows")])
 def test_nothing_that_was_given_up_can_be_taken_back(table: Table, kinds: tuple[str, ...]) -> None:
     search = search_of(table)
-    aim = 0.7 * search.weigh(search.start)
+    aim = 0.7 * search.success_bound(search.unchanged_plan)
     plan = smallest_plan(search, aim, kinds)
     assert plan is not None
-    assert search.weigh(plan) <= aim
-    for less in search.undone(plan):
-        assert search.weigh(less) > aim or search.useful(less) <= search.useful(plan)
+    assert search.success_bound(plan) <= aim
+    for less in search.relaxed_plans(plan):
+        assert search.success_bound(less) > aim or search.plan_usefulness(less) <= search.plan_usefulness(plan)
 
 
 def test_a_move_that_harms_is_taken_back() -> None:
     """Leaving out what tells little makes it likelier that the rest is known."""
     search = search_of(unveil.read(people(60, 3)), known=2)
-    out = search.start.moved(1, search.ladders[1].out, 0)
+    out = search.unchanged_plan.move_column(1, search.ladders[1].left_out_level, 0)
     assert search.ladders[1].name == "sex"
-    assert search.weigh(out) > search.weigh(search.start)
-    assert relaxed(search, search.weigh(out), out).key == search.start.key
+    assert search.success_bound(out) > search.success_bound(search.unchanged_plan)
+    assert relax_plan(search, search.success_bound(out), out).key == search.unchanged_plan.key
 
 
 def test_the_rows_that_are_found_go_first() -> None:
@@ -200,27 +207,29 @@ def test_the_rows_that_are_found_go_first() -> None:
     values = [("a", "b", "c")] * 30 + [("a", "b", "x"), ("y", "b", "c"), ("a", "z", "c")]
     table = unveil.read(pa.table({name: [row[i] for row in values] for i, name in enumerate("klm")}))
     search = search_of(table, ("k", "l", "m"), known=3)
-    assert sorted(search.row[search.likeliest(search.start, 3)].tolist()) == [30, 31, 32]
+    assert sorted(search.row[search.most_likely_found(search.unchanged_plan, 3)].tolist()) == [30, 31, 32]
 
 
 def test_usefulness_in_numbers() -> None:
     """Four values in two intervals keep half of the entropy; a constant column loses nothing; one left out all."""
     columns = {"age": [10, 20, 30, 40] * 2, "one": ["x"] * 8, "sex": ["f", "m"] * 4, "job": ["a", "a", "b", "b"] * 2}
     search = search_of(
-        unveil.read(pa.table(columns)), ("age", "one", "sex", "job"), age=Hierarchy.intervals([10, 20, 30, 40], [[25]])
+        unveil.read(pa.table(columns)),
+        ("age", "one", "sex", "job"),
+        age=Hierarchy.from_intervals([10, 20, 30, 40], [[25]]),
     )
-    assert search.useful(search.start) == 1
-    assert search.useful(search.start.moved(0, 1, 0)) == pytest.approx((0.5 + 1 + 1 + 1) / 4)
-    out = search.start.moved(2, 1, 0)
-    assert search.useful(out) == pytest.approx(3 / 4)
-    fewer = Plan(out.levels, out.rare, np.array([0, 1]))
-    assert search.useful(fewer) == pytest.approx(6 / 8 * search.told(fewer))
+    assert search.plan_usefulness(search.unchanged_plan) == 1
+    assert search.plan_usefulness(search.unchanged_plan.move_column(0, 1, 0)) == pytest.approx((0.5 + 1 + 1 + 1) / 4)
+    out = search.unchanged_plan.move_column(2, 1, 0)
+    assert search.plan_usefulness(out) == pytest.approx(3 / 4)
+    fewer = ProtectionPlan(out.levels, out.rare, np.array([0, 1]))
+    assert search.plan_usefulness(fewer) == pytest.approx(6 / 8 * search.kept_information(fewer))
 
 
 def test_at_least_three_columns_stay(table: Table) -> None:
     search = search_of(table, ("age", "sex", "zip", "job"))
-    plan = search.start.moved(0, search.ladders[0].out, 0)
-    assert search.applied(plan, Move(1, level=search.ladders[1].out)) is None
+    plan = search.unchanged_plan.move_column(0, search.ladders[0].left_out_level, 0)
+    assert search.apply_move(plan, PlanMove(1, level=search.ladders[1].left_out_level)) is None
     assert smallest_plan(search, 0.0, ("columns",)) is None
     assert smallest_plan(search, 0.0, ("values",)) is None
 
@@ -282,9 +291,9 @@ def test_where_rows_become_equal_only_the_own_one_may_count(method: str) -> None
         {c: np.minimum(rng.geometric(p, 200), 9) for c, p in zip("abcd", (0.3, 0.4, 0.5, 0.6), strict=True)}
     )
     said = {**OFF, "linkage.success": 0.05}
-    of_all = Policy(quasi=tuple("abcd"), things_known=3, tolerance=said)
+    of_all = Policy(quasi=tuple("abcd"), tolerance=said, settings={"linkage": {"known": 3}})
     assert unveil.protect(unveil.read(rows), of_all, method=method).case is None
-    own = Policy(quasi=tuple("abcd"), things_known=3, tolerance={**OFF, "linkage.own_row": 0.05})
+    own = replace(of_all, tolerance={**OFF, "linkage.own_row": 0.05})
     made = unveil.protect(unveil.read(rows), own, method=method)
     assert made.case is not None and isinstance(made.release, Table)
     left = pa.Table.from_batches(made.release.batches())
@@ -339,9 +348,11 @@ def test_another_column_that_gives_one_away_is_named() -> None:
     table = unveil.read(rows.append_column("job-no", pa.array([number[j] for j in rows["job"].to_pylist()])))
     said = Policy(quasi=QUASI, insensitive=("weight", "result", "job-no"), tolerance={**OFF, "linkage.success": 0.05})
     search = search_of(table)
-    job = search.start.moved(QUASI.index("job"), 1, 0)
-    assert _given_away(table, search, job, said).startswith("Job-no, as it is, still tells job: leave it out")
-    assert _given_away(table, search, search.start.moved(0, 1, 0), said) == ""
+    job = search.unchanged_plan.move_column(QUASI.index("job"), 1, 0)
+    assert describe_leaks(table, search, job, said).startswith(
+        "Column job-no is unchanged and still reveals job: leave it out"
+    )
+    assert describe_leaks(table, search, search.unchanged_plan.move_column(0, 1, 0), said) == ""
 
 
 @pytest.mark.parametrize("twin", [False, True])
@@ -353,12 +364,15 @@ def test_what_is_given_away_or_lost_is_left_to_a_person(twin: bool) -> None:
         {**columns, "s": rng.integers(0, 9, 600), "other": columns["a"] + 1000 if twin else rng.integers(0, 9, 600)}
     )
     said = Policy(
-        quasi=tuple("abc"), insensitive=("s", "other"), things_known=3, tolerance={**OFF, "linkage.success": 0.1}
+        quasi=tuple("abc"),
+        insensitive=("s", "other"),
+        tolerance={**OFF, "linkage.success": 0.1},
+        settings={"linkage": {"known": 3}},
     )
     made = unveil.protect(unveil.read(rows), said, method="columns")
     assert made.case is not None
     assert made.assessment.verdict.decision == ("your call" if twin else "release")
-    assert ("still tells a" in made.assessment.verdict.sentence) == twin
+    assert ("still reveals a" in made.assessment.verdict.sentence) == twin
 
 
 def test_no_values_are_told(table: Table) -> None:
@@ -373,7 +387,7 @@ def test_no_values_are_told(table: Table) -> None:
     ("column", "said", "done"),
     [
         ("age", "intervals:10,30", "age in intervals of 30"),
-        ("zip", "prefixes:3,1", "zip to 3 leading characters"),
+        ("zip", "prefixes:3,1", "zip cut to 3 leading characters"),
         ("from", "dates", "from by year"),
         ("job", "job.csv", "job on level 1 of 2 of its hierarchy"),
     ],
@@ -383,24 +397,25 @@ def test_hierarchies_of_the_policy(table: Table, tmp_path: Path, column: str, sa
     rows = [("clerk", "desk"), ("poet", "desk"), ("nurse", "hands"), ("smith", "hands"), ("cook", "hands")]
     (tmp_path / "job.csv").write_text("".join(f"{job};{kind};*\n" for job, kind in rows))
     file = str(tmp_path / said) if said.endswith("csv") else said
-    case, full, _ = ready(Case(table), policy(0.5, hierarchy={column: file}), Run())
-    search = _search(case, full, Run())
+    resolved = resolve(Case(table), policy(0.5, hierarchy={column: file}), Run())
+    case, full = resolved.case, resolved.policy
+    search = plan_search(case, full, Run())
     at = QUASI.index(column)
-    plan = search.start.moved(at, search.ladders[at].out - 1, 0)
-    assert _sentence(search, plan) == f"{done}."
-    safer = _applied(case, table, search, plan)()
-    left = _left(full, table, safer.release)
+    plan = search.unchanged_plan.move_column(at, search.ladders[at].left_out_level - 1, 0)
+    assert describe_plan(search, plan) == f"{done}."
+    safer = apply_plan(case, table, search, plan)
+    left = policy_for_what_is_left(full, table, safer.release)
     value = unveil.assess(safer, left)["linkage.success"].value
     assert value is not None
-    assert value <= search.weigh(plan) <= value + 0.01  # two rows with fewer values are weighed, too
+    assert value <= search.success_bound(plan) <= value + 0.01  # two rows with fewer values are weighed, too
     known = safer.hierarchies[column]
     labels = safer.release.codes([column], full.missing)[column].values.to_pylist()  # type: ignore[union-attr]
-    assert all(len(known.covers(label)) for label in labels)
+    assert all(len(known.covered_values(label)) for label in labels)
 
 
 def test_columns_compared_by_distance_become_labels(table: Table) -> None:
     """Ages two apart are alike as long as they are numbers; intervals are compared for equality."""
-    made = unveil.protect(table, policy(0.08, compare={"age": "2"}))
+    made = unveil.protect(table, policy(0.08, settings={"linkage": {"compare": {"age": "2"}}}))
     assert made.case is not None
     assert made.assessment.verdict.decision == "release"
 
@@ -434,8 +449,8 @@ def test_what_stands_in_the_way_is_named(table: Table) -> None:
     k = Policy(quasi=said.quasi, insensitive=said.insensitive, tolerance={**said.tolerance, "classes.k": 100})
     made = unveil.protect(table, k)
     assert made.case is None
-    assert made.closest in TABLES
-    assert made.in_the_way == ("classes.k",)
+    assert made.closest_method in TABLES
+    assert made.blocking_findings == ("classes.k",)
     with pytest.raises(UnveilError, match=r"in the way: classes\.k"):
         _ = made.release
 
@@ -448,8 +463,8 @@ def test_rows_with_few_values_cannot_be_used_to_cheat() -> None:
     rows = [("x", "y", "z")] * 30 + few
     table = unveil.read(pa.table({name: [row[i] for row in rows] for i, name in enumerate("klm")}))
     search = search_of(table, ("k", "l", "m"), known=3)
-    assert search.weigh(search.start) == pytest.approx((1 + 10) / 40)
-    assert sorted(search.row[search.likeliest(search.start, 10)].tolist()) == list(range(30, 40))
+    assert search.success_bound(search.unchanged_plan) == pytest.approx((1 + 10) / 40)
+    assert sorted(search.row[search.most_likely_found(search.unchanged_plan, 10)].tolist()) == list(range(30, 40))
 
 
 def test_refusals_name_the_remedy(table: Table) -> None:
@@ -470,7 +485,7 @@ def test_refusals_name_the_remedy(table: Table) -> None:
 def test_links_of_known_people_move_along(table: Table) -> None:
     """The truth about a file of people, and not about the original's rows, is what linking is measured by."""
     known = unveil.read(people().slice(0, 5))
-    case = Case(table, truth=np.arange(5), holds=MappingProxyType({"known": known}))
+    case = Case(table, truth=np.arange(5), holds=MappingProxyType({"people": known}))
     protection = PROTECTIONS["rows"].make(case, policy(0.3), Run(), 1.0)
     assert protection is not None
     truth = protection.apply().truth

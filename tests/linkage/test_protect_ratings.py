@@ -20,11 +20,13 @@ import pytest
 
 import unveil
 from unveil import Case, Policy, Run, Table, UnveilError
-from unveil.linkage.protect import PROTECTIONS, _given_away, _search, _sentence
-from unveil.linkage.safer.moves import smallest_plan
-from unveil.linkage.safer.ratings import ITEM, RatingsSearch
-from unveil.linkage.safer.search import Move, Plan
-from unveil.protect import _left
+from unveil.linkage.protect import PROTECTIONS, apply_plan, describe_leaks, describe_plan, plan_search
+from unveil.linkage.protections.greedy_search import smallest_plan
+from unveil.linkage.protections.plan_search import PlanMove, ProtectionPlan
+from unveil.linkage.protections.ratings_search import ITEM_COLUMN, RatingsSearch
+from unveil.linkage.risks import SUCCESS
+from unveil.linkage.settings import LinkageSettings
+from unveil.protect import policy_for_what_is_left
 from unveil.protection import Protection
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
@@ -58,13 +60,16 @@ def table() -> Table:
     return unveil.read(ratings())
 
 
-def policy(tolerance: float | None = None, **more: Any) -> Policy:
-    said: dict[str, Any] = {"ratings": RATINGS, "things_known": 2, "insensitive": ("mood",), **more}
-    return Policy(tolerance={**OFF, "linkage.success": tolerance}, **said)
+def policy(
+    tolerance: float | None = None, known: int = 2, compare: dict[str, str] | None = None, **more: Any
+) -> Policy:
+    said: dict[str, Any] = {"ratings": RATINGS, "insensitive": ("mood",), **more}
+    settings = {"linkage": {"known": known, "compare": compare or {}}}
+    return Policy(tolerance={**OFF, "linkage.success": tolerance}, settings=settings, **said)
 
 
 def search_of(table: Table, known: int = 2, columns: tuple[str, ...] = RATINGS) -> RatingsSearch:
-    search = _search(Case(table), policy(ratings=columns, things_known=known), Run())
+    search = plan_search(Case(table), policy(ratings=columns, known=known), Run())
     assert isinstance(search, RatingsSearch)
     return search
 
@@ -101,8 +106,8 @@ def aimed(method: str, columns: tuple[str, ...], rows: pa.Table) -> tuple[Case, 
     """What is made of ratings to make success a fifth less, for a policy with the tolerance that this is."""
     said = policy(ratings=columns, insensitive=tuple(set(rows.column_names) - set(columns)))
     case, run = Case(unveil.read(rows)), Run()
-    search = _search(case, said, run)
-    aim = 0.8 * search.weigh(search.start)
+    search = plan_search(case, said, run)
+    aim = 0.8 * search.success_bound(search.unchanged_plan)
     wanted = replace(said, tolerance={**OFF, "linkage.success": aim})
     return case, wanted, PROTECTIONS[method].make(case, wanted, run, 1.0)
 
@@ -121,8 +126,8 @@ def test_what_is_left_withstands_every_attack(method: str, columns: tuple[str, .
     case, wanted, protection = aimed(method, columns, rows)
     assert protection is not None
     safer = protection.apply()
-    found = attacked(released(safer), 2, _left(wanted, case.release, safer.release).ratings)
-    assert max(found) <= wanted.wanted("linkage.success")
+    found = attacked(released(safer), 2, policy_for_what_is_left(wanted, case.release, safer.release).ratings)
+    assert max(found) <= wanted.threshold(SUCCESS)
     assert 0 < protection.usefulness < 1
 
 
@@ -140,7 +145,7 @@ def test_success_is_what_all_sets_of_ratings_give(table: Table) -> None:
     rows = released(Case(table))
     for m, columns in product((1, 2, 4), (RATINGS[:3], RATINGS)):
         search = search_of(table, m, columns)
-        found = search.attacked(search.start)
+        found = search.attack_plan(search.unchanged_plan)
         defined, everyone = attacked(rows, m, columns)
         exact = len(columns) == 3
         assert found.all and len(found.who) == 200
@@ -152,14 +157,17 @@ def test_success_is_what_all_sets_of_ratings_give(table: Table) -> None:
 def test_columns_against_every_combination() -> None:
     for seed in range(4):
         search = search_of(unveil.read(ratings(100, 8, seed, days=100)))
-        every = [Plan((0, *levels), (0, 0, 0)) for levels in product(*(range(x.out + 1) for x in search.ladders[1:]))]
+        every = [
+            ProtectionPlan((0, *levels), (0, 0, 0))
+            for levels in product(*(range(x.left_out_level + 1) for x in search.ladders[1:]))
+        ]
         for aim in (0.9, 0.7, 0.5):
-            best = max((search.useful(p) for p in every if search.weigh(p) <= aim), default=None)
+            best = max((search.plan_usefulness(p) for p in every if search.success_bound(p) <= aim), default=None)
             found = smallest_plan(search, aim, ("columns",))
             assert (best is None) == (found is None), (seed, aim)
             if best is not None and found is not None:
-                assert search.weigh(found) <= aim
-                assert search.useful(found) >= 0.9 * best
+                assert search.success_bound(found) <= aim
+                assert search.plan_usefulness(found) >= 0.9 * best
 
 
 def rare_and_common() -> pa.Table:
@@ -176,13 +184,13 @@ def rare_and_common() -> pa.Table:
 def test_nothing_that_was_given_up_can_be_taken_back(kinds: tuple[str, ...]) -> None:
     rows = ratings(days=3) if kinds == ("people",) else rare_and_common()
     search = search_of(unveil.read(rows), columns=RATINGS[:3])
-    aim = 0.85 * search.weigh(search.start)
+    aim = 0.85 * search.success_bound(search.unchanged_plan)
     plan = smallest_plan(search, aim, kinds)
     assert plan is not None
-    assert search.weigh(plan) <= aim
-    assert bool(plan.rare[ITEM]) == ("items" in kinds)
-    for less in search.undone(plan):
-        assert search.weigh(less) > aim or search.useful(less) <= search.useful(plan)
+    assert search.success_bound(plan) <= aim
+    assert bool(plan.rare[ITEM_COLUMN]) == ("items" in kinds)
+    for less in search.relaxed_plans(plan):
+        assert search.success_bound(less) > aim or search.plan_usefulness(less) <= search.plan_usefulness(plan)
 
 
 def test_the_people_who_are_found_go_first() -> None:
@@ -191,7 +199,7 @@ def test_the_people_who_are_found_go_first() -> None:
     rows += [(p, film) for p in ("b", "c", "d") for film in (p, p + p, p + p + p)]
     who, what = zip(*rows, strict=True)
     search = search_of(unveil.read(pa.table({"user": who, "film": what, "mood": [0] * len(who)})), 1, RATINGS[:2])
-    assert sorted(search.likeliest(search.start, 3).tolist()) == [20, 21, 22]
+    assert sorted(search.most_likely_found(search.unchanged_plan, 3).tolist()) == [20, 21, 22]
 
 
 def test_who_has_few_ratings_left_is_known_by_all_of_them() -> None:
@@ -205,29 +213,29 @@ def test_who_has_few_ratings_left_is_known_by_all_of_them() -> None:
     enough, everyone = attacked(released(Case(table)), 2, RATINGS[:2])
     assert enough < 0.9 < everyone
     search = search_of(table, 2, RATINGS[:2])
-    assert search.weigh(search.start) == pytest.approx(everyone)
-    assert set(search.attacked(search.start).who) == set(range(60))
+    assert search.success_bound(search.unchanged_plan) == pytest.approx(everyone)
+    assert set(search.attack_plan(search.unchanged_plan).who) == set(range(60))
 
 
 def test_people_without_any_rating_left_do_not_count(table: Table) -> None:
     search = search_of(table, columns=RATINGS[:2])
-    t = search.rarities(ITEM, 0)[-1]
-    plan = search.start.moved(ITEM, 0, t)
-    left = search.people_left(plan)
+    t = search.rarity_limits(ITEM_COLUMN, 0)[-1]
+    plan = search.unchanged_plan.move_column(ITEM_COLUMN, 0, t)
+    left = search.people_with_ratings(plan)
     assert len(left) < search.size
-    assert search.attacked(plan).who.tolist() == left.tolist()
-    assert f"{search.size - len(left)} people who rated nothing else" in _sentence(search, plan)
+    assert search.attack_plan(plan).who.tolist() == left.tolist()
+    assert f"{search.size - len(left)} people who rated nothing else" in describe_plan(search, plan)
 
 
 def test_items_are_counted_by_people() -> None:
     visits = [("a", "bar")] * 5 + [("b", "bar"), ("b", "spa"), ("c", "spa"), ("c", "bar"), ("d", "zoo"), ("d", "zoo")]
     who, where = zip(*visits, strict=True)
     search = search_of(unveil.read(pa.table({"user": who, "film": where, "mood": [0] * 11})), 1, RATINGS[:2])
-    assert search.people_of.tolist() == [3, 2, 1]
-    assert search.rarities(ITEM, 0) == (2,)
-    plan = search.start.moved(ITEM, 0, 2)
-    assert len(search.rows_kept(plan)) == 9
-    assert _sentence(search, plan) == (
+    assert search.raters_per_item.tolist() == [3, 2, 1]
+    assert search.rarity_limits(ITEM_COLUMN, 0) == (2,)
+    plan = search.unchanged_plan.move_column(ITEM_COLUMN, 0, 2)
+    assert len(search.kept_rows(plan)) == 9
+    assert describe_plan(search, plan) == (
         "1 of 3 items left out (rated by fewer than 2 people), and with them 1 person who rated nothing else."
     )
 
@@ -239,17 +247,19 @@ def test_usefulness_in_numbers() -> None:
     rows = {"user": [f"u{i // 2}" for i in range(16)], "film": films, "stars": [3] * 16}
     table = unveil.read(pa.table({**rows, "day": [days[i // 4] for i in range(16)], "mood": [0] * 16}))
     search = search_of(table)
-    assert search.useful(search.start) == 1
+    assert search.plan_usefulness(search.unchanged_plan) == 1
     assert search.ladders[2].steps[1].said == "by month"
-    assert search.useful(search.start.moved(2, 1, 0)) == pytest.approx((1 + 1 + 0.5) / 3)
-    assert search.useful(search.start.moved(2, search.ladders[2].out, 0)) == pytest.approx(2 / 3)
-    gone = Plan((0, 0, 0), (0, 0, 0), np.array([0, 2, 4, 6]))
-    assert search.useful(gone) == pytest.approx(0.5 * (0.5 + 1 + 1) / 3)
+    assert search.plan_usefulness(search.unchanged_plan.move_column(2, 1, 0)) == pytest.approx((1 + 1 + 0.5) / 3)
+    assert search.plan_usefulness(
+        search.unchanged_plan.move_column(2, search.ladders[2].left_out_level, 0)
+    ) == pytest.approx(2 / 3)
+    gone = ProtectionPlan((0, 0, 0), (0, 0, 0), np.array([0, 2, 4, 6]))
+    assert search.plan_usefulness(gone) == pytest.approx(0.5 * (0.5 + 1 + 1) / 3)
 
 
 def test_the_item_stays(table: Table) -> None:
     search = search_of(table)
-    assert search.applied(search.start, Move(ITEM, level=1)) is None
+    assert search.apply_move(search.unchanged_plan, PlanMove(ITEM_COLUMN, level=1)) is None
     assert smallest_plan(search, 0.0, ("columns",)) is None
     for method in OFFERS:
         assert PROTECTIONS[method].make(Case(table), policy(1e-4), Run(), 1.0) is None
@@ -306,19 +316,18 @@ def test_the_whole_way(table: Table) -> None:
 def test_a_date_without_a_value_is_what_is_compared(table: Table) -> None:
     """With the value gone the date stands third; how it was compared goes with its labels."""
     said = policy(0.5, compare={"day": "3d", "stars": "1"})
-    search = _search(Case(table), said, Run())
+    search = plan_search(Case(table), said, Run())
     assert isinstance(search, RatingsSearch)
-    plan = search.start.moved(1, search.ladders[1].out, 0)
-    from unveil.linkage.protect import _applied
-
-    safer = _applied(Case(table), table, search, plan)()
-    left = _left(said, table, safer.release)
+    plan = search.unchanged_plan.move_column(1, search.ladders[1].left_out_level, 0)
+    safer = apply_plan(Case(table), table, search, plan)
+    left = policy_for_what_is_left(said, table, safer.release)
     assert left.ratings == ("user", "film", "day")
-    assert dict(left.compare) == {"day": "3d"}
+    assert dict(left.room(LinkageSettings).compare) == {"day": "3d"}
     value = unveil.assess(safer, left)["linkage.success"].value
-    assert value is not None and value <= search.weigh(plan) <= value + 0.15
-    month = _left(said, table, _applied(Case(table), table, search, plan.moved(2, 1, 0))().release)
-    assert dict(month.compare) == {}
+    assert value is not None and value <= search.success_bound(plan) <= value + 0.15
+    by_month = apply_plan(Case(table), table, search, plan.move_column(2, 1, 0))
+    month = policy_for_what_is_left(said, table, by_month.release)
+    assert dict(month.room(LinkageSettings).compare) == {}
 
 
 def test_ratings_without_a_value_stay() -> None:
@@ -339,9 +348,9 @@ def test_another_column_that_tells_the_date_is_named() -> None:
     table = unveil.read(rows.append_column("week", pa.array(week)))
     search = search_of(table)
     said = policy(0.5)
-    told = _given_away(table, search, search.start.moved(2, 1, 0), said)
-    assert told.startswith("Week, as it is, still tells day: leave it out")
-    assert _given_away(table, search, search.start.moved(ITEM, 0, 5), said) == ""
+    told = describe_leaks(table, search, search.unchanged_plan.move_column(2, 1, 0), said)
+    assert told.startswith("Column week is unchanged and still reveals day: leave it out")
+    assert describe_leaks(table, search, search.unchanged_plan.move_column(ITEM_COLUMN, 0, 5), said) == ""
 
 
 def test_what_suits_is_offered(table: Table) -> None:
@@ -374,7 +383,7 @@ def test_on_the_command_line(tmp_path: Path, unveil: Unveil, ending: str, method
         pyarrow.csv.write_csv(rows, path)
     else:
         pq.write_table(rows, path)
-    said = ("--insensitive", "mood", "--things-known", 2, "--tolerance", "linkage.success=.5")
+    said = ("--insensitive", "mood", "--known", 2, "--tolerance", "linkage.success=.5")
     only = ("--tolerance", "classes.k=off", *(() if method is None else ("--method", method)))
     done = unveil("protect", path, "--ratings", ",".join(RATINGS), *said, *only, "-o", safe, "--format", "json")
     assert done.returncode == 0, done.stderr

@@ -14,12 +14,18 @@ import pytest
 
 import unveil
 from unveil import Policy, UnveilError
-from unveil.linkage.attack.adversaries import bayesian, eccentric, likeliest, scoreboard, smallest
-from unveil.linkage.attack.auxiliary import Knowledge, draw
-from unveil.linkage.attack.experiment import attack
-from unveil.linkage.records import Records, records_of_ratings
-from unveil.linkage.similarity import days, equal, within
-from unveil.release.codes import encode
+from unveil.linkage.attack.adversaries import (
+    bayesian_adversary,
+    eccentricity_adversary,
+    least_support_adversary,
+    likeliest_adversary,
+    scoreboard_adversary,
+)
+from unveil.linkage.attack.auxiliary import Knowledge, draw_knowledge
+from unveil.linkage.attack.experiment import attack_records
+from unveil.linkage.records import Records, records_from_ratings
+from unveil.linkage.similarity import equal_values, within_days, within_distance
+from unveil.release.codes import encode_column
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 Rating = tuple[str, str, int, str]
@@ -42,9 +48,9 @@ def table_of(path: Path, ratings: list[Rating], header: str = "user,film,stars,d
 
 
 def records_of(ratings: list[Rating], apart: int = 0, late: int = 0) -> Records:
-    columns = [encode(pa.chunked_array([list(column)])) for column in zip(*ratings, strict=True)]
-    similar = (within(apart) if apart else equal(), days(late) if late else equal())
-    return records_of_ratings(*columns, similarities=similar)
+    columns = [encode_column(pa.chunked_array([list(column)])) for column in zip(*ratings, strict=True)]
+    similar = (within_distance(apart) if apart else equal_values(), within_days(late) if late else equal_values())
+    return records_from_ratings(*columns, similarities=similar)
 
 
 def expected(ratings: list[Rating], m: int, apart: int = 0, late: int = 0, short: bool = False) -> tuple[float, float]:
@@ -81,7 +87,9 @@ def test_success_is_what_all_sets_of_ratings_give(apart: int, late: int) -> None
     assert records.together == 2
     many = np.tile(np.arange(records.n), 400)
     for m in (1, 2):
-        outcome = attack(records, [smallest()], [m], rng=np.random.default_rng(m), targets=many).outcomes[0]
+        outcome = attack_records(
+            records, [least_support_adversary()], [m], rng=np.random.default_rng(m), targets=many
+        ).outcomes[0]
         found, alone = expected(ratings, m, apart, late)
         assert outcome.row_found.mean() == pytest.approx(found, abs=0.03)
         assert outcome.alone.mean() == pytest.approx(alone, abs=0.03)
@@ -90,7 +98,7 @@ def test_success_is_what_all_sets_of_ratings_give(apart: int, late: int) -> None
 def test_a_rating_and_its_date_are_one_thing() -> None:
     ratings = some_ratings(30, 8, 2)
     records = records_of(ratings)
-    known = draw(records, np.arange(records.n), 3, np.random.default_rng(0))
+    known = draw_knowledge(records, np.arange(records.n), 3, np.random.default_rng(0))
     things = known.attribute.reshape(records.n, -1, 2)
     there = things[..., 0] >= 0
     assert (things[..., 1][there] == things[..., 0][there] + 1).all()
@@ -101,7 +109,7 @@ def test_a_rating_and_its_date_are_one_thing() -> None:
     for r in range(records.n):
         for i, v in zip(known.attribute[r], known.value[r], strict=True):
             assert i < 0 or array[r, i] == v
-    outcome = attack(records, [smallest()], [1, 2], rng=np.random.default_rng(1)).outcomes[1]
+    outcome = attack_records(records, [least_support_adversary()], [1, 2], rng=np.random.default_rng(1)).outcomes[1]
     assert outcome.known == 2
     assert set(outcome.support.tolist()) <= set((records.support // 2).tolist())
     assert outcome.excluded == (records.support // 2 < 2).sum()
@@ -118,7 +126,7 @@ def test_values_and_dates_are_wrong_independently() -> None:
     ]
     records = records_of(ratings)
     rows = np.repeat(np.arange(400), 10)
-    known = draw(records, rows, 5, np.random.default_rng(3), Knowledge(wrong=0.5))
+    known = draw_knowledge(records, rows, 5, np.random.default_rng(3), Knowledge(wrong=0.5))
     off = known.value != records.array[rows[:, None], known.attribute]
     stars, day = off[:, ::2], off[:, 1::2]
     assert stars.mean() == pytest.approx(0.4, abs=0.02)
@@ -128,8 +136,14 @@ def test_values_and_dates_are_wrong_independently() -> None:
 
 def test_with_right_facts_all_adversaries_agree_where_one_fits() -> None:
     records = records_of(some_ratings(25, 7, 11))
-    everyone = [smallest(), scoreboard(), bayesian(), likeliest(), eccentric(0.0)]
-    found = attack(records, everyone, [2], rng=np.random.default_rng(4)).outcomes
+    everyone = [
+        least_support_adversary(),
+        scoreboard_adversary(),
+        bayesian_adversary(),
+        likeliest_adversary(),
+        eccentricity_adversary(0.0),
+    ]
+    found = attack_records(records, everyone, [2], rng=np.random.default_rng(4)).outcomes
     alone = found[0].alone == 1
     assert alone.any()
     for outcome in found:
@@ -139,7 +153,9 @@ def test_with_right_facts_all_adversaries_agree_where_one_fits() -> None:
 def test_the_likeliest_person_is_the_one_with_fewest_ratings() -> None:
     """With two parts to a thing the likelihood counts things, not parts: it is that of Â."""
     records = records_of(some_ratings(60, 5, 7), apart=4, late=27)
-    found = attack(records, [smallest(), likeliest()], [1, 2], rng=np.random.default_rng(4))
+    found = attack_records(
+        records, [least_support_adversary(), likeliest_adversary()], [1, 2], rng=np.random.default_rng(4)
+    )
     half = len(found.outcomes) // 2
     for a, b in zip(found.outcomes[:half], found.outcomes[half:], strict=True):
         assert a.row_found == pytest.approx(b.row_found)
@@ -149,7 +165,9 @@ def test_the_likeliest_person_is_the_one_with_fewest_ratings() -> None:
 def test_findings_of_ratings(tmp_path: Path) -> None:
     ratings = some_ratings(80, 9, 1)
     table = table_of(tmp_path / "r.csv", ratings)
-    policy = Policy(ratings=("user", "film", "stars", "day"), compare={"day": "3d"}, things_known=2)
+    policy = Policy(
+        ratings=("user", "film", "stars", "day"), settings={"linkage": {"known": 2, "compare": {"day": "3d"}}}
+    )
     found = unveil.assess(table, policy)
     success, alone = expected(ratings, 2, 0, 3, short=True)
     for name, truth in (("linkage.success", success), ("linkage.unicity", alone)):
@@ -164,7 +182,8 @@ def test_findings_of_ratings(tmp_path: Path) -> None:
     assert "random ratings" in found["linkage.success"].attacker
     assert found.verdict.decision == "your call"
     assert "linkage.success has no tolerance" in found.verdict.sentence
-    over = unveil.assess(table, Policy(ratings=policy.ratings, tolerance={"linkage.success": 0.01}, things_known=2))
+    less = Policy(ratings=policy.ratings, tolerance={"linkage.success": 0.01}, settings={"linkage": {"known": 2}})
+    over = unveil.assess(table, less)
     assert over.verdict.because == "linkage.success"
 
 
@@ -178,7 +197,8 @@ def test_a_rating_with_its_date_is_one_fact_where_sets_could_be_counted(tmp_path
     ]
     table = table_of(tmp_path / "r.csv", rows)
     for known in (1, 2):
-        found = unveil.assess(table, Policy(ratings=("user", "film", "stars", "day"), things_known=known))
+        policy = Policy(ratings=("user", "film", "stars", "day"), settings={"linkage": {"known": known}})
+        found = unveil.assess(table, policy)
         assert found["linkage.success"].value == found["linkage.unicity"].value == 1
 
 
@@ -194,7 +214,8 @@ def test_few_ratings_are_no_protection(tmp_path: Path) -> None:
 
 
 def test_what_is_drawn_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
-    ratings, policy = some_ratings(50, 7, 3), Policy(ratings=("user", "film", "stars", "day"), things_known=2)
+    ratings = some_ratings(50, 7, 3)
+    policy = Policy(ratings=("user", "film", "stars", "day"), settings={"linkage": {"known": 2}})
     one = unveil.assess(table_of(tmp_path / "a.csv", ratings), policy)
     random.Random(1).shuffle(ratings)
     other = unveil.assess(table_of(tmp_path / "b.csv", ratings), policy)
@@ -205,15 +226,16 @@ def test_what_is_drawn_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> N
 
 def test_what_was_visited_counts_once_without_values(tmp_path: Path) -> None:
     visits = [("ann", "bar"), ("ann", "bar"), ("ann", "spa"), ("bob", "bar"), ("cy", "zoo"), ("cy", "bar")]
-    who, where = (encode(pa.chunked_array([list(column)])) for column in zip(*visits, strict=True))
-    assert records_of_ratings(who, where).support.tolist() == [2, 1, 2]
+    who, where = (encode_column(pa.chunked_array([list(column)])) for column in zip(*visits, strict=True))
+    assert records_from_ratings(who, where).support.tolist() == [2, 1, 2]
     path = tmp_path / "v.csv"
     path.write_text("who,where\n" + "".join(f"{a},{b}\n" for a, b in visits))
-    found = unveil.assess(unveil.read(path, "table"), Policy(ratings=("who", "where"), things_known=2))
+    policy = Policy(ratings=("who", "where"), settings={"linkage": {"known": 2}})
+    found = unveil.assess(unveil.read(path, "table"), policy)
     assert found["linkage.unicity"].value == pytest.approx(2 / 3)  # both others were at the bar, as Bob
     assert found["linkage.success"].value == 1  # but he was nowhere else
     assert found["linkage.sparsity"].value == 1
-    assert "Of 1 person with fewer ratings all were known" in found["linkage.success"].sentence
+    assert "For 1 person with fewer ratings, the attacker knew all of them." in found["linkage.success"].sentence
 
 
 def test_ratings_without_a_value_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -224,7 +246,8 @@ def test_ratings_without_a_value_are_left_out_and_counted(tmp_path: Path) -> Non
         ("b", "y", 3, "2020-01-05"),
     ]
     table = table_of(tmp_path / "r.csv", ratings)  # type: ignore[arg-type]
-    found = unveil.assess(table, Policy(ratings=("user", "film", "stars", "day"), things_known=1))
+    policy = Policy(ratings=("user", "film", "stars", "day"), settings={"linkage": {"known": 1}})
+    found = unveil.assess(table, policy)
     assert "2 ratings without a value or date were left out" in found["linkage.success"].sentence
 
 
@@ -234,11 +257,11 @@ def test_ratings_without_a_value_are_left_out_and_counted(tmp_path: Path) -> Non
         ([("a", "x", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "rated the same item twice"),
         ([("a", "", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "1 row without a value in 'film'"),
         ([("", "y", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "1 row without a value in 'user'"),
-        ([("a", "x", 1, "soon"), ("b", "x", 2, "2020-01-02")], "not all dates"),
+        ([("a", "x", 1, "soon"), ("b", "x", 2, "2020-01-02")], "not all values are dates"),
     ],
 )
 def test_ratings_that_cannot_be_right(rows: list[Rating], error: str, tmp_path: Path) -> None:
-    policy = Policy(ratings=("user", "film", "stars", "day"), compare={"day": "3d"})
+    policy = Policy(ratings=("user", "film", "stars", "day"), settings={"linkage": {"compare": {"day": "3d"}}})
     with pytest.raises(UnveilError, match=error):
         unveil.assess(table_of(tmp_path / "r.csv", rows), policy)
 
@@ -249,6 +272,10 @@ def test_ratings_that_cannot_be_right(rows: list[Rating], error: str, tmp_path: 
         ({"ratings": ("user",)}, "two to four columns"),
         ({"ratings": ("user", "user")}, "two to four columns"),
         ({"ratings": ("user", "film"), "subject": "person"}, "leave out subject"),
+        (
+            {"ratings": ("user", "film"), "settings": {"linkage": {"compare": {"film": "2"}}}},
+            "only values and dates are compared",
+        ),
     ],
 )
 def test_a_policy_that_cannot_be_right(settings: dict[str, object], error: str) -> None:
@@ -265,7 +292,7 @@ def test_a_policy_with_ratings_reads_back_as_it_is() -> None:
 def test_on_the_command_line(tmp_path: Path, unveil: Unveil) -> None:
     table_of(tmp_path / "r.csv", some_ratings(60, 8, 4), "customer,product,stars,day")
     said = ["assess", str(tmp_path / "r.csv"), "--ratings", "customer,product,stars,day", "--compare", "day=14d"]
-    done = unveil(*said, "--things-known", "2")
+    done = unveil(*said, "--known", "2")
     assert done.returncode == 3
     assert "People found by someone" in done.stdout
     assert unveil(*said, "--tolerance", "linkage.success=.1").returncode == 1

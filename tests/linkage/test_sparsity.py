@@ -16,39 +16,60 @@ from hypothesis import strategies as st
 
 from reference import naive_sparsity as naive
 from unveil import Run, UnveilError, slices
-from unveil.linkage import copies as finding_copies
-from unveil.linkage.alike import comparing, planes
-from unveil.linkage.alike import nearest as search
-from unveil.linkage.alike.nearest import Nearest, nearest
-from unveil.linkage.alike.sparsity import Sparsity, sparsity
-from unveil.linkage.alike.tail import Tail, rare, tail, with_rare
-from unveil.linkage.intervals import highest, lowest, wilson
-from unveil.linkage.records import Records, records_of_codes
-from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
-from unveil.linkage.similarity import given as given_by
-from unveil.release.codes import encode
+from unveil.intervals import lower_bound, upper_bound, wilson_interval
+from unveil.linkage import equal_records
+from unveil.linkage.records import Records, records_from_codes
+from unveil.linkage.similarity import (
+    Similarity,
+    any_value,
+    equal_values,
+    linear_similarity,
+    same_category,
+    within_distance,
+)
+from unveil.linkage.similarity import custom_similarity as given_by
+from unveil.linkage.sparsity import bit_planes, record_similarity
+from unveil.linkage.sparsity import nearest_records as search
+from unveil.linkage.sparsity.long_tail import LongTail, attribute_tail, has_rare_attribute, rare_attributes
+from unveil.linkage.sparsity.nearest_records import NearestRecords, nearest_records
+from unveil.linkage.sparsity.sparsity_function import SparsityFunction, measure_sparsity
+from unveil.release.codes import encode_column
 
 Table = list[tuple[int | None, ...]]
 
 # Planes for all attributes, lists for all, some of both; blocks and slices as small as can be; and as it is.
 WAYS: tuple[dict[str, object], ...] = (
-    {"_PLANE": 1e-9, "_LOOK": 0.0},
-    {"_PLANE": 1e-9, "_LOOK": 0.0, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "STEPS": 1},
-    {"_PLANE": 1e9},
-    {"_PLANE": 1e9, "_ROOM": 4, "_WORK": 1, "_TILE": 3, "STEPS": 1, "_TABLE": 0},
-    {"_PLANE": 4.0, "_LOOK": 0.0, "_ROOM": 8},
-    {"_PLANE": 4.0, "_LOOK": 0.0, "_PLANES": 64},
+    {"_PLANE_COST": 1e-9, "_LOOK_COST": 0.0},
+    {
+        "_PLANE_COST": 1e-9,
+        "_LOOK_COST": 0.0,
+        "_MIN_BLOCK": 4,
+        "_SLICE_NANOSECONDS": 1,
+        "_TILE_RECORDS": 3,
+        "CHUNK_ENTRIES": 1,
+    },
+    {"_PLANE_COST": 1e9},
+    {
+        "_PLANE_COST": 1e9,
+        "_MIN_BLOCK": 4,
+        "_SLICE_NANOSECONDS": 1,
+        "_TILE_RECORDS": 3,
+        "CHUNK_ENTRIES": 1,
+        "_MAX_TABLE_VALUES": 0,
+    },
+    {"_PLANE_COST": 4.0, "_LOOK_COST": 0.0, "_MIN_BLOCK": 8},
+    {"_PLANE_COST": 4.0, "_LOOK_COST": 0.0, "_MAX_PLANE_BYTES": 64},
     {},
 )
 ways = st.sampled_from(WAYS)
 
 SIMS: dict[str, tuple[Similarity, naive.Sim]] = {
-    "equal": (equal(), naive.equal),
-    "within": (within(1), naive.within(1)),
-    "less": (within(2.5, closed=False), naive.within(2)),
-    "linear": (linear(4), naive.linear(4)),
-    "category": (category(lambda v: v % 2), lambda a, b: Fraction(a % 2 == b % 2)),
-    "support": (support(), lambda a, b: Fraction(1)),
+    "equal": (equal_values(), naive.equal_similarity),
+    "within": (within_distance(1), naive.threshold_similarity(1)),
+    "less": (within_distance(2.5, closed=False), naive.threshold_similarity(2)),
+    "linear": (linear_similarity(4), naive.linear_similarity(4)),
+    "category": (same_category(lambda v: v % 2), lambda a, b: Fraction(a % 2 == b % 2)),
+    "support": (any_value(), lambda a, b: Fraction(1)),
     "given": (given_by(lambda a, b: 1.0 if a == b else 0.5 if a + b == 3 else 0.0),
               lambda a, b: Fraction(1) if a == b else Fraction(1, 2) if a + b == 3 else Fraction(0)),
 }  # fmt: skip
@@ -58,15 +79,17 @@ SIMS: dict[str, tuple[Similarity, naive.Sim]] = {
 def computed(way: dict[str, object]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in way.items():
-            patch.setattr(next(m for m in (comparing, planes, search, slices) if hasattr(m, name)), name, value)
+            patch.setattr(
+                next(m for m in (record_similarity, bit_planes, search, slices) if hasattr(m, name)), name, value
+            )
         yield
 
 
 def made(rows: Sequence[Sequence[int | None]], sims: Sequence[Similarity] | None = None) -> Records:
     """Records of rows; None is null."""
     each = enumerate(zip(*rows, strict=True))
-    columns = {f"a{i:03}": encode(pa.chunked_array([pa.array(c, pa.int64())])) for i, c in each}
-    return records_of_codes(columns, dict(zip(columns, sims or [equal()] * len(columns), strict=True)))
+    columns = {f"a{i:03}": encode_column(pa.chunked_array([pa.array(c, pa.int64())])) for i, c in each}
+    return records_from_codes(columns, dict(zip(columns, sims or [equal_values()] * len(columns), strict=True)))
 
 
 @st.composite
@@ -78,7 +101,7 @@ def tables(draw: st.DrawFn, most: int = 25) -> Table:
     return rows + draw(st.lists(st.sampled_from(rows), max_size=4))
 
 
-def told(found: Nearest) -> list[tuple[Fraction, int]]:
+def told(found: NearestRecords) -> list[tuple[Fraction, int]]:
     near = [Fraction(a, b) for a, b in zip(found.above.tolist(), found.below.tolist(), strict=True)]
     return list(zip(near, found.row.tolist(), strict=True))
 
@@ -94,12 +117,12 @@ def test_everyone_is_compared_with_everyone(
     kinds = data.draw(st.sampled_from([["equal"], ["within"], ["linear"], list(SIMS)]))
     names = [data.draw(st.sampled_from(kinds)) for _ in rows[0]]
     records = made(rows, [SIMS[n][0] for n in names])
-    expected = naive.nearest(rows, [SIMS[n][1] for n in names], kind, Fraction(least))
+    expected = naive.nearest_records(rows, [SIMS[n][1] for n in names], kind, Fraction(least))
     with computed(way):
-        assert told(nearest(records, kind, least)) == expected
+        assert told(nearest_records(records, kind, least)) == expected
         some = data.draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True))
-        assert told(nearest(records, kind, least, some)) == [expected[k] for k in some]
-    found = sparsity(records, kind, least)
+        assert told(nearest_records(records, kind, least, some)) == [expected[k] for k in some]
+    found = measure_sparsity(records, kind, least)
     for sigma in {Fraction(0), Fraction(1), Fraction(1, 3), *(near for near, _ in expected)}:
         assert found.count(sigma) == naive.share_near(expected, sigma) * len(rows)
     curve = found.curve()[1]
@@ -109,11 +132,11 @@ def test_everyone_is_compared_with_everyone(
 @pytest.mark.parametrize(
     ("n", "c", "filled", "span", "said"),
     [
-        (600, 70, 0.5, 2, equal()),
-        (400, 130, 0.6, 9, within(1)),
-        (300, 200, 0.1, 300, equal()),
-        (300, 70, 0.3, 400, linear(7)),
-        (300, 150, 0.02, 5, within(2)),
+        (600, 70, 0.5, 2, equal_values()),
+        (400, 130, 0.6, 9, within_distance(1)),
+        (300, 200, 0.1, 300, equal_values()),
+        (300, 70, 0.3, 400, linear_similarity(7)),
+        (300, 150, 0.02, 5, within_distance(2)),
     ],
 )
 def test_larger_tables(n: int, c: int, filled: float, span: int, said: Similarity) -> None:
@@ -122,13 +145,13 @@ def test_larger_tables(n: int, c: int, filled: float, span: int, said: Similarit
     there = random.random((n, c)) < filled * random.uniform(0.2, 1.6, (n, 1))
     codes = np.where(there, random.integers(0, span, (n, c)), -1)
     codes[n // 2 : n // 2 + 5] = codes[:5]
-    columns = {str(i): encode(pa.chunked_array([pa.array(x, mask=x < 0)])) for i, x in enumerate(codes.T)}
-    records = records_of_codes(columns, dict.fromkeys(columns, said))
+    columns = {str(i): encode_column(pa.chunked_array([pa.array(x, mask=x < 0)])) for i, x in enumerate(codes.T)}
+    records = records_from_codes(columns, dict.fromkeys(columns, said))
     for kind, least in (("alike", 1.0), ("sum", 1.0), ("alike", 0.5)):
         near, first = _by_numpy(codes, said, kind, least)
         for way in WAYS[:5]:
             with computed(way):
-                found = nearest(records, kind, least)
+                found = nearest_records(records, kind, least)
             assert (found.row == first).all()
             assert np.abs(found.similarity - near).max() < 1e-12
 
@@ -150,55 +173,55 @@ def _by_numpy(codes: np.ndarray, said: Similarity, kind: str, least: float) -> t
 
 def test_equal_only_by_the_same_number_is_no_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are told apart though the numbers that they are sorted by are the same."""
-    monkeypatch.setattr(finding_copies._copies, "mixed", lambda *arguments: None)
+    monkeypatch.setattr(equal_records._equal_records, "hash_records", lambda *arguments: None)
     rows: Table = [(1, 2), (1, 3), (1, 2), (2, 2), (2, 2)]
-    assert [near for near, _ in told(nearest(made(rows)))] == [1, Fraction(1, 2), 1, 1, 1]
+    assert [near for near, _ in told(nearest_records(made(rows)))] == [1, Fraction(1, 2), 1, 1, 1]
 
 
 def test_no_attributes_and_no_others() -> None:
-    assert told(nearest(made([(None,)]))) == [(0, -1)]
-    assert sparsity(made([(1,)])).f(0) == 0
-    assert told(nearest(made([(None,), (None,), (3,), (None,)]))) == [(1, 1), (1, 0), (0, 0), (1, 0)]
-    assert told(nearest(made([(3,), (None,), (4,)], [linear(2)]), "sum")) == [
+    assert told(nearest_records(made([(None,)]))) == [(0, -1)]
+    assert measure_sparsity(made([(1,)])).f(0) == 0
+    assert told(nearest_records(made([(None,), (None,), (3,), (None,)]))) == [(1, 1), (1, 0), (0, 0), (1, 0)]
+    assert told(nearest_records(made([(3,), (None,), (4,)], [linear_similarity(2)]), "sum")) == [
         (Fraction(1, 2), 2),
         (0, 0),
         (Fraction(1, 2), 0),
     ]
-    assert sparsity(made([(1,), (2,)])).f(0) == 1
+    assert measure_sparsity(made([(1,), (2,)])).f(0) == 1
 
 
 def test_decimals_are_as_far_apart_as_they_are_written() -> None:
-    tenths = encode(pa.chunked_array([[2.0, 2.3, 2.6, 0.1, 0.4]]))
-    for said, rows in ((within(0.3), [1, 0, 1, 4, 3]), (within(0.3, closed=False), [1, 0, 0, 0, 0])):
-        assert nearest(records_of_codes({"a": tenths}, {"a": said})).row.tolist() == rows
+    tenths = encode_column(pa.chunked_array([[2.0, 2.3, 2.6, 0.1, 0.4]]))
+    for said, rows in ((within_distance(0.3), [1, 0, 1, 4, 3]), (within_distance(0.3, closed=False), [1, 0, 0, 0, 0])):
+        assert nearest_records(records_from_codes({"a": tenths}, {"a": said})).row.tolist() == rows
 
 
 def test_the_order_of_rows_and_columns_does_not_matter() -> None:
     random = np.random.default_rng(5)
     rows = [tuple(None if random.random() < 0.4 else int(v) for v in random.integers(0, 4, 9)) for _ in range(200)]
-    said = [equal(), within(1), linear(3)] * 3
-    before = nearest(made(rows, said), "sum")
+    said = [equal_values(), within_distance(1), linear_similarity(3)] * 3
+    before = nearest_records(made(rows, said), "sum")
     turned, moved = random.permutation(9), random.permutation(200)
-    after = nearest(made([tuple(rows[k][i] for i in turned) for k in moved], [said[i] for i in turned]), "sum")
+    after = nearest_records(made([tuple(rows[k][i] for i in turned) for k in moved], [said[i] for i in turned]), "sum")
     assert (after.above == before.above[moved]).all() and (after.below == before.below[moved]).all()
 
 
 def test_the_number_of_threads_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(400)])
-    monkeypatch.setattr(search, "_TILE", 5)
-    several = nearest(records)
-    monkeypatch.setattr(slices, "THREADS", 1)
-    assert told(nearest(records)) == told(several)
+    monkeypatch.setattr(search, "_TILE_RECORDS", 5)
+    several = nearest_records(records)
+    monkeypatch.setattr(slices, "MAX_THREADS", 1)
+    assert told(nearest_records(records)) == told(several)
 
 
 def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     records = made([tuple(int(v) for v in random.integers(0, 3, 8)) for _ in range(300)])
-    monkeypatch.setattr(search, "_TILE", 5)
+    monkeypatch.setattr(search, "_TILE_RECORDS", 5)
     seen = list[float | None]()
     run = Run(progress=lambda doing, fraction: seen.append(fraction))
-    nearest(records, run=run)
+    nearest_records(records, run=run)
     assert len(seen) > 10 and seen == sorted(seen) and seen[-1] == 1
     stopped = threading.Event()
 
@@ -206,9 +229,9 @@ def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
         stopped.set()
 
     with pytest.raises(KeyboardInterrupt):
-        nearest(records, run=replace(run, cancelled=stopped, progress=stop))
+        nearest_records(records, run=replace(run, cancelled=stopped, progress=stop))
     with pytest.raises(ZeroDivisionError):
-        nearest(records, run=replace(run, progress=lambda doing, fraction: 1 / 0))
+        nearest_records(records, run=replace(run, progress=lambda doing, fraction: 1 / 0))
 
 
 @pytest.mark.parametrize(
@@ -223,42 +246,42 @@ def test_progress_and_cancelling(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_cannot_be_asked(arguments: dict[str, object], said: str) -> None:
     with pytest.raises(UnveilError, match=said):
-        nearest(made([(1,), (2,)]), **arguments)
+        nearest_records(made([(1,), (2,)]), **arguments)
 
 
 def test_what_else_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = sparsity(made([(1,), (2,)]))
+    found = measure_sparsity(made([(1,), (2,)]))
     for sigma in (-0.1, 1.1, float("nan"), True):
         with pytest.raises(UnveilError, match="between 0 and 1"):
             found.f(sigma)
-    for ask in (lambda: found.curve(1), lambda: tail(made([(1,), (2,)])).curve(1)):
+    for ask in (lambda: found.curve(1), lambda: attribute_tail(made([(1,), (2,)])).curve(1)):
         with pytest.raises(UnveilError, match="2 points"):
             ask()
     with pytest.raises(UnveilError, match="confidence"):
-        highest(1, 2, 1)
+        upper_bound(1, 2, 1)
     with pytest.raises(UnveilError, match="sample"):
-        sparsity(made([(1,), (2,)]), sample=0)
+        measure_sparsity(made([(1,), (2,)]), sample=0)
     with pytest.raises(UnveilError, match="no records"):
-        nearest(records_of_codes({}))
+        nearest_records(records_from_codes({}))
     with pytest.raises(UnveilError, match="any attribute"):
-        tail(made([(None,), (None,)]))
-    monkeypatch.setattr(comparing, "_ATTRIBUTES", 1)
+        attribute_tail(made([(None,), (None,)]))
+    monkeypatch.setattr(record_similarity, "_MAX_ATTRIBUTES", 1)
     with pytest.raises(UnveilError, match="2 attributes; at most 1"):
-        nearest(made([(1, 2), (2, None)]))
-    monkeypatch.setattr(comparing, "_GIVEN", 1)
+        nearest_records(made([(1, 2), (2, None)]))
+    monkeypatch.setattr(record_similarity, "_MAX_CUSTOM_VALUES", 1)
     with pytest.raises(UnveilError, match="at most 1"):
-        nearest(made([(1,), (2,)], [given_by(lambda a, b: float(a == b))]))
+        nearest_records(made([(1,), (2,)], [given_by(lambda a, b: float(a == b))]))
 
 
 # ---- f ---------------------------------------------------------------------------------------------------------------
 
 
-def shares(*near: Fraction | str, total: int | None = None) -> Sparsity:
+def shares(*near: Fraction | str, total: int | None = None) -> SparsityFunction:
     """f of records with these similarities."""
     parts = [Fraction(x) for x in near]
     above, below = np.array([p.numerator for p in parts]), np.array([p.denominator for p in parts])
     n = len(parts)
-    return Sparsity(Nearest(np.arange(n), np.full(n, n), above, below), total or n)
+    return SparsityFunction(NearestRecords(np.arange(n), np.full(n, n), above, below), total or n)
 
 
 def test_similarities_are_compared_as_they_are_written() -> None:
@@ -274,12 +297,12 @@ def test_similarities_are_compared_as_they_are_written() -> None:
 
 def test_sparse_above() -> None:
     found = shares("1/4", "1/2", "1/2", "3/4")
-    assert [found.above(q) for q in (1, 0.75, 0.74, 0.25, 0.24, 0)] == [0, 0.25, 0.5, 0.5, 0.75, 0.75]
+    assert [found.sparse_above(q) for q in (1, 0.75, 0.74, 0.25, 0.24, 0)] == [0, 0.25, 0.5, 0.5, 0.75, 0.75]
     for q in (0.75, 0.74, 0.25, 0.24, 0):
-        bound = Fraction(found.above(q))
-        assert found.sparse(bound + Fraction(1, 10**20), q) is True and found.sparse(bound, q) is False
-    assert shares("1", "1/2").above(0.4) is None
-    assert shares("1", "1/2").above(0.5) == 0.5
+        bound = Fraction(found.sparse_above(q))
+        assert found.is_sparse(bound + Fraction(1, 10**20), q) is True and found.is_sparse(bound, q) is False
+    assert shares("1", "1/2").sparse_above(0.4) is None
+    assert shares("1", "1/2").sparse_above(0.5) == 0.5
 
 
 def test_nothing_seen_in_a_sample_is_not_nothing() -> None:
@@ -290,13 +313,15 @@ def test_nothing_seen_in_a_sample_is_not_nothing() -> None:
     assert found.upper(0.8) == pytest.approx(1 - 0.05 ** (1 / 400)) == pytest.approx(0.00746, abs=5e-6)
     assert found.interval(0.8)[0] == 0 and found.interval(0.8)[1] > 0.00746
     assert found.lower(0.5) == pytest.approx(1 - 0.00746, abs=5e-6)
-    assert found.sparse(0.8, 0.0075) is True
-    assert found.sparse(0.8, 0.007) is None and found.sparse(0.8, 0) is None
-    assert found.sparse(0.5, 0.9) is False
-    assert found.above(0) == 0.5 and found.above(0, 0.95) is None and found.above(0.01, 0.95) == 0.5
-    low, high = wilson(58, 400)  # .145, as in Table 3 at σ = .70
+    assert found.is_sparse(0.8, 0.0075) is True
+    assert found.is_sparse(0.8, 0.007) is None and found.is_sparse(0.8, 0) is None
+    assert found.is_sparse(0.5, 0.9) is False
+    assert (
+        found.sparse_above(0) == 0.5 and found.sparse_above(0, 0.95) is None and found.sparse_above(0.01, 0.95) == 0.5
+    )
+    low, high = wilson_interval(58, 400)  # .145, as in Table 3 at σ = .70
     assert 0.03 < 0.145 - low < 0.04 and 0.035 < high - 0.145 < 0.04
-    sigma, limit = found.limits([0.5, 0.8])
+    sigma, limit = found.upper_curve([0.5, 0.8])
     assert sigma.tolist() == [0.5, 0.8] and limit.tolist() == [1, pytest.approx(1 - 0.025 ** (1 / 400))]
 
 
@@ -307,31 +332,31 @@ def test_intervals(of: int, data: st.DataObject, confidence: float) -> None:
     from scipy.stats import binom
 
     count = data.draw(st.integers(0, of))
-    high, low = highest(count, of, confidence), lowest(count, of, confidence)
+    high, low = upper_bound(count, of, confidence), lower_bound(count, of, confidence)
     assert low <= count / of <= high
     if count < of:
         assert binom.cdf(count, of, high) == pytest.approx(1 - confidence)
     if count:
         assert binom.sf(count - 1, of, low) == pytest.approx(1 - confidence)
-    left, right = wilson(count, of, confidence)
+    left, right = wilson_interval(count, of, confidence)
     assert 0 <= left <= count / of <= right <= 1
 
 
 def test_a_sample_is_some_of_all() -> None:
     random = np.random.default_rng(8)
     records = made([tuple(int(v) for v in random.integers(0, 3, 6)) for _ in range(300)])
-    everyone, some = sparsity(records), sparsity(records, sample=60)
+    everyone, some = measure_sparsity(records), measure_sparsity(records, sample=60)
     assert everyone.exact and not some.exact and some.looked_at == 60
     assert (some.found.row == everyone.found.row[some.found.rows]).all()
-    assert some.found.rows.tolist() == sparsity(records, sample=60).found.rows.tolist()
-    assert some.found.rows.tolist() != sparsity(records, sample=60, run=Run(seed=1)).found.rows.tolist()
-    assert sparsity(records, sample=300).exact and "all 300" in repr(everyone) and "60 of 300" in repr(some)
-    rare = sparsity(records, rows=range(0, 300, 2))
+    assert some.found.rows.tolist() == measure_sparsity(records, sample=60).found.rows.tolist()
+    assert some.found.rows.tolist() != measure_sparsity(records, sample=60, run=Run(seed=1)).found.rows.tolist()
+    assert measure_sparsity(records, sample=300).exact and "all 300" in repr(everyone) and "60 of 300" in repr(some)
+    rare = measure_sparsity(records, rows=range(0, 300, 2))
     assert rare.exact and rare.f(0.5) == (everyone.found.similarity[::2] >= 0.5).mean()
-    assert not sparsity(records, rows=range(0, 300, 2), sample=9).exact
+    assert not measure_sparsity(records, rows=range(0, 300, 2), sample=9).exact
     low, high = everyone.interval(0.8)
     assert low == high == everyone.upper(0.8) == everyone.lower(0.8)
-    assert (everyone.limits()[1] == everyone.curve()[1]).all()
+    assert (everyone.upper_curve()[1] == everyone.curve()[1]).all()
 
 
 # ---- the tail --------------------------------------------------------------------------------------------------------
@@ -341,7 +366,7 @@ def test_the_published_tails() -> None:
     """Table 1 (Rhapsody): 1,400,000 people, 1,500,000 tracks. The third line is a (1/300, 1/140)-tail."""
     ranks, people = [1, 1_000, 5_000, 25_000, 85_000], [180_000, 30_000, 10_000, 700, 150]
     popularity = np.repeat([*people, 0], np.diff([0, *ranks, 1_500_000]))
-    found = Tail(popularity, np.zeros(1_400_000, np.int32))
+    found = LongTail(popularity, np.zeros(1_400_000, np.int32))
     assert found.kappa(Fraction(1, 300)) == 1 / 140
     assert found.tau(Fraction(1, 140)) == 1001 / 1_500_000  # rank 5,000 is as low as what comes after rank 1,000 here
     assert found.kappa(Fraction(85_000, 1_500_000)) == 150 / 1_400_000
@@ -353,18 +378,18 @@ def test_tails(rows: Table, part: Fraction) -> None:
     some = [i for i in range(len(rows[0])) if any(row[i] is not None for row in rows)]
     rows = [tuple(row[i] for i in some) for row in rows]
     records = made([(*row, None) for row in rows])  # an attribute that nobody has changes nothing
-    found, marked = tail(records), rare(records, part)
+    found, marked = attribute_tail(records), rare_attributes(records, part)
     c, n = len(some), len(rows)
     assert found.attributes == c and found.records == n
     falling = sorted((sum(row[i] is not None for row in rows) for i in range(c)), reverse=True)
     rank = max(1, -(-part.numerator * c // part.denominator))
     assert found.rank(part) == rank and found.kappa(part) == falling[rank - 1] / n
     assert found.share(part) == float(naive.tail_share(rows, rank))
-    assert (records.popularity[marked] <= found.most(part)).all() and found.kappa(part) == found.most(part) / n, (
-        "Remark 8"
-    )
+    assert (records.popularity[marked] <= found.max_rare_count(part)).all() and found.kappa(
+        part
+    ) == found.max_rare_count(part) / n, "Remark 8"
     assert marked.sum() >= c - rank + 1, "all from this rank on, and those that as few have"
-    assert found.rows(part).tolist() == np.flatnonzero(with_rare(records, marked)).tolist()
+    assert found.rows(part).tolist() == np.flatnonzero(has_rare_attribute(records, marked)).tolist()
     few = [i + 1 for i, k in enumerate(falling) if k <= part * n]
     assert found.tau(part) == (few[0] / c if few else None)
     ranks, popularity = found.curve()
@@ -373,19 +398,21 @@ def test_tails(rows: Table, part: Fraction) -> None:
 
 def test_of_equally_popular_attributes_all_are_rare_or_none() -> None:
     table = {"b": [1, None, 1], "a": [None, 1, 1], "c": [1, None, None]}
-    columns = {name: encode(pa.chunked_array([values])) for name, values in table.items()}
+    columns = {name: encode_column(pa.chunked_array([values])) for name, values in table.items()}
     for names in ("bac", "cba", "acb"):
-        records = records_of_codes({name: columns[name] for name in names})
-        found = tail(records)
+        records = records_from_codes({name: columns[name] for name in names})
+        found = attribute_tail(records)
         assert found.rarest.tolist() == [1, 2, 2]
         assert found.rows(1).tolist() == [0] and found.rows(0.5).tolist() == [0, 1, 2]
         for tau, few in ((0, "abc"), (0.5, "abc"), (0.67, "c"), (1, "c")):
-            assert {name for name, is_rare in zip(names, rare(records, tau), strict=True) if is_rare} == set(few)
+            assert {name for name, is_rare in zip(names, rare_attributes(records, tau), strict=True) if is_rare} == set(
+                few
+            )
 
 
 @pytest.mark.parametrize("c", [3, 6, 7, 49, 353, 17_770])
 def test_a_tau_leads_back_to_its_rank(c: int) -> None:
     """5/6 as a binary number is above 5/6, and means rank 5 of 6 all the same."""
-    found = Tail(np.arange(c, 0, -1), np.zeros(c, np.int64))
+    found = LongTail(np.arange(c, 0, -1), np.zeros(c, np.int64))
     assert all(found.rank(k / c) == k for k in range(1, c + 1, max(1, c // 1_000)))
     assert all(found.rank(found.tau(Fraction(k, c))) == c - k + 1 for k in range(1, c + 1, max(1, c // 1_000)))

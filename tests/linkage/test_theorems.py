@@ -15,19 +15,32 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from reference.counterexamples import (
+    counterexample_1,
+    counterexample_2,
+    counterexample_3,
+    success_by_definition,
+    theorem_1_claim,
+)
 from unveil.errors import UnveilError
-from unveil.linkage.alike.tail import mean_kappa, with_rare
-from unveil.linkage.records import Records, records_of_codes
-from unveil.linkage.similarity import Similarity, category, equal, linear, support, within
-from unveil.linkage.similarity import given as by_function
-from unveil.linkage.theorems.agreement import expected_candidates, uniform_values, union_bound
-from unveil.linkage.theorems.best_bound import best_bound, smallest_m, steps
-from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned
-from unveil.linkage.theorems.counterexamples import case_1, case_2, case_3, claim, success
-from unveil.linkage.theorems.guarantees import guaranteed, sufficient
-from unveil.linkage.theorems.hypotheses import alike, check
+from unveil.linkage.records import Records, records_from_codes
+from unveil.linkage.similarity import (
+    Similarity,
+    any_value,
+    equal_values,
+    linear_similarity,
+    same_category,
+    within_distance,
+)
+from unveil.linkage.similarity import custom_similarity as by_function
+from unveil.linkage.sparsity.long_tail import has_rare_attribute, mean_kappa
+from unveil.linkage.theorems.best_bound import best_bound, smallest_m, sparsity_steps
+from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned_values
+from unveil.linkage.theorems.guarantees import guarantee_for_m, guarantee_for_p
+from unveil.linkage.theorems.hypotheses import check_hypotheses, value_similarities
 from unveil.linkage.theorems.statements import THEOREMS, Setting
-from unveil.release.codes import encode
+from unveil.linkage.theorems.union_bound import expected_candidates, uniform_values_bound, union_bound
+from unveil.release.codes import encode_column
 
 # ---- by definition: small databases, every record, every set of attributes ------------------------------------------
 
@@ -77,7 +90,7 @@ class Small:
     def agreement(self, adversary: str, r: int, y: int) -> int:
         return sum(self.fits(adversary, r, y, i) for i in self.support(r))
 
-    def named(self, adversary: str, r: int, known: Sequence[int]) -> list[int]:
+    def original_columns(self, adversary: str, r: int, known: Sequence[int]) -> list[int]:
         """The candidates with the fewest attributes."""
         fitting = [y for y in range(len(self.rows)) if all(self.fits(adversary, r, y, i) for i in known)]
         fewest = min(len(self.support(y)) for y in fitting)
@@ -88,12 +101,17 @@ class Small:
         total = Fraction(0)
         for r, sets in draws.items():
             for known, weight in sets:
-                marks = [good(r, y) for y in self.named(adversary, r, known)]
+                marks = [good(r, y) for y in self.original_columns(adversary, r, known)]
                 total += weight * (all(marks) if ties == "worst" else Fraction(sum(marks), len(marks)))
         return total / len(draws)
 
     def records(self, known: bool = False) -> Records:
-        sims = {"equal": equal(), "linear": linear(4), "category": category(lambda v: v % 2), "support": support()}
+        sims = {
+            "equal": equal_values(),
+            "linear": linear_similarity(4),
+            "category": same_category(lambda v: v % 2),
+            "support": any_value(),
+        }
         return made(self.known if known else self.rows, sims[self.kind])
 
 
@@ -106,8 +124,10 @@ Draws = dict[int, list[tuple[tuple[int, ...], Fraction]]]
 
 
 def made(rows: Sequence[Sequence[Any]], sim: Similarity) -> Records:
-    columns = {f"a{i}": encode(pa.chunked_array([list(c)], pa.int64())) for i, c in enumerate(zip(*rows, strict=True))}
-    return records_of_codes(columns, dict.fromkeys(columns, sim))
+    columns = {
+        f"a{i}": encode_column(pa.chunked_array([list(c)], pa.int64())) for i, c in enumerate(zip(*rows, strict=True))
+    }
+    return records_from_codes(columns, dict.fromkeys(columns, sim))
 
 
 def uniform(small: Small, m: int) -> Draws:
@@ -172,7 +192,7 @@ def test_what_is_guaranteed_happens(small: Small) -> None:
             found = small.outcome(law.adversary, draws, lambda r, y: r == y, "worst")
             for sigma in places(small, law.similarity):
                 setting = Setting(name, n, sigma, small.epsilon)
-                bound = guaranteed(setting, m)
+                bound = guarantee_for_m(setting, m)
                 if bound.p:
 
                     def similar(r: int, y: int, s: Fraction = sigma, w: str = law.similarity) -> bool:
@@ -180,8 +200,8 @@ def test_what_is_guaranteed_happens(small: Small) -> None:
 
                     assert written(bound.p) <= small.outcome(law.adversary, draws, similar, "worst")
                 f = Fraction(sum(x > sigma for x in nearest), n)
-                assert written(guaranteed(Setting(perfect, n, sigma, small.epsilon), m, f).p) <= found
-            best = best_bound(n, m, steps([float(x) for x in nearest]), theorem=perfect, epsilon=small.epsilon)
+                assert written(guarantee_for_m(Setting(perfect, n, sigma, small.epsilon), m, f).p) <= found
+            best = best_bound(n, m, sparsity_steps([float(x) for x in nearest]), theorem=perfect, epsilon=small.epsilon)
             assert best.p <= found + _ROUNDING
 
 
@@ -197,7 +217,7 @@ def test_what_is_guaranteed_with_a_rare_attribute_happens(small: Small, apart: b
     for name in ("9", "4(2), long tail", "6, long tail"):
         law = THEOREMS[name]
         perfect = {"9": "8(a), long tail", "4(2), long tail": "8(b), long tail", "6, long tail": "10"}[name]
-        some = np.flatnonzero(with_rare(records, marks)).tolist()
+        some = np.flatnonzero(has_rare_attribute(records, marks)).tolist()
         for m in range(1, min(4, min(len(small.support(r)) for r in some)) + 1):
             draws = with_one_rare(small, m, rare, apart)
             assert sorted(draws) == some
@@ -210,14 +230,14 @@ def test_what_is_guaranteed_with_a_rare_attribute_happens(small: Small, apart: b
 
                 exact = None
                 for k in (kappa, mean_kappa(records, marks)):
-                    bound = guaranteed(Setting(name, n, sigma, small.epsilon, k), m)
+                    bound = guarantee_for_m(Setting(name, n, sigma, small.epsilon, k), m)
                     if bound.p:
                         exact = small.outcome(law.adversary, draws, similar, "worst") if exact is None else exact
                         assert bound.p <= exact + _ROUNDING
                 f = Fraction(sum(x > sigma for x in nearest), len(some))
-                assert written(guaranteed(Setting(perfect, n, sigma, small.epsilon, kappa), m, f).p) <= found
+                assert written(guarantee_for_m(Setting(perfect, n, sigma, small.epsilon, kappa), m, f).p) <= found
             best = best_bound(
-                n, m, steps([float(x) for x in nearest]), theorem=perfect, epsilon=small.epsilon, kappa=kappa
+                n, m, sparsity_steps([float(x) for x in nearest]), theorem=perfect, epsilon=small.epsilon, kappa=kappa
             )
             assert best.p <= found + _ROUNDING
 
@@ -229,7 +249,7 @@ def test_the_union_bound_lies_between_the_theorems_and_what_happens(small: Small
     sizes = [len(small.support(r)) for r in range(n)]
     for adversary, which, perfect in (("Â", "2.1", "8(a)"), ("Â", "2.2", "8(b)"), ("B̂", "2.3", "8(c)")):
         table = [[small.agreement(adversary, r, y) for y in range(n)] for r in range(n)]
-        nearest = steps([float(x) for x in nearest_of(small, which)])
+        nearest = sparsity_steps([float(x) for x in nearest_of(small, which)])
         for m in range(1, min(4, small.least) + 1):
             worst, random = (
                 np.mean([union_bound(np.delete(table[r], r), np.delete(sizes, r), sizes[r], m, ties) for r in range(n)])
@@ -266,7 +286,7 @@ def test_the_union_bound_for_similar_records(small: Small) -> None:
             def similar(r: int, y: int, s: Fraction = sigma) -> bool:
                 return small.record_sim("2.1", r, y) > s
 
-            general = guaranteed(Setting("4(1)", n, sigma, small.epsilon), m)
+            general = guarantee_for_m(Setting("4(1)", n, sigma, small.epsilon), m)
             exact = small.outcome("Â", uniform(small, m), similar, "worst")
             assert general.p - _ROUNDING <= np.mean(bounds) <= exact + _ROUNDING
 
@@ -289,13 +309,15 @@ def test_candidates_are_counted_exactly(small: Small) -> None:
 @given(smalls(), st.sampled_from(["Scoreboard", "Â", "B̂"]))
 def test_success_by_definition(small: Small, adversary: Literal["Scoreboard", "Â", "B̂"]) -> None:
     m, sigma, n = min(2, small.least), Fraction(2, 5), len(small.rows)
-    got = success(small.records(), small.records(known=True), adversary, m, 1 - float(small.epsilon) / 2, float(sigma))
+    got = success_by_definition(
+        small.records(), small.records(known=True), adversary, m, 1 - float(small.epsilon) / 2, float(sigma)
+    )
     similar = found = Fraction(0)
     for r, sets in uniform(small, m).items():
         for known, weight in sets:
             named = [y for y in range(n) if all(small.fits(adversary, r, y, i) for i in known)]
             if adversary != "Scoreboard":
-                named = small.named(adversary, r, known)
+                named = small.original_columns(adversary, r, known)
             near = sum(small.record_sim("2.2", r, y) >= sigma for y in named)
             similar += weight * Fraction(near, len(named)) / n
             found += weight * Fraction(r in named, len(named)) / n
@@ -344,9 +366,13 @@ def test_bounds_are_nearly_attained(n: int, g: int, private: int, kind: str) -> 
             happens = small.outcome(law.adversary, uniform(small, m), lambda r, y: r == y, "worst")
             setting = Setting(name, n, sigma, small.epsilon)
             assert happens == 1 - lost
-            assert guaranteed(setting, m).p == guaranteed(Setting(perfect, n, sigma, small.epsilon), m).p <= happens
+            assert (
+                guarantee_for_m(setting, m).p
+                == guarantee_for_m(Setting(perfect, n, sigma, small.epsilon), m).p
+                <= happens
+            )
             if m == 1:
-                assert setting.missed(1) == pytest.approx(float(lost * n / (n - 1)), abs=_ROUNDING)
+                assert setting.miss_probability(1) == pytest.approx(float(lost * n / (n - 1)), abs=_ROUNDING)
             agree = [small.agreement(law.adversary, 0, y) for y in range(1, n)]
             assert agree == [g] * (n - 1)
             assert union_bound(agree, [u] * (n - 1), u, m) == pytest.approx(float(happens), abs=_ROUNDING)
@@ -361,10 +387,12 @@ def test_bounds_with_a_rare_attribute_are_nearly_attained(kind: str, apart: bool
     n, u = 4, 80
     sigma = small.record_sim("2.1", 0, 1)
     setting = Setting("9", n, sigma, kappa=1)
-    assert setting.missed(2) == pytest.approx(4 * 10 / u)
+    assert setting.miss_probability(2) == pytest.approx(4 * 10 / u)
     happens = small.outcome("Â", with_one_rare(small, 2, {0}, apart), lambda r, y: r == y, "worst")
     assert 1 - happens == (Fraction(3 * 9, u - 1) if apart else Fraction(1 + 3 * 9, u))
-    assert guaranteed(setting, 2).p < happens < guaranteed(Setting("9", n, sigma, kappa=1, bound="printed"), 2).p
+    assert (
+        guarantee_for_m(setting, 2).p < happens < guarantee_for_m(Setting("9", n, sigma, kappa=1, bound="printed"), 2).p
+    )
     # the same from the data: keep those that agree on the rare one, take one off every number
     by_data = union_bound([9] * 3, [u - 1] * 3, u - 1, 1)
     assert by_data == pytest.approx(float(1 - Fraction(3 * 9, u - 1)), abs=_ROUNDING)
@@ -404,14 +432,14 @@ def test_the_long_tail_as_printed_fails(shared: int, own: int, m: int, apart: bo
     sigma = max(small.record_sim("2.3", r, y) for r in range(n) for y in range(n) if y != r and r < 2)
     happens = small.outcome("B̂", draws, lambda r, y: r == y, "random")
     for name, adversary in (("9", "Â"), ("6, long tail", "B̂"), ("10", "B̂")):
-        printed = guaranteed(Setting(name, n, sigma, 0, kappa, "printed"), m)
-        safe = guaranteed(Setting(name, n, sigma, 0, kappa), m)
+        printed = guarantee_for_m(Setting(name, n, sigma, 0, kappa, "printed"), m)
+        safe = guarantee_for_m(Setting(name, n, sigma, 0, kappa), m)
         assert printed.adversary == adversary, "which here are the same: all values are alike"
         assert safe.p <= happens < printed.p
-        assert sufficient(printed.setting, printed.p).m == m
+        assert guarantee_for_p(printed.setting, printed.p).m == m
         rare = np.arange(records.c) == 0
         nearest = [float(x) for x in nearest_of(small, "2.3")]
-        assert check(printed, records, records, nearest, rare).proven, "every hypothesis holds"
+        assert check_hypotheses(printed, records, records, nearest, rare).is_proven, "every hypothesis holds"
 
 
 def test_theorem_10_needs_the_sparsity_of_records_with_a_rare_attribute() -> None:
@@ -424,12 +452,14 @@ def test_theorem_10_needs_the_sparsity_of_records_with_a_rare_attribute() -> Non
     nearest = nearest_of(small, "2.3")
     sigma = Fraction(1, 8)
     f = Fraction(sum(x > sigma for x in nearest), n)
-    bound = guaranteed(Setting("10", n, sigma, 0, Fraction(2, n)), m, f)
+    bound = guarantee_for_m(Setting("10", n, sigma, 0, Fraction(2, n)), m, f)
     happens = small.outcome("B̂", with_one_rare(small, m, {0}, False), lambda r, y: r == y, "random")
     assert happens < 0.6 < bound.p
-    checked = check(bound, small.records(), None, [float(x) for x in nearest], np.arange(small.records().c) == 0)
+    checked = check_hypotheses(
+        bound, small.records(), None, [float(x) for x in nearest], np.arange(small.records().c) == 0
+    )
     assert [h.holds for h in checked.hypotheses if h.kind == "sparse"] == [False]
-    assert checked.proven is False
+    assert checked.is_proven is False
 
 
 # ---- whole numbers ---------------------------------------------------------------------------------------------------
@@ -455,7 +485,7 @@ def test_m_is_the_smallest_that_suffices(
     kappa = Fraction(1, 50) if law.tail else None
     crowd = n * (kappa or 1)
     setting = Setting(name, n, sigma / 1000, 0.1, kappa, bound)
-    found = sufficient(setting, p / 1000)
+    found = guarantee_for_p(setting, p / 1000)
 
     def enough(m: int) -> bool:
         if law.tail and bound == "printed":
@@ -465,9 +495,9 @@ def test_m_is_the_smallest_that_suffices(
     assert enough(found.m)
     assert found.m == 1 or not enough(found.m - 1)
     assert found.p >= p / 1000
-    missed = setting.missed(found.m)
+    missed = setting.miss_probability(found.m)
     if 1e-12 < missed < 1:
-        assert sufficient(setting, found.p).m == found.m
+        assert guarantee_for_p(setting, found.p).m == found.m
         assert missed == pytest.approx(1 - found.p, rel=1e-3)
 
 
@@ -476,21 +506,21 @@ def test_a_whole_limit_is_not_rounded_up(base: int) -> None:
     """n/(1−p) = base^k and γ = 1/base: L is k, of which floating point makes k and a little more now and then."""
     for k in range(1, 15):
         sigma = Fraction(1, 2 * base - 1)  # 2σ/(1+σ) = 1/base
-        assert sufficient(Setting("4(1)", base**k, sigma), 0).m == k
-        assert sufficient(Setting("9", base**k, sigma, kappa=1), 0).m == k + 1
-        assert sufficient(Setting("9", base**k, sigma, kappa=1, bound="printed"), 0).m == k + 1
-    assert all(sufficient(Setting("4(1)", 10**k, Fraction(1, 19)), 0.9).m == k + 1 for k in range(1, 30))
+        assert guarantee_for_p(Setting("4(1)", base**k, sigma), 0).m == k
+        assert guarantee_for_p(Setting("9", base**k, sigma, kappa=1), 0).m == k + 1
+        assert guarantee_for_p(Setting("9", base**k, sigma, kappa=1, bound="printed"), 0).m == k + 1
+    assert all(guarantee_for_p(Setting("4(1)", 10**k, Fraction(1, 19)), 0.9).m == k + 1 for k in range(1, 30))
     assert math.ceil(math.log(125) / math.log(5)) == 4, "this is what a plain logarithm does"
 
 
 def test_very_many_attributes_and_very_small_probabilities() -> None:
-    assert guaranteed(Setting("4(1)", 100, 0.1), 5000).p == math.nextafter(1, 0)
-    assert Setting("4(1)", 100, 0.1).missed(100) == pytest.approx(100 * (0.2 / 1.1) ** 100, rel=1e-12)
+    assert guarantee_for_m(Setting("4(1)", 100, 0.1), 5000).p == math.nextafter(1, 0)
+    assert Setting("4(1)", 100, 0.1).miss_probability(100) == pytest.approx(100 * (0.2 / 1.1) ** 100, rel=1e-12)
     limit = math.log(10**8) / math.log1p(1e-6 / 1.999998)
-    assert sufficient(Setting("4(1)", 10**6, 0.999999), 0.99).m == math.ceil(limit) == 36_841_334
-    assert guaranteed(Setting("4(1)", 10, 0.9), 1).p == 0
-    assert guaranteed(Setting("4(1)", 10, 0), 1).p == 1
-    assert guaranteed(Setting("9", 10, 0, kappa=0.5), 1).p == 0
+    assert guarantee_for_p(Setting("4(1)", 10**6, 0.999999), 0.99).m == math.ceil(limit) == 36_841_334
+    assert guarantee_for_m(Setting("4(1)", 10, 0.9), 1).p == 0
+    assert guarantee_for_m(Setting("4(1)", 10, 0), 1).p == 1
+    assert guarantee_for_m(Setting("9", 10, 0, kappa=0.5), 1).p == 0
 
 
 # ---- the best σ ------------------------------------------------------------------------------------------------------
@@ -508,10 +538,10 @@ def test_the_best_sigma_is_found(twelfths: list[int], n: int, m: int, name: str)
     kappa = 0.125 if law.tail else None
     nearest = np.array(twelfths) / 12
     options: dict[str, Any] = {"theorem": name, "epsilon": epsilon, "kappa": kappa}
-    best = best_bound(n, m, steps(nearest), **options)
+    best = best_bound(n, m, sparsity_steps(nearest), **options)
     width = 0.75 if law.similarity == "2.2" else 1.0
     tried = [
-        guaranteed(Setting(name, n, s, epsilon, kappa), m, float((nearest >= s).mean())).p
+        guarantee_for_m(Setting(name, n, s, epsilon, kappa), m, float((nearest >= s).mean())).p
         for s in np.linspace(0, width, 200, endpoint=False)[1:].tolist()
     ]
     assert best.p >= max(tried) - _ROUNDING
@@ -522,22 +552,22 @@ def test_the_best_sigma_is_found(twelfths: list[int], n: int, m: int, name: str)
 
     by_function = best_bound(n, m, f, **options)
     assert best.p - 1.01e-4 <= by_function.p <= best.p + _ROUNDING
-    least = smallest_m(n, Fraction(best.p), steps(nearest), **options)
+    least = smallest_m(n, Fraction(best.p), sparsity_steps(nearest), **options)
     assert least is not None
     assert least.m <= m
     assert least.p >= best.p
-    assert least.m == 1 or best_bound(n, least.m - 1, steps(nearest), **options).p < best.p
+    assert least.m == 1 or best_bound(n, least.m - 1, sparsity_steps(nearest), **options).p < best.p
 
 
 def test_no_number_of_attributes_is_enough_where_half_have_a_double() -> None:
     nearest = [1.0, 1.0, 0.2, 0.2]
-    assert smallest_m(4, 0.6, steps(nearest)) is None
-    found = smallest_m(4, 0.4, steps(nearest))
+    assert smallest_m(4, 0.6, sparsity_steps(nearest)) is None
+    found = smallest_m(4, 0.4, sparsity_steps(nearest))
     assert found is not None
     assert found.setting.sigma == 0.2
     assert found.p < 0.5
     with pytest.raises(UnveilError, match="no number of attributes"):
-        sufficient(Setting("8(a)", 4, 0.2), 0.5, 0.5)
+        guarantee_for_p(Setting("8(a)", 4, 0.2), 0.5, 0.5)
 
 
 def test_an_upper_limit_of_f_takes_its_confidence_along() -> None:
@@ -559,78 +589,95 @@ def test_every_theorem_says_what_it_needs() -> None:
     assert THEOREMS["8(b), long tail"].needs == ("pseudometric", "similar", "below", "supported", "sparse", "tail")
     assert THEOREMS["6"].needs == ("same support", "supported")
     for name, law in THEOREMS.items():
-        found = guaranteed(Setting(name, 100, 0.2, kappa=0.1 if law.tail else None), 5)
+        found = guarantee_for_m(Setting(name, 100, 0.2, kappa=0.1 if law.tail else None), 5)
         assert tuple(kinds(found)) == law.needs
-        assert found.proven is None
-        assert found.sentence.startswith("Whoever knows 5 ") and f"Theorem {name}" in found.sentence
+        assert found.is_proven is None
+        assert found.sentence.startswith("An attacker who knows 5 ") and f"Theorem {name}" in found.sentence
 
 
 def test_hypotheses_on_the_counterexamples() -> None:
     """What Theorem 1 left out is what fails: the triangle inequality in case 1, the width of the errors in case 2."""
-    first = case_1()
-    found = check(guaranteed(Setting("4(1)", 6, 0.1), 3), first.records, first.auxiliary)
+    first = counterexample_1()
+    found = check_hypotheses(guarantee_for_m(Setting("4(1)", 6, 0.1), 3), first.records, first.auxiliary)
     assert kinds(found) == {"pseudometric": False, "similar": True, "supported": True}
     assert (
-        found.sentence == "Theorem 4(1) does not apply here. It needs that 1 − sim satisfies the triangle inequality."
+        found.sentence
+        == "Theorem 4(1) does not apply here. It requires that 1 − sim satisfies the triangle inequality."
     )
-    second = case_2()
-    wide = check(guaranteed(Setting("4(2)", 4, 0.4, 0.5), 3), second.records, second.auxiliary)
-    assert wide.proven
-    narrow = check(guaranteed(Setting("4(2)", 4, 0.4, 0.25), 3), second.records, second.auxiliary)
+    second = counterexample_2()
+    wide = check_hypotheses(guarantee_for_m(Setting("4(2)", 4, 0.4, 0.5), 3), second.records, second.auxiliary)
+    assert wide.is_proven
+    narrow = check_hypotheses(guarantee_for_m(Setting("4(2)", 4, 0.4, 0.25), 3), second.records, second.auxiliary)
     assert kinds(narrow) == {"pseudometric": True, "similar": False, "below": True, "supported": True}
-    third = case_3()
-    assert check(guaranteed(Setting("4(2)", 6, 0.1), 4), third.records, third.auxiliary).proven
-    assert kinds(check(guaranteed(Setting("4(2)", 6, 0.1), 5), third.records, third.auxiliary))["supported"] is False
+    third = counterexample_3()
+    assert check_hypotheses(guarantee_for_m(Setting("4(2)", 6, 0.1), 4), third.records, third.auxiliary).is_proven
+    assert (
+        kinds(check_hypotheses(guarantee_for_m(Setting("4(2)", 6, 0.1), 5), third.records, third.auxiliary))[
+            "supported"
+        ]
+        is False
+    )
 
 
 def test_without_errors_the_triangle_inequality_is_not_needed() -> None:
     """With D′ = D, Â asks for what Sim counts; property-checked above for pseudometrics, here for one that is none."""
     rows = [[1, 2, 3, 1], [2, 3, 3, 1], [3, 1, 9, None], [9, 9, 9, 2]]
-    records = made(rows, within(1))
-    bound = guaranteed(Setting("4(1)", 4, 0.1), 3)
-    assert check(bound, records, records).proven
-    assert kinds(check(bound, records))["pseudometric"] is False
-    apart = made([[1, 2, 10, 11]] * 4, within(1))
-    assert kinds(check(bound, apart))["pseudometric"] is None, "D′ may have values between"
-    assert kinds(check(bound, apart, made([[1, 2, 10, 11]] * 4, within(1))))["pseudometric"] is True
+    records = made(rows, within_distance(1))
+    bound = guarantee_for_m(Setting("4(1)", 4, 0.1), 3)
+    assert check_hypotheses(bound, records, records).is_proven
+    assert kinds(check_hypotheses(bound, records))["pseudometric"] is False
+    apart = made([[1, 2, 10, 11]] * 4, within_distance(1))
+    assert kinds(check_hypotheses(bound, apart))["pseudometric"] is None, "D′ may have values between"
+    assert kinds(check_hypotheses(bound, apart, made([[1, 2, 10, 11]] * 4, within_distance(1))))["pseudometric"] is True
 
 
 def test_checks_of_support_sparsity_and_tail() -> None:
     small = two_with_a_rare_one(0, 4, 2)
     records, rare = small.records(), np.arange(9) == 0
-    known = made([[2 if v else None for v in row] for row in small.rows], support())
-    other = made([[1] * 9 for _ in small.rows], support())
+    known = made([[2 if v else None for v in row] for row in small.rows], any_value())
+    other = made([[1] * 9 for _ in small.rows], any_value())
     nearest = [float(x) for x in nearest_of(small, "2.3")]
     n = records.n
-    bound = guaranteed(Setting("10", n, 0.25, 0, Fraction(2, n)), 2)
+    bound = guarantee_for_m(Setting("10", n, 0.25, 0, Fraction(2, n)), 2)
     expected = {"same support": True, "supported": True, "sparse": False, "tail": True}
-    assert kinds(check(bound, records, known, nearest, rare)) == {**expected, "sparse": True}
-    assert kinds(check(bound, records, other, [1.0] * n, rare)) == {**expected, "same support": False}
-    assert kinds(check(bound, records)) == {"same support": None, "supported": True, "sparse": None, "tail": None}
-    few = guaranteed(Setting("10", n, 0.25, 0, Fraction(1, n)), 2)
-    assert kinds(check(few, records, known, nearest, rare))["tail"] is False
-    assert kinds(check(guaranteed(bound.setting, 6), records, known, nearest, rare))["supported"] is False
+    assert kinds(check_hypotheses(bound, records, known, nearest, rare)) == {**expected, "sparse": True}
+    assert kinds(check_hypotheses(bound, records, other, [1.0] * n, rare)) == {**expected, "same support": False}
+    assert kinds(check_hypotheses(bound, records)) == {
+        "same support": None,
+        "supported": True,
+        "sparse": None,
+        "tail": None,
+    }
+    few = guarantee_for_m(Setting("10", n, 0.25, 0, Fraction(1, n)), 2)
+    assert kinds(check_hypotheses(few, records, known, nearest, rare))["tail"] is False
+    assert (
+        kinds(check_hypotheses(guarantee_for_m(bound.setting, 6), records, known, nearest, rare))["supported"] is False
+    )
     with pytest.raises(UnveilError, match="applied to"):
-        check(bound, records.only([0, 1]))
+        check_hypotheses(bound, records.select([0, 1]))
     with pytest.raises(UnveilError, match="same records"):
-        check(bound, records, known.only([0, 1]))
+        check_hypotheses(bound, records, known.select([0, 1]))
     with pytest.raises(UnveilError, match="truth value"):
-        check(bound, records, rare=[0])
+        check_hypotheses(bound, records, rare=[0])
     with pytest.raises(UnveilError, match="no record has a rare"):
         mean_kappa(records, np.zeros(9, np.bool_))
 
 
 def test_values_of_two_databases_are_compared() -> None:
-    assert alike(equal(), pa.array(["a", "b"]), pa.array(["b", "c"])).tolist() == [[0, 0], [1, 0]]
-    assert alike(linear(4), pa.array([1, 2]), pa.array([1.5])).tolist() == [[0.875], [0.875]]
-    assert alike(by_function(lambda a, b: float(a == b)), pa.array([1]), pa.array([1])).tolist() == [[1]]
-    with pytest.raises(UnveilError, match="not of the kind"):
-        alike(equal(), pa.array([1]), pa.array(["x"]))
+    assert value_similarities(equal_values(), pa.array(["a", "b"]), pa.array(["b", "c"])).tolist() == [[0, 0], [1, 0]]
+    assert value_similarities(linear_similarity(4), pa.array([1, 2]), pa.array([1.5])).tolist() == [[0.875], [0.875]]
+    assert value_similarities(by_function(lambda a, b: float(a == b)), pa.array([1]), pa.array([1])).tolist() == [[1]]
+    with pytest.raises(UnveilError, match="another type"):
+        value_similarities(equal_values(), pa.array([1]), pa.array(["x"]))
     rows = [[k, None] for k in range(300)]
     shifted = [[k + 1, None] for k in range(300)]
-    records, known = made(rows, linear(10)), made(shifted, linear(10))
-    assert kinds(check(guaranteed(Setting("4(1)", 300, 0.1, 0.2), 1), records, known))["similar"] is True
-    assert kinds(check(guaranteed(Setting("4(1)", 300, 0.1, 0.19), 1), records, known))["similar"] is False
+    records, known = made(rows, linear_similarity(10)), made(shifted, linear_similarity(10))
+    assert (
+        kinds(check_hypotheses(guarantee_for_m(Setting("4(1)", 300, 0.1, 0.2), 1), records, known))["similar"] is True
+    )
+    assert (
+        kinds(check_hypotheses(guarantee_for_m(Setting("4(1)", 300, 0.1, 0.19), 1), records, known))["similar"] is False
+    )
 
 
 # ---- the counterexamples ---------------------------------------------------------------------------------------------
@@ -639,20 +686,20 @@ def test_values_of_two_databases_are_compared() -> None:
 @pytest.mark.parametrize("adversary", ["Scoreboard", "Â"])
 @pytest.mark.parametrize("n", [2, 4, 8])
 def test_cases_1_and_2_are_not_cured(adversary: Literal["Scoreboard", "Â"], n: int) -> None:
-    for case in (case_1(n, 8), case_2(n, claim(n, 0.25, 0.125).m + 1)):
+    for case in (counterexample_1(n, 8), counterexample_2(n, theorem_1_claim(n, 0.25, 0.125).m + 1)):
         said, happens = case.claim, case.success(adversary)
         assert happens.similar == happens.found == 0.5 < said.p
         assert said.m <= case.records.c
         for m in (1, 2, 3):
             assert case.success(adversary, m) == happens
-    second = case_2(n, 6)
-    assert success(second.records, second.auxiliary, adversary, 2, 0.75, 0.5).similar == 1
+    second = counterexample_2(n, 6)
+    assert success_by_definition(second.records, second.auxiliary, adversary, 2, 0.75, 0.5).similar == 1
 
 
 @pytest.mark.parametrize(("n", "c", "short"), [(2, 16, 3), (4, 21, 4), (6, 21, 4)])
 def test_case_3_is_cured(n: int, c: int, short: int) -> None:
     """With q = C(short, m)/C(c, m), the probability that a long record looks short: .75 − q/4 and 1 − q/2."""
-    case = case_3(n, c, short)
+    case = counterexample_3(n, c, short)
     said = case.claim
     q = math.comb(short, said.m) / math.comb(c, said.m)
     assert short / c < said.sigma
@@ -679,23 +726,25 @@ def test_case_3_is_cured(n: int, c: int, short: int) -> None:
         lambda: Setting("9", 10, 0.5, kappa=0),
         lambda: Setting("9", 10, 0.5, kappa=0.1, bound="loose"),  # type: ignore[arg-type]
         lambda: Setting("4(1)", 10, 0.5).limit(0),
-        lambda: Setting("4(1)", 10, 0.5).missed(0),
-        lambda: guaranteed(Setting("4(1)", 10, 0.5), 3, 0.1),
-        lambda: guaranteed(Setting("8(a)", 10, 0.5), 3, 1.1),
-        lambda: sufficient(Setting("4(1)", 10, 0.5), 1),
-        lambda: sufficient(Setting("4(1)", 10, 0.5), -0.1),
-        lambda: steps([]),
-        lambda: steps([1.5]),
+        lambda: Setting("4(1)", 10, 0.5).miss_probability(0),
+        lambda: guarantee_for_m(Setting("4(1)", 10, 0.5), 3, 0.1),
+        lambda: guarantee_for_m(Setting("8(a)", 10, 0.5), 3, 1.1),
+        lambda: guarantee_for_p(Setting("4(1)", 10, 0.5), 1),
+        lambda: guarantee_for_p(Setting("4(1)", 10, 0.5), -0.1),
+        lambda: sparsity_steps([]),
+        lambda: sparsity_steps([1.5]),
         lambda: best_bound(10, 3, ([0.1, 0.2], [0.5])),
         lambda: best_bound(10, 3, ([0.1], [1.5])),
         lambda: union_bound([3], [2], 4, 1),
         lambda: union_bound([1], [2, 3], 4, 1),
         lambda: union_bound([1], [2], 4, 5),
-        lambda: uniform_values(10, 1, 2),
-        lambda: claim(10, 0, 0.5),
-        lambda: case_1(3),
-        lambda: success(case_3().records, case_3().auxiliary, "Â", 5, 0.8, 0.2),
-        lambda: success(case_2(4, 40).records, case_2(4, 40).auxiliary, "Â", 20, 0.75, 0.5),
+        lambda: uniform_values_bound(10, 1, 2),
+        lambda: theorem_1_claim(10, 0, 0.5),
+        lambda: counterexample_1(3),
+        lambda: success_by_definition(counterexample_3().records, counterexample_3().auxiliary, "Â", 5, 0.8, 0.2),
+        lambda: success_by_definition(
+            counterexample_2(4, 40).records, counterexample_2(4, 40).auxiliary, "Â", 20, 0.75, 0.5
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong: Callable[[], object]) -> None:
@@ -713,21 +762,23 @@ def test_union_bounds_of_some_records() -> None:
 
 
 def test_sentences() -> None:
-    found = sufficient(Setting("4(1)", 10**6, 0.35), 0.99)
+    found = guarantee_for_p(Setting("4(1)", 10**6, 0.35), 0.99)
     assert found.sentence == (
-        "Whoever knows 29 random attributes of a random record finds one that agrees with it on more than 35% of the "
-        "attributes that either has among 1,000,000 records with probability 99.46% or more (Theorem 4(1)). It is not "
-        "known whether, as it must be, 1 − sim satisfies the triangle inequality; what the attacker knows is 1 or more "
-        "alike to the truth; all records have 29 attributes or more."
+        "An attacker who knows 29 random attributes of a random record finds, among 1,000,000 records and with "
+        "probability 99.46% or more, one that agrees with it on more than 35% of the attributes that either has "
+        "(Theorem 4(1)). This requires, unchecked, that 1 − sim satisfies the triangle inequality; what the attacker "
+        "knows is 100% similar to the truth; all records have at least 29 attributes."
     )
     assert (found.adversary, found.similarity) == ("Â", "2.1")
-    nothing = guaranteed(Setting("10", 100, 0.9, kappa=0.5), 2)
+    own = guarantee_for_p(Setting("8(b)", 480_000, 0.25), 0.84, 0.08).sentence
+    assert "random record finds it among 480,000 records with probability 88.7% or more" in own
+    nothing = guarantee_for_m(Setting("10", 100, 0.9, kappa=0.5), 2)
     assert nothing.sentence.endswith("Theorem 10 guarantees nothing.")
-    printed = guaranteed(Setting("10", 100, 0.1, kappa=0.02, bound="printed"), 2)
+    printed = guarantee_for_m(Setting("10", 100, 0.1, kappa=0.02, bound="printed"), 2)
     assert "as printed, which is not proven" in printed.sentence
 
 
 def test_small_facts() -> None:
-    assert learned(160, 0.35) == 56 and learned(161, 0.35) == 57
+    assert learned_values(160, 0.35) == 56 and learned_values(161, 0.35) == 57
     assert doubling_width(10**6, 0.99, 0.35)[1] == 166
     assert halving_kappa(480_000, 0.99) == pytest.approx(1.4434e-4, abs=5e-9)

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from reference import naive_attack
 from unveil import Run, UnveilError
-from unveil.linkage.attack import worst as module
-from unveil.linkage.attack.adversaries import scoreboard
+from unveil.linkage.attack import worst_case as module
+from unveil.linkage.attack.adversaries import scoreboard_adversary
 from unveil.linkage.attack.auxiliary import Knowledge
-from unveil.linkage.attack.experiment import attack
-from unveil.linkage.attack.worst import worst_case
-from unveil.linkage.records import Records, records_of_codes, records_of_ratings
-from unveil.linkage.similarity import equal, within
-from unveil.release.codes import encode
+from unveil.linkage.attack.experiment import attack_records
+from unveil.linkage.attack.worst_case import worst_case
+from unveil.linkage.records import Records, records_from_codes, records_from_ratings
+from unveil.linkage.similarity import equal_values, within_distance
+from unveil.release.codes import encode_column
 
 Visits = dict[str, list[str]]
 
@@ -45,8 +45,8 @@ def visited(visits: Visits) -> tuple[Records, dict[str, str]]:
             place.append(f"{name} {before}")
             if before:
                 needs[f"{name} {before}"] = f"{name} {before - 1}"
-    coded = (encode(pa.chunked_array([pa.array(column)])) for column in (user, place))
-    return records_of_ratings(*coded), needs
+    coded = (encode_column(pa.chunked_array([pa.array(column)])) for column in (user, place))
+    return records_from_ratings(*coded), needs
 
 
 @st.composite
@@ -55,9 +55,9 @@ def tables(draw: st.DrawFn) -> Records:
     row = st.tuples(*(st.sampled_from([None, 0, 0, 1, 2]) for _ in range(width)))
     rows = draw(st.lists(row, min_size=1, max_size=12))
     columns = zip(*rows, strict=True)
-    coded = {f"c{i}": encode(pa.chunked_array([pa.array(c, pa.int64())])) for i, c in enumerate(columns)}
-    sim = draw(st.sampled_from([equal(), within(1)]))
-    return records_of_codes(coded, dict.fromkeys(coded, sim))
+    coded = {f"c{i}": encode_column(pa.chunked_array([pa.array(c, pa.int64())])) for i, c in enumerate(columns)}
+    sim = draw(st.sampled_from([equal_values(), within_distance(1)]))
+    return records_from_codes(coded, dict.fromkeys(coded, sim))
 
 
 def plain(records: Records) -> list[dict[int, int]]:
@@ -75,8 +75,8 @@ def test_the_worst_case_is_that_of_all_sets(records: Records, size: int) -> None
     sims = [s.matrix(own).tolist() for s, own in zip(records.similarities, records.values, strict=True)]
     found = worst_case(records, size)
     assert not found.truncated
-    assert found.least.tolist() == [naive_attack.worst_case(rows, sims, r, size) for r in range(records.n)]
-    everything = [naive_attack.worst_case(rows, sims, r, records.c) for r in range(records.n)]
+    assert found.least.tolist() == [naive_attack.fewest_matches(rows, sims, r, size) for r in range(records.n)]
+    everything = [naive_attack.fewest_matches(rows, sims, r, records.c) for r in range(records.n)]
     assert found.all_points.tolist() == everything
 
 
@@ -95,7 +95,7 @@ def test_points_that_come_several_times(lists: list[list[str]], size: int) -> No
         return all(b in chosen for a, b in pairs if a in chosen)
 
     found = worst_case(records, size, needs=needs)
-    assert found.least.tolist() == [naive_attack.worst_case(rows, sims, r, size, allowed) for r in range(len(rows))]
+    assert found.least.tolist() == [naive_attack.fewest_matches(rows, sims, r, size, allowed) for r in range(len(rows))]
 
 
 def test_a_small_example() -> None:
@@ -124,8 +124,8 @@ def test_the_toy_of_scikit_mobility(data: Path) -> None:
 def test_work_that_does_not_suffice() -> None:
     """What was found bounds the risk from below, all points from above."""
     rng = np.random.default_rng(0)
-    table = {f"c{i}": encode(pa.chunked_array([rng.integers(0, 2, 3_000)])) for i in range(40)}
-    records = records_of_codes(table)
+    table = {f"c{i}": encode_column(pa.chunked_array([rng.integers(0, 2, 3_000)])) for i in range(40)}
+    records = records_from_codes(table)
     some = rng.choice(3_000, 20, replace=False)
     whole, part = worst_case(records, 4, targets=some), worst_case(records, 4, targets=some, work=1_000_000)
     assert not whole.truncated and part.truncated and part.rows.tolist() == some.tolist()
@@ -137,7 +137,7 @@ def test_work_that_does_not_suffice() -> None:
 
 def test_records_without_points_could_be_anyone() -> None:
     nothing = np.empty(0, np.int32)
-    records = Records(np.zeros(4, np.int64), nothing, nothing, ("a",), (pa.array([1]),), (equal(),))
+    records = Records(np.zeros(4, np.int64), nothing, nothing, ("a",), (pa.array([1]),), (equal_values(),))
     assert worst_case(records, 2).risk == pytest.approx([1 / 3] * 3)
 
 
@@ -151,7 +151,7 @@ def test_what_is_needed_comes_before() -> None:
 
 
 def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SLICE", 1)
+    monkeypatch.setattr(module, "_SLICE_WORK", 1)
     records, done = visited(TOY)[0], list[float]()
     run = Run(progress=lambda doing, fraction: (done.append(fraction or 0), run.cancelled.set()))
     with pytest.raises(KeyboardInterrupt):
@@ -164,8 +164,10 @@ def test_it_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_unicity_is_to_be_the_only_candidate() -> None:
     rng = np.random.default_rng(3)
-    table = {f"c{i}": encode(pa.chunked_array([rng.integers(0, 4, 200)])) for i in range(9)}
-    outcomes = attack(records_of_codes(table), [scoreboard()], [1, 3, 5, 9, 12], rng=np.random.default_rng(1)).outcomes
+    table = {f"c{i}": encode_column(pa.chunked_array([rng.integers(0, 4, 200)])) for i in range(9)}
+    outcomes = attack_records(
+        records_from_codes(table), [scoreboard_adversary()], [1, 3, 5, 9, 12], rng=np.random.default_rng(1)
+    ).outcomes
     for outcome in outcomes:
         assert outcome.alone.tolist() == (outcome.size == 1).tolist()
     values = [o.unicity.value for o in outcomes[:4]]
@@ -175,7 +177,7 @@ def test_unicity_is_to_be_the_only_candidate() -> None:
 
 
 def test_unicity_of_some_with_some_columns() -> None:
-    records = records_of_codes({n: encode(pa.chunked_array([[1, 2, 2, 2]])) for n in ("a", "b")})
+    records = records_from_codes({n: encode_column(pa.chunked_array([[1, 2, 2, 2]])) for n in ("a", "b")})
     asked = {"rng": np.random.default_rng(0), "targets": [0, 3], "knowledge": Knowledge(columns=("b",))}
-    only = attack(records, [scoreboard()], [1], **asked).outcomes[0]
+    only = attack_records(records, [scoreboard_adversary()], [1], **asked).outcomes[0]
     assert only.alone.tolist() == [True, False] and only.rows.tolist() == [0, 3]

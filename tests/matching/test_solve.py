@@ -1,4 +1,4 @@
-"""Every rung of the ladder against full enumeration, and against the others."""
+"""Every method of solving a block against full enumeration and against the other methods."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from reference import naive_matching as naive
 from unveil import Run, UnveilError
 from unveil.matching import Budget, Candidates, frontier, solve
-from unveil.matching._frontier import _states
-from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
-from unveil.matching.chains import Walk
+from unveil.matching._frontier import count_states
+from unveil.matching.blocks import Block, InfeasibleError, feasible_flow, independent_blocks
+from unveil.matching.chains import ChainWalk
+from unveil.matching.column_subsets import matrix_marginals
 from unveil.matching.diagnostics import standard_error
-from unveil.matching.frontier import frontier_marginals, plan
-from unveil.matching.ladder import _simulated
-from unveil.matching.screening import bethe, one_step, sinkhorn
-from unveil.matching.subsets import matrix_marginals
+from unveil.matching.frontier import frontier_marginals, plan_frontier
+from unveil.matching.screening import bethe_estimate, one_step_estimate, sinkhorn_estimate
+from unveil.matching.solver import _solve_by_simulation
 
 
 @st.composite
@@ -42,7 +42,7 @@ def matrices(draw: st.DrawFn, most: int = 8) -> np.ndarray:
 
 
 def block_matrix(candidates: Candidates, block: Block, marginals: np.ndarray) -> np.ndarray:
-    """The block's marginals at their places in the n × n matrix."""
+    """The block's marginals at their positions in the n × n matrix."""
     edges = np.zeros(len(candidates.groups))
     edges[block.edges] = marginals[block.part]
     small = np.zeros((len(candidates.class_sizes), len(candidates.group_sizes)))
@@ -50,7 +50,7 @@ def block_matrix(candidates: Candidates, block: Block, marginals: np.ndarray) ->
     return small[np.ix_(candidates.entry_class, candidates.pseudonym_group)]
 
 
-def close(found: np.ndarray, expected: np.ndarray) -> bool:
+def is_close(found: np.ndarray, expected: np.ndarray) -> bool:
     return bool(np.allclose(found, expected, rtol=1e-10, atol=1e-13))
 
 
@@ -60,10 +60,10 @@ def test_candidates_keep_the_matrix(weights: np.ndarray) -> None:
     n = len(weights)
     i, j = np.nonzero(weights)
     for candidates in (Candidates.from_matrix(weights), Candidates.from_edges(i, j, weights[i, j], n=n)):
-        assert (candidates.dense() == weights).all()
+        assert (candidates.is_dense() == weights).all()
         assert candidates.degrees.tolist() == (weights > 0).sum(axis=1).tolist()
         pairs = np.indices((n, n)).reshape(2, -1)
-        assert ((candidates.edge_of(*pairs) >= 0) == (weights[tuple(pairs)] > 0)).all()
+        assert ((candidates.find_edges(*pairs) >= 0) == (weights[tuple(pairs)] > 0)).all()
 
 
 @settings(max_examples=150, deadline=None)
@@ -71,7 +71,7 @@ def test_candidates_keep_the_matrix(weights: np.ndarray) -> None:
 def test_the_subset_rung(weights: np.ndarray) -> None:
     log, found = matrix_marginals(weights)
     assert log == pytest.approx(math.log(naive.permanent(weights)), abs=1e-10)
-    assert close(found, naive.marginals(weights))
+    assert is_close(found, naive.marginals(weights))
 
 
 @settings(max_examples=150, deadline=None)
@@ -79,14 +79,14 @@ def test_the_subset_rung(weights: np.ndarray) -> None:
 def test_the_frontier_rung(weights: np.ndarray) -> None:
     candidates = Candidates.from_matrix(weights)
     total, found = 0.0, np.zeros_like(weights)
-    for block in blocks(candidates, feasible_flow(candidates, None)):
-        way = plan(block, 10**6)
+    for block in independent_blocks(candidates, feasible_flow(candidates, None)):
+        way = plan_frontier(block, 10**6)
         assert way is not None
         log, marginals = frontier_marginals(block, way)
         total += log
         found += block_matrix(candidates, block, marginals)
     assert total == pytest.approx(math.log(naive.permanent(weights)), abs=1e-9)
-    assert close(found, naive.marginals(weights))
+    assert is_close(found, naive.marginals(weights))
 
 
 @settings(max_examples=150, deadline=None)
@@ -98,8 +98,8 @@ def test_the_ladder(weights: np.ndarray, random: object) -> None:
     solution = solve(Candidates.from_matrix(weights), truth)
     expected = naive.marginals(weights)
     assert solution.exact
-    assert close(solution.matrix(), expected)
-    assert close(solution.crack, expected[np.arange(n), truth])
+    assert is_close(solution.matrix(), expected)
+    assert is_close(solution.crack, expected[np.arange(n), truth])
     assert solution.expected_cracks == pytest.approx(expected[np.arange(n), truth].sum())
     assert solution.interval == (pytest.approx(solution.expected_cracks),) * 2
     assert solution.log_permanent[0] == pytest.approx(math.log(naive.permanent(weights)), abs=1e-9)
@@ -112,7 +112,8 @@ def test_the_ladder(weights: np.ndarray, random: object) -> None:
 def test_only_edges_of_perfect_matchings_survive(weights: np.ndarray) -> None:
     candidates = Candidates.from_matrix(weights)
     kept = sum(
-        block_matrix(candidates, b, np.ones(len(b.a))) for b in blocks(candidates, feasible_flow(candidates, None))
+        block_matrix(candidates, b, np.ones(len(b.a)))
+        for b in independent_blocks(candidates, feasible_flow(candidates, None))
     )
     assert ((kept > 0) == (naive.marginals(weights) > 0)).all()
 
@@ -121,18 +122,18 @@ def test_only_edges_of_perfect_matchings_survive(weights: np.ndarray) -> None:
 @given(matrices())
 def test_bethe_bounds_the_permanent_from_both_sides(weights: np.ndarray) -> None:
     candidates = Candidates.from_matrix(weights)
-    for block in blocks(candidates, feasible_flow(candidates, None)):
+    for block in independent_blocks(candidates, feasible_flow(candidates, None)):
         if block.n < 2:
             continue
         entries, slots = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
-        exact, _ = matrix_marginals(block.dense()[np.ix_(entries, slots)])
-        found = bethe(block)
+        exact, _ = matrix_marginals(block.is_dense()[np.ix_(entries, slots)])
+        found = bethe_estimate(block)
         assert found.low <= exact + 1e-6
         assert exact <= found.high + 1e-6
-        for estimate in (found.beliefs, sinkhorn(block)) if not candidates.weighted else ():
+        for estimate in (found.beliefs, sinkhorn_estimate(block)) if not candidates.is_weighted else ():
             rows = np.bincount(block.a, estimate * block.c[block.b], len(block.r))
             assert np.allclose(rows, 1, atol=1e-4)
-        columns = np.bincount(block.b, one_step(block) * block.r[block.a], len(block.c))
+        columns = np.bincount(block.b, one_step_estimate(block) * block.r[block.a], len(block.c))
         assert np.allclose(columns, 1)
 
 
@@ -142,12 +143,12 @@ def test_the_two_exact_rungs_agree_on_wide_blocks() -> None:
         weights = np.where(rng.random((n, n)) < 0.5, rng.random((n, n)) ** 4, 0) + np.eye(n)
         candidates = Candidates.from_matrix(weights)
         log, marginals = matrix_marginals(weights)
-        (block,) = blocks(candidates, feasible_flow(candidates, None))
-        way = plan(block, 10**6)
+        (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
+        way = plan_frontier(block, 10**6)
         assert way is not None
         other, edges = frontier_marginals(block, way)
         assert other == pytest.approx(log, rel=1e-12)
-        assert close(block_matrix(candidates, block, edges), marginals)
+        assert is_close(block_matrix(candidates, block, edges), marginals)
 
 
 def test_intervals_are_the_pairs_inside_them() -> None:
@@ -157,7 +158,7 @@ def test_intervals_are_the_pairs_inside_them() -> None:
         values = rng.integers(0, 6, n).astype(float)
         low, high = values - rng.integers(0, 3, n), values + rng.integers(0, 3, n)
         inside = (low[:, None] <= values) & (values <= high[:, None])
-        assert (Candidates.from_intervals(low, high, values).dense() == inside).all()
+        assert (Candidates.from_intervals(low, high, values).is_dense() == inside).all()
 
 
 def _ring(rng: np.random.Generator) -> np.ndarray:
@@ -184,12 +185,14 @@ def test_samplers_are_right_within_their_error_over_many_seeds(kind: str) -> Non
         candidates = Candidates.from_matrix(SAMPLED[kind](rng))
         truth = np.arange(8)
         flow = feasible_flow(candidates, truth)
-        true_counts = np.bincount(candidates.edge_of(truth, truth), minlength=len(candidates.groups))
+        true_counts = np.bincount(candidates.find_edges(truth, truth), minlength=len(candidates.groups))
         exact = solve(candidates)
-        for block in blocks(candidates, flow):
+        for block in independent_blocks(candidates, flow):
             if block.n < 3 or len(block.a) == 1:
                 continue
-            found = _simulated(block, flow, true_counts, Run(seed=seed), Budget(sweeps=1500, half_width=0.0), 8)
+            found = _solve_by_simulation(
+                block, flow, true_counts, Run(seed=seed), Budget(sweeps=1500, half_width=0.0), 8
+            )
             mean = float((found.marginals[block.part] * true_counts[block.edges]).sum())
             expected = float((exact.marginals[block.edges] * true_counts[block.edges]).sum())
             scores.append((mean - expected) / found.part.error)
@@ -209,10 +212,10 @@ def test_every_kind_of_move_keeps_the_distribution(rounds: tuple[int, int, int])
         weights = np.ones((7, 7)) if even else rng.random((7, 7)) + 0.1
         weights[0, 1:4] = weights[3, 4:] = 0
         candidates = Candidates.from_matrix(weights)
-        (block,) = blocks(candidates, feasible_flow(candidates, None))
+        (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
         flow = feasible_flow(candidates, np.arange(7))
         start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
-        walk = Walk(block, start, start.astype(float), rng)
+        walk = ChainWalk(block, start, start.astype(float), rng)
         walk.rounds = np.array(rounds)
         walk.advance(100)
         scores = walk.advance(2000)
@@ -225,11 +228,11 @@ def test_tours_mend_what_swaps_get_wrong() -> None:
     weights = (rng.random((24, 24)) < 0.1) + np.eye(24)
     candidates = Candidates.from_matrix(weights)
     flow = feasible_flow(candidates, np.arange(24))
-    block = max(blocks(candidates, flow), key=lambda b: b.n)
+    block = max(independent_blocks(candidates, flow), key=lambda b: b.n)
     start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
     exact = solve(candidates)
     truth = float((exact.marginals[block.edges] * flow[block.edges]).sum())
-    walk = Walk(block, start, start.astype(float), rng)
+    walk = ChainWalk(block, start, start.astype(float), rng)
     scores = walk.advance(4000)
     assert scores.mean() == pytest.approx(truth, abs=4 * standard_error(scores))
     walk.rounds = np.array([block.n, 0, 0])
@@ -243,7 +246,7 @@ def test_what_does_not_fit_is_simulated_and_says_so() -> None:
     solution = solve(Candidates.from_matrix(weights), budget=Budget(states=1000, half_width=0.01))
     assert not solution.exact
     (part,) = solution.parts
-    assert part.rung == "simulation"
+    assert part.method == "simulation"
     assert part.rhat < 1.05
     low, high = solution.interval
     assert low < solution.expected_cracks < high
@@ -255,9 +258,9 @@ def test_what_does_not_fit_is_simulated_and_says_so() -> None:
 def test_a_budget_of_states_is_kept() -> None:
     values = np.arange(40.0)
     candidates = Candidates.from_intervals(values - 6, values + 6, values)
-    (block,) = blocks(candidates, feasible_flow(candidates, None))
-    assert plan(block, 50) is None
-    way = plan(block, 1000)
+    (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
+    assert plan_frontier(block, 50) is None
+    way = plan_frontier(block, 1000)
     assert way is not None
     assert 50 < way.states <= 1000
     assert not solve(candidates, budget=Budget(states=50, sweeps=250)).exact
@@ -267,9 +270,9 @@ def test_a_budget_of_states_is_kept() -> None:
 
 @pytest.mark.parametrize("kept", [20, 1 << 24])
 def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    """Groups large enough to be taken class by class, and too few states kept for the way back."""
-    monkeypatch.setattr(frontier, "_KEPT", kept)
-    monkeypatch.setattr(frontier, "_SLICE", kept)
+    """Groups large enough to be taken class by class, with too few states kept for the backward pass."""
+    monkeypatch.setattr(frontier, "_MOST_KEPT_STATES", kept)
+    monkeypatch.setattr(frontier, "_TRANSITIONS_PER_CALL", kept)
     rng = np.random.default_rng(1)
     by_class = stretches = 0
     for trial in range(80):
@@ -283,16 +286,16 @@ def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPat
             continue
         log, expected = matrix_marginals(weights)
         found = np.zeros_like(weights)
-        for block in blocks(candidates, flow):
-            way = plan(block, 10**6)
+        for block in independent_blocks(candidates, flow):
+            way = plan_frontier(block, 10**6)
             assert way is not None
-            by_class += int((way.way[8] >= 0).sum())
-            stretches += len(frontier._segments(way.levels)) > 1
+            by_class += int((way.layout.steps[1] >= 0).sum())
+            stretches += len(frontier._kept_segments(way.levels)) > 1
             part, marginals = frontier_marginals(block, way)
             log -= part
             found += block_matrix(candidates, block, marginals)
         assert abs(log) < 1e-9
-        assert close(found, expected)
+        assert is_close(found, expected)
     assert by_class > 50
     assert (stretches > 2) == (kept == 20)
 
@@ -340,7 +343,7 @@ def test_extreme_weights_on_every_exact_rung(size: float) -> None:
         for budget in (Budget(), Budget(subsets=0)):
             solution = solve(Candidates.from_matrix(weights), budget=budget)
             assert solution.exact
-            assert close(solution.matrix(), expected)
+            assert is_close(solution.matrix(), expected)
             assert solution.log_permanent[0] == pytest.approx(log, rel=1e-12, abs=1e-10)
 
 
@@ -355,7 +358,7 @@ def test_weights_that_balancing_cannot_tame() -> None:
     assert log == pytest.approx(2880.0231257)
     for budget in (Budget(), Budget(subsets=0)):
         solution = solve(Candidates.from_matrix(cells), budget=budget)
-        assert close(solution.matrix(), expected)
+        assert is_close(solution.matrix(), expected)
         assert solution.log_permanent[0] == pytest.approx(log)
     rng = np.random.default_rng(2)
     for _ in range(30):
@@ -364,7 +367,7 @@ def test_weights_that_balancing_cannot_tame() -> None:
         )
         expected, log = naive.exact_marginals(band)
         solution = solve(Candidates.from_matrix(band), budget=Budget(subsets=0))
-        assert close(solution.matrix(), expected)
+        assert is_close(solution.matrix(), expected)
         assert solution.log_permanent[0] == pytest.approx(log)
         simulated = solve(Candidates.from_matrix(band), budget=Budget(subsets=0, states=0, sweeps=250))
         low, high = simulated.log_permanent
@@ -377,11 +380,12 @@ def test_tables_that_would_not_fit_are_not_made() -> None:
     n = 80
     values = np.arange(float(n))
     candidates = Candidates.from_intervals(np.maximum(values - 1, 0), np.full(n, n - 1.0), values)
-    (block,) = blocks(candidates, feasible_flow(candidates, None))
-    assert plan(block, 4_000_000) is None
-    assert _states(np.zeros(100, int), np.ones(100, int), 99, 99) == 100
-    assert _states(np.zeros(20, int), np.ones(20, int), 10, 10) == 184_756
-    assert _states(np.zeros(3, int), np.full(3, 2), 2, 4) == 19
+    (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
+    assert plan_frontier(block, 4_000_000) is None
+    room = np.empty(100)
+    assert count_states(np.zeros(100, int), np.ones(100, int), 100, 99, 99, room) == 100
+    assert count_states(np.zeros(20, int), np.ones(20, int), 20, 10, 10, room) == 184_756
+    assert count_states(np.zeros(3, int), np.full(3, 2), 3, 2, 4, room) == 19
 
 
 def test_a_chain_that_never_changes_is_not_certain() -> None:

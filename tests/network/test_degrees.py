@@ -1,4 +1,4 @@
-"""Degrees that single people out: tiny graphs a person can check on paper, and networkx as the oracle."""
+"""Degrees that single people out: tiny graphs to check on paper, and networkx as the oracle."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import pytest
 import unveil
 from unveil import Transactions
 from unveil.items.beliefs import Beliefs
-from unveil.items.correlation import adjusted
-from unveil.items.groups import Groups
-from unveil.items.pairs import top_pairs
+from unveil.items.correlation import pair_knowledge_gain
+from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.item_pairs import top_pairs
 
 EIGHT = [(85, 86), (34, 85), (34, 86), (85, 90), (34, 90), (86, 90), (36, 85), (36, 86)]
 
@@ -33,9 +33,11 @@ def test_the_eight_most_frequent_pairs_of_mushroom(mushroom: Transactions) -> No
 @pytest.mark.parametrize(("w", "o_estimate", "expected"), [(1, 48.21435, 49.85113), (2, 47.71435, 48.85113)])
 def test_knowing_pairs_of_mushroom(mushroom: Transactions, w: int, o_estimate: float, expected: float) -> None:
     """The third pair adds no item to the second, so that it adds nothing (as section 7.3 says); recomputed values."""
-    candidates = Beliefs.around(mushroom.counts, Groups.of(mushroom.counts).median_gap).candidates
+    candidates = Beliefs.from_half_width(
+        mushroom.counts, FrequencyGroups.from_counts(mushroom.counts).median_gap
+    ).candidates
     pairs = top_pairs(mushroom, 100)
-    found = adjusted(candidates, pairs, w)
+    found = pair_knowledge_gain(candidates, pairs, w)
     assert (found.before.o_estimate, found.before.expected) == pytest.approx((47.71435, 48.85113), abs=1e-5)
     assert (found.after.o_estimate, found.after.expected) == pytest.approx((o_estimate, expected), abs=1e-5)
-    assert adjusted(candidates, pairs, 3).after == adjusted(candidates, pairs, 2).after
+    assert pair_knowledge_gain(candidates, pairs, 3).after == pair_knowledge_gain(candidates, pairs, 2).after

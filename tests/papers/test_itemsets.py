@@ -10,28 +10,28 @@ import pytest
 
 import unveil
 from unveil.items.beliefs import Beliefs
-from unveil.items.estimates import o_estimate, os_estimate, os_estimates
-from unveil.items.extremes import exact_chance, exact_cracks, ignorant_chance
-from unveil.items.groups import Groups
-from unveil.items.itemsets import Theta, itemset_chances, vulnerable
+from unveil.items.degree_estimates import o_estimate, os_estimate, os_estimates
+from unveil.items.extreme_knowledge import exact_chance, exact_cracks, ignorant_chance
+from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.itemsets import ItemsetRequirement, itemset_chances, measure_vulnerable_share
 from unveil.matching import Candidates
-from unveil.matching.sets import set_cracked
+from unveil.matching.set_cracks import set_crack_probability
 
-BIGMART = Groups.of([0.5, 0.4, 0.5, 0.5, 0.3, 0.5])
+BIGMART = FrequencyGroups.from_counts([0.5, 0.4, 0.5, 0.5, 0.3, 0.5])
 FIGURE_6B = Candidates.from_matrix([[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
 
 
 @cache
 def median_gap(data: Path, name: str) -> Beliefs:
     counts = unveil.read(data / "transactions" / f"{name}.dat").counts
-    return Beliefs.around(counts, Groups.of(counts).median_gap)
+    return Beliefs.from_half_width(counts, FrequencyGroups.from_counts(counts).median_gap)
 
 
 def test_bigmart() -> None:
     """Section 3: {1, 2} by someone ignorant; {2, 3, 4} by someone exact, whose group of .5 is {1, 3, 4, 6}."""
     assert ignorant_chance(6, 2) == pytest.approx(1 / 15)
     assert exact_chance(BIGMART, [1, 2, 3]) == pytest.approx(1 / 6)
-    assert itemset_chances(Beliefs.exact([5, 4, 5, 5, 3, 5]), [[1, 2, 3]])[0] == pytest.approx(1 / 6)
+    assert itemset_chances(Beliefs.from_exact_counts([5, 4, 5, 5, 3, 5]), [[1, 2, 3]])[0] == pytest.approx(1 / 6)
 
 
 def test_example_of_lemma_3_5() -> None:
@@ -40,7 +40,7 @@ def test_example_of_lemma_3_5() -> None:
 
 def test_figure_6a() -> None:
     """Degrees 1, 2, 3, 4: O is 25/12, and 4 once what is forced is taken out."""
-    stairs = Beliefs.of([1, 1, 1, 1], [1, 2, 3, 4], [1, 2, 3, 4])
+    stairs = Beliefs.from_intervals([1, 1, 1, 1], [1, 2, 3, 4], [1, 2, 3, 4])
     assert o_estimate(stairs, propagate=False) == pytest.approx(25 / 12)
     assert o_estimate(stairs) == 4
 
@@ -49,15 +49,15 @@ def test_figure_6a() -> None:
 def test_figure_6b(pair: list[int], by_os: float, exact: float) -> None:
     """OS errs on either side."""
     assert os_estimate(FIGURE_6B, pair) == pytest.approx(by_os)
-    assert set_cracked(FIGURE_6B, pair).value == pytest.approx(exact)
+    assert set_crack_probability(FIGURE_6B, pair).value == pytest.approx(exact)
     assert itemset_chances(FIGURE_6B, [pair])[0] == pytest.approx(exact)
 
 
 def test_lemmas_4_5_and_4_6_are_false() -> None:
     """Frequencies .3 .4 .5, all intervals right: N(3) grows from {2′, 3′} to {1′, 2′, 3′}, and OS({1, 3}) rises."""
-    narrow = Beliefs.of([0.3, 0.3, 0.4], [0.3, 0.5, 0.5], [0.3, 0.4, 0.5])
-    wide = Beliefs.of([0.3, 0.3, 0.3], [0.3, 0.5, 0.5], [0.3, 0.4, 0.5])
-    assert narrow.within(wide) and narrow.at_least_as_right(wide)
+    narrow = Beliefs.from_intervals([0.3, 0.3, 0.4], [0.3, 0.5, 0.5], [0.3, 0.4, 0.5])
+    wide = Beliefs.from_intervals([0.3, 0.3, 0.3], [0.3, 0.5, 0.5], [0.3, 0.4, 0.5])
+    assert narrow.is_within(wide) and narrow.is_at_least_as_right(wide)
     assert os_estimate(narrow, [0, 2]) == pytest.approx(1 / 2)
     assert os_estimate(wide, [0, 2]) == pytest.approx(2 / 3)
 
@@ -82,8 +82,8 @@ def test_o_estimates(data: Path, name: str, found: float) -> None:
 )
 def test_vulnerable_pairs(data: Path, name: str, without_top: float, exact: float, by_os: float) -> None:
     """Θ₀, Θ₁ and Θ₂ of section 2.3 at σ = .5, exactly and by OS; all 135 million pairs of retail are decided."""
-    found = vulnerable(median_gap(data, name), Theta(without_top=without_top))
-    assert (found.method, found.undecided) == ("exact", 0)
+    found = measure_vulnerable_share(median_gap(data, name), ItemsetRequirement(without_top=without_top))
+    assert (found.method, found.undecided_count) == ("exact", 0)
     assert found.share == pytest.approx(exact, rel=1e-6)
     assert found.estimate == pytest.approx(by_os, rel=1e-6)
 
@@ -99,4 +99,4 @@ def test_figure_18(data: Path) -> None:
     assert low.mean() == pytest.approx(0.031, abs=0.006)  # three standard errors
     assert os_estimates(some, sets).mean() == pytest.approx(0.0304, abs=0.006)
     few = sets[:20]
-    assert low[:20] == pytest.approx([set_cracked(some.candidates, x.tolist()).value for x in few])
+    assert low[:20] == pytest.approx([set_crack_probability(some.candidates, x.tolist()).value for x in few])

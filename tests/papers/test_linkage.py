@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import pytest
 
-from unveil.linkage.theorems.agreement import uniform_values
+from reference.counterexamples import theorem_1_claim
 from unveil.linkage.theorems.best_bound import best_bound
-from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned
-from unveil.linkage.theorems.counterexamples import claim
-from unveil.linkage.theorems.guarantees import guaranteed, sufficient
+from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned_values
+from unveil.linkage.theorems.guarantees import guarantee_for_m, guarantee_for_p
 from unveil.linkage.theorems.statements import Setting
+from unveil.linkage.theorems.union_bound import uniform_values_bound
 
 NETFLIX = 480_000
 
@@ -26,8 +26,8 @@ def test_corollary_5_and_example_1() -> None:
     28.047 values; with 29 whole ones it takes 166 attributes to double them (56 < 58)."""
     setting = Setting("4(1)", 10**6, 0.35)
     assert setting.limit(Fraction(1, 100)) == pytest.approx(28.047, abs=5e-4)
-    assert sufficient(setting, 0.99).m == 29
-    assert learned(160, 0.35) == 56
+    assert guarantee_for_p(setting, 0.99).m == 29
+    assert learned_values(160, 0.35) == 56
     limit, c = doubling_width(10**6, 0.99, 0.35)
     assert limit == pytest.approx(16 / (0.35 * math.log10(1.35 / 0.7)))
     assert (round(limit), c) == (160, 166)
@@ -54,13 +54,13 @@ def test_table_3(sigma: float, f: float, limit: float, m: int, printed: int, suc
     assert (m == printed) == (sigma != 0.45)
     assert success == pytest.approx(1 - 2 * f, abs=0.006)
     if success > 0:
-        assert sufficient(setting, Fraction(1) - 2 * Fraction(str(f)), f).m == m
-    assert guaranteed(setting, m, f).p >= max(0, 1 - 2 * f - 1e-12)
+        assert guarantee_for_p(setting, Fraction(1) - 2 * Fraction(str(f)), f).m == m
+    assert guarantee_for_m(setting, m, f).p >= max(0, 1 - 2 * f - 1e-12)
 
 
 def test_the_last_row_of_table_3_is_no_certainty() -> None:
     """σ = .80, f = 0 of 400 drawn: "N/A (divide by 0)" and success 1 in print. At most .00746 with 95 % confidence."""
-    found = guaranteed(Setting("8(a)", 8619, 0.80), 150, 0.00746, confidence=0.95)
+    found = guarantee_for_m(Setting("8(a)", 8619, 0.80), 150, 0.00746, confidence=0.95)
     assert 0.97 < found.p < 1 - 0.00746
     assert found.setting.limit(0.00746) == pytest.approx(118.5, abs=0.05)
 
@@ -77,7 +77,7 @@ def test_netflix() -> None:
     """Theorem 8(b), (.25, .08)-sparse: 17.0331, so 18 ratings for .84."""
     setting = Setting("8(b)", NETFLIX, 0.25)
     assert setting.limit(0.08) == pytest.approx(17.0331, abs=5e-5)
-    assert sufficient(setting, 0.84, 0.08).m == 18
+    assert guarantee_for_p(setting, 0.84, 0.08).m == 18
 
 
 def test_the_long_tail() -> None:
@@ -86,7 +86,7 @@ def test_the_long_tail() -> None:
         safe = Setting(theorem, NETFLIX, 0.25, kappa=1e-4)
         printed = Setting(theorem, NETFLIX, 0.25, kappa=1e-4, bound="printed")
         assert safe.limit(0.08) == printed.limit(0.08) == pytest.approx(6.981, abs=5e-4)
-        assert (sufficient(printed, 0.84, 0.08).m, sufficient(safe, 0.84, 0.08).m) == (7, 8)
+        assert (guarantee_for_p(printed, 0.84, 0.08).m, guarantee_for_p(safe, 0.84, 0.08).m) == (7, 8)
     kappa = halving_kappa(NETFLIX, 0.99)
     assert kappa == pytest.approx(1.4434e-4, abs=5e-9)
     whole, half = Setting("4(1)", NETFLIX, 0.25), Setting("9", NETFLIX, 0.25, kappa=kappa)
@@ -95,13 +95,13 @@ def test_the_long_tail() -> None:
 
 def test_theorem_11_on_the_toy() -> None:
     """§4.6, n = 480,000: two values and k = 4: 22.873 and 16/17; ten values and k = 2: 7.681 and 100/101."""
-    limit, m, p = uniform_values(NETFLIX, 2, 4)
+    limit, m, p = uniform_values_bound(NETFLIX, 2, 4)
     assert (round(limit, 3), m) == (22.873, 23)
     assert p == pytest.approx(16 / 17, abs=1e-15)
-    limit, m, p = uniform_values(NETFLIX, 10, 2)
+    limit, m, p = uniform_values_bound(NETFLIX, 10, 2)
     assert (round(limit, 3), m) == (7.681, 8)
     assert p == pytest.approx(100 / 101, abs=1e-15)
-    assert uniform_values(8, 2, 0)[1] == 3
+    assert uniform_values_bound(8, 2, 0)[1] == 3
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_theorem_11_on_the_toy() -> None:
 )
 def test_cases_1_to_3(n: int, epsilon: float, delta: float, limit: float, m: int, sigma: float, p: float) -> None:
     """§3.1, what Theorem 1 of Narayanan and Shmatikov claims for the three counterexamples."""
-    found = claim(n, epsilon, delta)
+    found = theorem_1_claim(n, epsilon, delta)
     assert found.limit == pytest.approx(limit, abs=5e-5)
     assert (found.m, found.sigma, found.p) == (m, sigma, p)
 
@@ -124,4 +124,4 @@ def test_remark_7() -> None:
     n, epsilon, delta = 10**5, 0.2, 0.5
     found = Setting("4(2)", n, 0.3, epsilon).limit(epsilon)
     assert found == pytest.approx(math.log(n / epsilon) / math.log(1 + delta / (2 - 2 * epsilon - 2 * delta)))
-    assert found > claim(n, epsilon, delta).limit
+    assert found > theorem_1_claim(n, epsilon, delta).limit

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from unveil.linkage.attack.adversaries import smallest
+from unveil.linkage.attack.adversaries import least_support_adversary
 from unveil.linkage.attack.auxiliary import Knowledge
-from unveil.linkage.attack.experiment import attack
-from unveil.linkage.records import Records, records_of_codes
-from unveil.release.codes import encode
+from unveil.linkage.attack.experiment import attack_records
+from unveil.linkage.records import Records, records_from_codes
+from unveil.release.codes import encode_column
 
 _LINE = re.compile(r'_column\((\d+)\)\s+\S+\s+(\S+)\s+%(\d+)\S*\s+"(.*)"')
 
@@ -39,8 +39,8 @@ def survey(data: Path, usable: float, most_values: int) -> Records:
         there = values != b""
         if name == "caseid" or there.mean() < usable or not 2 <= len(np.unique(values[there])) <= most_values:
             continue
-        columns[name] = encode(pa.chunked_array([[v.decode() if v else None for v in values.tolist()]]))
-    return records_of_codes(columns)
+        columns[name] = encode_column(pa.chunked_array([[v.decode() if v else None for v in values.tolist()]]))
+    return records_from_codes(columns)
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +51,9 @@ def records(data: Path) -> Records:
 def test_69_random_answers_find_the_record(records: Records) -> None:
     """353 random usable variables, m = 69: the paper found all of 150; here at least 99 of 100 of all records."""
     rng = np.random.default_rng(2)
-    chosen = records.some(np.sort(rng.choice(records.c, 353, replace=False)).tolist())
+    chosen = records.select_attributes(np.sort(rng.choice(records.c, 353, replace=False)).tolist())
     assert (chosen.n, chosen.c) == (7643, 353)
-    (found,) = attack(chosen, [smallest()], [69], rng=rng).outcomes
+    (found,) = attack_records(chosen, [least_support_adversary()], [69], rng=rng).outcomes
     assert found.excluded < 0.02 * chosen.n
     assert found.success.value >= 0.99
     assert found.row_success.interval[0] >= 0.99
@@ -64,8 +64,11 @@ def test_20_of_35_harmless_answers_find_most(records: Records) -> None:
     asked), 20 of them are, and more are found than in the paper's survey (.73)."""
     rng = np.random.default_rng(3)
     others = np.sort(rng.choice(np.arange(35, records.c), 353 - 35, replace=False))
-    chosen = records.some([*range(35), *others.tolist()])
+    chosen = records.select_attributes([*range(35), *others.tolist()])
     known = Knowledge(records.names[:35])
-    rates = [o.success.value for o in attack(chosen, [smallest()], [5, 10, 20], rng=rng, knowledge=known).outcomes]
+    rates = [
+        o.success.value
+        for o in attack_records(chosen, [least_support_adversary()], [5, 10, 20], rng=rng, knowledge=known).outcomes
+    ]
     assert rates[0] < rates[1] < rates[2]
     assert rates[2] > 0.73

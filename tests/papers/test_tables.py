@@ -8,7 +8,7 @@ import pytest
 
 import unveil
 from unveil import Policy
-from unveil.classes.sizes import by_value, class_sizes
+from unveil.classes.table_classes import classes_with_values, count_class_sizes
 
 SIX = ("age", "education", "occupation", "relationship", "sex", "native-country")
 
@@ -16,13 +16,18 @@ SIX = ("age", "education", "occupation", "relationship", "sex", "native-country"
 def test_adult_as_pycanon_counts_it(data: Path) -> None:
     """QI of pycanon's documentation: 15,093 classes, k = 1, 10,154 unique rows."""
     adult = unveil.read(data / "tables" / "adult.csv", strip=True)
-    crowds = class_sizes(adult, SIX)
-    assert (crowds.total, crowds.smallest, crowds.below(2), round(crowds.found)) == (32_561, 1, 10_154, 15_093)
+    crowds = count_class_sizes(adult, SIX)
+    assert (crowds.total, crowds.smallest_size, crowds.count_below(2), round(crowds.expected_found)) == (
+        32_561,
+        1,
+        10_154,
+        15_093,
+    )
 
 
 @pytest.mark.parametrize(("quasi", "k"), [(("sex", "race"), 109), (("sex",), 10_771)])
 def test_adult_small_sets(data: Path, quasi: tuple[str, ...], k: int) -> None:
-    assert class_sizes(unveil.read(data / "tables" / "adult.csv"), quasi).smallest == k
+    assert count_class_sizes(unveil.read(data / "tables" / "adult.csv"), quasi).smallest_size == k
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,7 @@ def test_adult_gives_away(
 def test_adult_beta_and_alpha(data: Path, quasi: tuple[str, ...], sensitive: str, beta: float, alpha: float) -> None:
     adult = unveil.read(data / "tables" / "adult.csv", strip=True)
     assert isinstance(adult, unveil.Table)
-    (found,) = by_value(adult, quasi, (sensitive,)).values
+    (found,) = classes_with_values(adult, quasi, (sensitive,)).values
     classes = found.classes
     assert classes.beta.max() == pytest.approx(beta, rel=1e-6)
     assert classes.alpha.max() == pytest.approx(alpha, rel=1e-6)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-__all__ = ["exactly"]
+__all__ = ["exact_probabilities"]
 
 Record = dict[int, int]
 
 
-def exactly(records: Sequence[Record], target: int, m: int) -> tuple[Fraction, ...] | None:
+def exact_probabilities(records: Sequence[Record], target: int, m: int) -> tuple[Fraction, ...] | None:
     """The probability that Â names the target, that Scoreboard does, that nobody else fits, and how many fit on
     average; None if it has fewer than m attributes."""
     own = records[target]

@@ -12,17 +12,17 @@ from itertools import combinations
 from math import exp, log, sqrt
 
 __all__ = [
-    "bare",
-    "bayesian",
-    "candidates",
-    "eccentric",
-    "entropic",
-    "likeliest",
+    "bayesian_attack",
+    "eccentricity_attack",
+    "entropy_attack",
+    "fewest_matches",
+    "fitting_records",
+    "least_support_holders",
+    "likeliest_records",
     "likelihood",
     "record_similarity",
-    "scoreboard",
-    "smallest",
-    "worst_case",
+    "scoreboard_attack",
+    "smallest_candidates",
 ]
 
 Record = dict[int, int]
@@ -34,7 +34,7 @@ Output = dict[int, float]
 SLACK = 1e-9
 
 
-def candidates(records: Records, sims: Sims, known: Known, alpha: float) -> list[int]:
+def fitting_records(records: Records, sims: Sims, known: Known, alpha: float) -> list[int]:
     """D_x: the records that are alike in all that is known."""
     return [
         r
@@ -43,25 +43,25 @@ def candidates(records: Records, sims: Sims, known: Known, alpha: float) -> list
     ]
 
 
-def _equally(rows: Sequence[int]) -> Output:
+def _equal_weights(rows: Sequence[int]) -> Output:
     return {r: 1 / len(rows) for r in rows}
 
 
-def scoreboard(records: Records, sims: Sims, known: Known, alpha: float) -> Output:
+def scoreboard_attack(records: Records, sims: Sims, known: Known, alpha: float) -> Output:
     """Any candidate."""
-    return _equally(candidates(records, sims, known, alpha))
+    return _equal_weights(fitting_records(records, sims, known, alpha))
 
 
-def smallest(records: Records, sims: Sims, known: Known, alpha: float) -> Output:
+def smallest_candidates(records: Records, sims: Sims, known: Known, alpha: float) -> Output:
     """Any candidate of least support."""
-    found = candidates(records, sims, known, alpha)
+    found = fitting_records(records, sims, known, alpha)
     least = min((len(records[r]) for r in found), default=0)
-    return _equally([r for r in found if len(records[r]) == least])
+    return _equal_weights([r for r in found if len(records[r]) == least])
 
 
-def bare(records: Records, sims: Sims, known: Known) -> Output:
+def least_support_holders(records: Records, sims: Sims, known: Known) -> Output:
     """Any record of least support among those that have the attributes."""
-    return smallest(records, sims, known, 0)
+    return smallest_candidates(records, sims, known, 0)
 
 
 def _scores(records: Records, sims: Sims, known: Known) -> tuple[list[float], float]:
@@ -77,7 +77,7 @@ def _scores(records: Records, sims: Sims, known: Known) -> tuple[list[float], fl
     return found, sqrt(sum((s - mean) ** 2 for s in found) / len(found))
 
 
-def eccentric(records: Records, sims: Sims, known: Known, phi: float) -> Output:
+def eccentricity_attack(records: Records, sims: Sims, known: Known, phi: float) -> Output:
     """The record of highest score, if it is ahead."""
     scores, deviation = _scores(records, sims, known)
     best = [r for r, s in enumerate(scores) if s >= max(scores) - SLACK]
@@ -85,16 +85,16 @@ def eccentric(records: Records, sims: Sims, known: Known, phi: float) -> Output:
         return {0: 1.0}
     second = sorted(scores)[-2]
     ahead = 0.0 if len(best) > 1 or deviation < SLACK else (max(scores) - second) / deviation
-    return _equally(best) if ahead >= phi - SLACK else {}
+    return _equal_weights(best) if ahead >= phi - SLACK else {}
 
 
-def entropic(records: Records, sims: Sims, known: Known) -> Output:
+def entropy_attack(records: Records, sims: Sims, known: Known) -> Output:
     """Each record in proportion to exp(score/σ)."""
     scores, deviation = _scores(records, sims, known)
-    return _shared([s / deviation if deviation > SLACK else 0.0 for s in scores])
+    return _normalise_logs([s / deviation if deviation > SLACK else 0.0 for s in scores])
 
 
-def _shared(logs: Sequence[float]) -> Output:
+def _normalise_logs(logs: Sequence[float]) -> Output:
     top = max(logs)
     if top == float("-inf"):
         return {}
@@ -133,20 +133,20 @@ def likelihood(
     return total
 
 
-def bayesian(
+def bayesian_attack(
     records: Records, sims: Sims, known: Known, wrong: float, elsewhere: float, alpha: float, columns: set[int]
 ) -> Output:
     """Each record with its probability."""
     rows = range(len(records))
-    return _shared([likelihood(records, sims, known, r, wrong, elsewhere, alpha, columns) for r in rows])
+    return _normalise_logs([likelihood(records, sims, known, r, wrong, elsewhere, alpha, columns) for r in rows])
 
 
-def likeliest(
+def likeliest_records(
     records: Records, sims: Sims, known: Known, wrong: float, elsewhere: float, alpha: float, columns: set[int]
 ) -> Output:
     """Any record with the highest probability."""
-    found = bayesian(records, sims, known, wrong, elsewhere, alpha, columns)
-    return _equally([r for r, p in found.items() if p >= max(found.values()) * (1 - 1e-7)])
+    found = bayesian_attack(records, sims, known, wrong, elsewhere, alpha, columns)
+    return _equal_weights([r for r, p in found.items() if p >= max(found.values()) * (1 - 1e-7)])
 
 
 def record_similarity(x: Record, y: Record, sims: Sims, sim: str, least: float) -> float:
@@ -157,10 +157,10 @@ def record_similarity(x: Record, y: Record, sims: Sims, sim: str, least: float) 
     return (sum(sims[i][x[i]][y[i]] for i in both) if sim == "sum" else len(both)) / len(union)
 
 
-def worst_case(
+def fewest_matches(
     records: Records, sims: Sims, row: int, size: int, allowed: Callable[[set[int]], bool] = lambda s: True
 ) -> int:
     """How few records have the same points, of all sets of as many points, or of all points there are."""
     x = records[row]
     sets = [set(s) for s in combinations(x, min(size, len(x))) if allowed(set(s))]
-    return min(len(candidates(records, sims, [(i, x[i]) for i in s], 1)) for s in sets)
+    return min(len(fitting_records(records, sims, [(i, x[i]) for i in s], 1)) for s in sets)

@@ -10,14 +10,14 @@ import numpy as np
 from reference.naive_matching import all_matchings
 
 
-def graph(low: list[float], high: list[float], counts: list[float]) -> np.ndarray:
+def possible_pairs(low: list[float], high: list[float], counts: list[float]) -> np.ndarray:
     """Whether item i may be pseudonym j."""
     return np.array([[x <= c <= y for c in counts] for x, y in zip(low, high, strict=True)], bool).reshape(
         len(counts), len(counts)
     )
 
 
-def propagate(possible: np.ndarray) -> np.ndarray:
+def propagated_degrees(possible: np.ndarray) -> np.ndarray:
     """Figure 5, edge by edge: the degrees of items, where x and x′ are taken out when either has only the other."""
     n = len(possible)
     left = possible.copy()
@@ -32,7 +32,7 @@ def propagate(possible: np.ndarray) -> np.ndarray:
 
 def crack_estimates(possible: np.ndarray, propagated: bool, compliant_only: bool) -> np.ndarray:
     """1/degree, one item after the other."""
-    degrees = propagate(possible) if propagated else possible.sum(axis=1)
+    degrees = propagated_degrees(possible) if propagated else possible.sum(axis=1)
     counted = [(possible[x, x] or not compliant_only) and d > 0 for x, d in enumerate(degrees)]
     return np.array([1 / d if c else 0.0 for c, d in zip(counted, degrees, strict=True)])
 

@@ -11,14 +11,14 @@ from itertools import product
 from math import exp, inf, log, sqrt
 from typing import Any
 
-__all__ = ["Found", "assignments", "best_links", "candidates", "linked", "one_to_one"]
+__all__ = ["Found", "assignments", "best_links", "link_person", "one_to_one", "possible_rows"]
 
 Record = Sequence[Any]
 Sim = Callable[[Any, Any], float]
 UNIT = 2.0**-36
 
 
-def candidates(
+def possible_rows(
     person: Record, rows: Sequence[Record], sims: Sequence[Sim], least: float = 1.0, differ: bool = False
 ) -> list[int]:
     """The rows that nothing known rules out."""
@@ -69,7 +69,7 @@ class Found:
         return (top - second) / sigma if top > second else 0.0
 
 
-def linked(
+def link_person(
     person: Record,
     rows: Sequence[Record],
     sims: Sequence[Sim],

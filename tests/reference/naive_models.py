@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import linprog
 
-__all__ = ["emd", "grouped", "measures", "recursive_c"]
+__all__ = ["class_measures", "earth_mover_distance", "recursive_c", "values_by_class"]
 
 
-def grouped(keys: Sequence[object], values: Sequence[object]) -> dict[object, list[object]]:
+def values_by_class(keys: Sequence[object], values: Sequence[object]) -> dict[object, list[object]]:
     """The sensitive values of every class."""
     classes: dict[object, list[object]] = {}
     for key, value in zip(keys, values, strict=True):
@@ -21,7 +21,7 @@ def grouped(keys: Sequence[object], values: Sequence[object]) -> dict[object, li
     return classes
 
 
-def measures(members: list[object], everyone: list[object]) -> dict[str, float]:
+def class_measures(members: list[object], everyone: list[object]) -> dict[str, float]:
     """All numbers of one class."""
     inside, whole = Counter(members), Counter(everyone)
     p = {v: inside[v] / len(members) for v in whole}
@@ -47,7 +47,7 @@ def recursive_c(members: list[object], few: int) -> float:
     return counts[0] / rest if rest else math.inf
 
 
-def emd(p: Sequence[float], q: Sequence[float], distance: np.ndarray) -> float:
+def earth_mover_distance(p: Sequence[float], q: Sequence[float], distance: np.ndarray) -> float:
     """The earth mover's distance by its definition, a transport problem."""
     n = len(p)
     rows = [[1.0 if k // n == i else 0.0 for k in range(n * n)] for i in range(n)]
@@ -57,12 +57,12 @@ def emd(p: Sequence[float], q: Sequence[float], distance: np.ndarray) -> float:
     return float(found.fun)
 
 
-def on_a_line(n: int) -> np.ndarray:
+def line_distances(n: int) -> np.ndarray:
     """Distances of places on a line."""
     return np.abs(np.subtract.outer(np.arange(n), np.arange(n))) / max(1, n - 1)
 
 
-def in_a_tree(levels: Sequence[Sequence[int]]) -> np.ndarray:
+def tree_distances(levels: Sequence[Sequence[int]]) -> np.ndarray:
     """Distances by the first common level; the height where there is none."""
     n, height = len(levels[0]), len(levels)
     found = np.ones((n, n))
@@ -73,6 +73,6 @@ def in_a_tree(levels: Sequence[Sequence[int]]) -> np.ndarray:
     return found
 
 
-def rising(values: Sequence[float]) -> bool:
+def is_nondecreasing(values: Sequence[float]) -> bool:
     """Whether values do not fall."""
     return all(a <= b for a, b in pairwise(values))

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-__all__ = ["equal", "linear", "nearest", "record_similarity", "share_near", "tail_share", "within"]
+__all__ = [
+    "equal_similarity",
+    "linear_similarity",
+    "nearest_records",
+    "record_similarity",
+    "share_near",
+    "tail_share",
+    "threshold_similarity",
+]
 
 Value = int | None
 Row = Sequence[Value]
 Sim = Callable[[int, int], Fraction]
 
 
-def equal(a: int, b: int) -> Fraction:
+def equal_similarity(a: int, b: int) -> Fraction:
     return Fraction(a == b)
 
 
-def within(rho: int, closed: bool = True) -> Sim:
+def threshold_similarity(rho: int, closed: bool = True) -> Sim:
     return lambda a, b: Fraction(abs(a - b) <= rho if closed else abs(a - b) < rho)
 
 
-def linear(scale: int) -> Sim:
+def linear_similarity(scale: int) -> Sim:
     return lambda a, b: max(1 - Fraction(abs(a - b), scale), Fraction(0))
 
 
@@ -35,7 +43,7 @@ def record_similarity(x: Row, y: Row, sims: Sequence[Sim], kind: str, least: Fra
     return total / either if either else Fraction(1)
 
 
-def nearest(
+def nearest_records(
     rows: Sequence[Row], sims: Sequence[Sim], kind: str = "alike", least: Fraction = Fraction(1)
 ) -> list[tuple[Fraction, int]]:
     """Of every record the largest similarity to another and the first that has it; −1 if there is no other."""

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["may_be", "neighbours", "pairwise"]
+from unveil.arrays import Ints, Small
+
+__all__ = ["match_counts", "may_match", "possible_matches"]
 
 Row = Sequence[int]
 
 
-def may_be(one: Row, other: Row) -> bool:
+def may_match(one: Row, other: Row) -> bool:
     """Whether in every column two rows agree or one of the two is missing (−1)."""
     return all(a == b or a < 0 or b < 0 for a, b in zip(one, other, strict=True))
 
 
-def neighbours(rows: Sequence[Row]) -> list[list[int]]:
+def possible_matches(rows: Sequence[Row]) -> list[list[int]]:
     """Of every row, all that may be the same, itself included."""
-    return [[k for k, other in enumerate(rows) if may_be(row, other)] for row in rows]
+    return [[k for k, other in enumerate(rows) if may_match(row, other)] for row in rows]
 
 
-def pairwise(columns: Sequence[npt.NDArray[np.int32]], counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def match_counts(columns: Sequence[Small], counts: Ints) -> Ints:
     """How many people may be the same as each row: all rows at once compared with one after the other, by numpy."""
     found = np.empty(len(counts), np.int64)
     for row in range(len(counts)):

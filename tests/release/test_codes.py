@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tests.reference.naive_table import naive_codes
 
 from unveil.engine import Engine
-from unveil.release.codes import encode, without
-from unveil.release.table import read_csv, table_of
+from unveil.release.codes import encode_column, mark_missing
+from unveil.release.table import read_csv, table_from_frame
 
 TEXT = st.one_of(
     st.none(), st.sampled_from(["", " ", "?", " ? ", "NA", "a", "b", "A", "é", "01", "1", "\t*\n"]), st.text(max_size=3)
@@ -46,7 +46,7 @@ def test_same_as_a_dictionary(column: tuple[list[Any], pa.DataType], size: int, 
     values, kind = column
     expected, distinct = naive_codes(values)
     array = chunked(values, kind, size)
-    found = encode(array.dictionary_encode() if dictionary and kind != pa.null() else array)
+    found = encode_column(array.dictionary_encode() if dictionary and kind != pa.null() else array)
     assert found.codes.dtype == np.int32
     assert found.codes.tolist() == expected
     assert found.values.to_pylist() == distinct
@@ -57,27 +57,27 @@ def test_same_as_a_dictionary(column: tuple[list[Any], pa.DataType], size: int, 
 def test_missing_tokens(values: list[Any], missing: list[str]) -> None:
     expected, distinct = naive_codes(values, missing)
     for kind in (pa.string(), pa.large_string()):
-        found = without(encode(chunked(values, kind, 7)), tuple(missing))
+        found = mark_missing(encode_column(chunked(values, kind, 7)), tuple(missing))
         assert found.codes.dtype == np.int32
         assert found.codes.tolist() == expected
         assert found.values.to_pylist() == distinct
 
 
 def test_missing_tokens_are_text() -> None:
-    numbers = encode(pa.chunked_array([[1, 2]]))
-    assert without(numbers, ("1",)) is numbers
+    numbers = encode_column(pa.chunked_array([[1, 2]]))
+    assert mark_missing(numbers, ("1",)) is numbers
 
 
 @pytest.mark.parametrize("values", [[Decimal("1.5")], [dt.date(2020, 1, 1)], [True], [1], ["a"]])
 def test_one_row(values: list[Any]) -> None:
-    assert encode(pa.chunked_array([values])).codes.tolist() == [0]
+    assert encode_column(pa.chunked_array([values])).codes.tolist() == [0]
 
 
 def test_many_values_and_chunks() -> None:
     rng = np.random.default_rng(0)
     values = [f"v{i}" for i in rng.integers(0, 5000, 40_000)]
     expected, distinct = naive_codes(values)
-    found = encode(chunked(values, pa.string(), 999))
+    found = encode_column(chunked(values, pa.string(), 999))
     assert found.codes.tolist() == expected
     assert found.values.to_pylist() == distinct
 
@@ -103,7 +103,7 @@ def test_file_is_parsed_once(tmp_path: Path) -> None:
 
 def test_codes_follow_the_rows(tmp_path: Path) -> None:
     n = 300_000
-    table = table_of(pa.table({"x": np.arange(n) % 977, "y": [str(i % 31) for i in range(n)]}), engine=Engine())
+    table = table_from_frame(pa.table({"x": np.arange(n) % 977, "y": [str(i % 31) for i in range(n)]}), engine=Engine())
     codes = table.codes(["x", "y"])
     assert np.array_equal(codes["x"].codes, np.arange(n) % 977)
     back = codes["y"].values.take(pa.array(codes["y"].codes)).to_pylist()

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unveil.errors import UnveilError
-from unveil.release import source
-from unveil.release.dialect import checked_names, inspect, utf8
+from unveil.release import source_file
+from unveil.release.dialect import check_column_names, inspect_dialect, stream_utf8
 
 CANARY = "Xk7canary"
 
 
 def refused(path: Path, **options: Any) -> str:
     with pytest.raises(UnveilError) as caught:
-        inspect(path, **options)
+        inspect_dialect(path, **options)
     said = str(caught.value)
     assert "\n" not in said
     assert CANARY not in said
@@ -40,24 +40,24 @@ def test_finds_the_delimiter(tmp_path: Path, delimiter: str, end: str, quoted: b
         rows[1][2] = "1.5"
     path = tmp_path / "t.txt"
     path.write_bytes(end.join(delimiter.join(mark + v + mark for v in row) for row in rows).encode())
-    found = inspect(path)
+    found = inspect_dialect(path)
     assert (found.delimiter, found.names, found.rows) == (delimiter, ("name", "zip code", "n"), 2)
-    assert not found.rewrite
+    assert not found.needs_rewrite
 
 
 def test_prefers_what_the_name_says(tmp_path: Path) -> None:
     for name, delimiter in (("t.csv", ","), ("t.tsv", "\t"), ("t.csv.gz", ",")):
         (tmp_path / name).write_text("a,b\tc\n1,2\t3\n")
-        assert inspect(tmp_path / name).delimiter == delimiter
+        assert inspect_dialect(tmp_path / name).delimiter == delimiter
 
 
 def test_one_column(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("age\n1\n2\n")
-    assert inspect(path).names == ("age",)
+    assert inspect_dialect(path).names == ("age",)
     path.write_text("remark\nyes, well\n")
     assert "line 2 has 2 values instead of 1" in refused(path)
-    assert inspect(path, delimiter=";").rows == 1
+    assert inspect_dialect(path, delimiter=";").rows == 1
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_one_column(tmp_path: Path) -> None:
 def test_encoding_by_byte_order_mark(tmp_path: Path, encoding: str, bom: bytes) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(bom + '"näme",b\n"ü\n",2\n'.encode(encoding))
-    assert inspect(path).names == ("näme", "b")
+    assert inspect_dialect(path).names == ("näme", "b")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "CP1252", "utf-16", "utf-16-le", "utf_8_sig", "shift_jis", "utf-32"])
@@ -80,7 +80,7 @@ def test_encoding_given(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "t.csv"
     name = "ｶﾅ表" if encoding == "shift_jis" else "Größe"
     path.write_bytes(f"{name},b\n1,2\n".encode(encoding))
-    assert inspect(path, encoding=encoding).names == (name, "b")
+    assert inspect_dialect(path, encoding=encoding).names == (name, "b")
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "", "rot13", "base64", "hex", "undefined", "a\0b", "\n", "zlib"])
@@ -96,8 +96,8 @@ def test_bytes_that_are_not_text(tmp_path: Path, end: bytes, packed: bool) -> No
     path = tmp_path / "t.csv"
     data = b"a,b" + end + b'"1' + end + b'2",3' + end + CANARY.encode() + b"\xe9,4" + end
     path.write_bytes(gzip.compress(data) if packed else data)
-    assert refused(path).startswith("t.csv: line 4 is not utf-8 text; name the right one with --encoding")
-    assert inspect(path, encoding="latin-1").rows == 2
+    assert refused(path).startswith("t.csv: line 4 is not utf-8 text; pass its encoding with --encoding")
+    assert inspect_dialect(path, encoding="latin-1").rows == 2
 
 
 def test_nul_bytes(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_nul_bytes(tmp_path: Path) -> None:
     path.write_bytes(b"a,b\r\n1,2\r\n" + CANARY.encode() + b"\0,4\r\n")
     assert "line 3 holds a NUL byte" in refused(path)
     path.write_bytes("a,b\n1,2\n".encode("utf-16-le"))
-    assert "try --encoding" in refused(path)
+    assert "pass --encoding" in refused(path)
     path.write_bytes("a,b\n1,\0\n".encode("utf-16"))
     assert "line 2 holds a NUL byte" in refused(path)
 
@@ -128,15 +128,15 @@ def test_chunks_that_cut_characters(tmp_path_factory: Any, text: str, size: int,
     path = tmp_path_factory.getbasetemp() / "chunks.csv"
     path.write_bytes(text.encode(encoding, "replace"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_CHUNK", size)
-        assert b"".join(utf8(path, encoding)).decode() == text.encode(encoding, "replace").decode(encoding)
+        patch.setattr(source_file, "_CHUNK", size)
+        assert b"".join(stream_utf8(path, encoding)).decode() == text.encode(encoding, "replace").decode(encoding)
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_line_numbers_beyond_the_first_chunk(tmp_path: Path, packed: bool) -> None:
     """Characters of three bytes and rows of 17 lie across every edge of a chunk of 4 MiB."""
     row = '"€\r\n€€",€\r\n'.encode()
-    n = (2 * source._CHUNK) // len(row) + 1000
+    n = (2 * source_file._CHUNK) // len(row) + 1000
     for bad, said in (
         (b"1\r\n", "has 1 value instead of 2"),
         (b"\xff,1\r\n", "is not utf-8 text"),
@@ -175,7 +175,7 @@ def test_impossible_quote(tmp_path: Path, quote: str) -> None:
         (b'a," ",b\n1,2,3\n', "column 2 has no name; give it one"),
         (b"a,b,\n1,2,\n", "column 3 has no name; give it one"),
         (b'"a,b\n1,2\n', "line 1 has a quote that is not closed"),
-        (b'"a"b,c\n1,2\n', "line 1 goes on after a closing quote"),
+        (b'"a"b,c\n1,2\n', "line 1 has text after a closing quote"),
     ],
 )
 def test_refused_headers(tmp_path: Path, text: bytes, said: str) -> None:
@@ -188,19 +188,19 @@ def test_hostile_names_are_shown_harmless(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('"x\x1b[31m\n","x\x1b[31m\n"\n1,2\n')
     assert "\x1b" not in refused(path)
-    assert inspect(path, header=False).names == ("column 1", "column 2")
+    assert inspect_dialect(path, header=False).names == ("column 1", "column 2")
 
 
 def test_names_that_differ_in_case(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('age,Age,"AGE "\n1,2,3\n')
-    assert inspect(path).names == ("age", "Age", "AGE")
+    assert inspect_dialect(path).names == ("age", "Age", "AGE")
 
 
 def test_header_with_spaces_before_quotes(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('a, "b, c" ,"d"\n1, "2, 3" ,4\n')
-    assert inspect(path).names == ("a", "b, c", "d")
+    assert inspect_dialect(path).names == ("a", "b, c", "d")
 
 
 def test_number_of_columns(tmp_path: Path) -> None:
@@ -208,17 +208,17 @@ def test_number_of_columns(tmp_path: Path) -> None:
     for n in (10_000, 20_000):
         path.write_text(",".join(f"column number {i}" for i in range(n)) + "\n" + ",".join("1" * n) + "\n")
         if n == 10_000:
-            assert len(inspect(path).names) == n
+            assert len(inspect_dialect(path).names) == n
         else:
-            assert refused(path) == "t.csv: 20,000 columns; at most 10,000 are read: leave some out"
+            assert refused(path) == "t.csv: 20,000 columns are too many; keep at most 10,000"
 
 
 def test_header_longer_than_the_sample(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a" * (3 << 20) + ",b\n1,2\n")
-    assert [len(n) for n in inspect(path).names] == [3 << 20, 1]
+    assert [len(n) for n in inspect_dialect(path).names] == [3 << 20, 1]
     path.write_text('"' + "a\n" * (1 << 20) + '",b\n1,2\n')
-    assert [len(n) for n in inspect(path).names] == [(2 << 20) - 1, 1]
+    assert [len(n) for n in inspect_dialect(path).names] == [(2 << 20) - 1, 1]
 
 
 def test_endless_line(tmp_path: Path) -> None:
@@ -230,11 +230,11 @@ def test_endless_line(tmp_path: Path) -> None:
 def test_notes(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\r\n1, x\n")
-    notes = " ".join(inspect(path).notes)
-    assert "line ends were mixed" in notes
+    notes = " ".join(inspect_dialect(path).notes)
+    assert "lines end in different ways" in notes
     assert "begin or end with spaces" in notes
     path.write_bytes(b"a, b\r\n1,x y\r\n")
-    assert inspect(path).notes == ()
+    assert inspect_dialect(path).notes == ()
 
 
 def test_field_limit_of_the_csv_module_is_not_lowered(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_field_limit_of_the_csv_module_is_not_lowered(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
-    inspect(path)
+    inspect_dialect(path)
     assert csv.field_size_limit() >= before
 
 
@@ -263,7 +263,7 @@ def test_any_bytes(tmp_path_factory: Any, data: bytes, encoding: str | None) -> 
     path = tmp_path_factory.getbasetemp() / "junk.csv"
     path.write_bytes(data)
     try:
-        said = f"junk.csv: {inspect(path, encoding=encoding).rows} rows"
+        said = f"junk.csv: {inspect_dialect(path, encoding=encoding).rows} rows"
     except UnveilError as error:
         said = str(error)
     assert said.startswith("junk.csv: ")
@@ -271,6 +271,6 @@ def test_any_bytes(tmp_path_factory: Any, data: bytes, encoding: str | None) -> 
 
 
 def test_checked_names() -> None:
-    assert checked_names("f", ("a", "A", "<script>")) == ("a", "A", "<script>")
+    assert check_column_names("f", ("a", "A", "<script>")) == ("a", "A", "<script>")
     with pytest.raises(UnveilError, match="no columns"):
-        checked_names("f", ())
+        check_column_names("f", ())

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from reference.naive_text import naive_adjacency, naive_edges, naive_lines
 from unveil.errors import UnveilError
-from unveil.release.edges import read_edges, write_edges
+from unveil.release.edge_list import read_edges, write_edges
 from unveil.release.gml import read_gml, write_gml
 from unveil.release.graph import Graph
 from unveil.release.graphml import read_graphml
@@ -128,14 +128,14 @@ def test_from_networkx(expected: nx.Graph) -> None:
 def test_from_networkx_with_labels_that_look_alike() -> None:
     g = Graph.from_networkx(nx.Graph([(1, "1"), ("1", 2)]))
     assert g.labels.to_pylist() == ["0", "1", "2"]
-    assert g.notes == ("labels repeat, ids used instead",)
+    assert g.notes == ("labels repeat, so ids are used instead",)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: Graph.from_edges([], []), "no nodes"),
-        (lambda: Graph.from_edges([0], [1, 2], nodes=3), "as many sources as targets"),
+        (lambda: Graph.from_edges([0], [1, 2], nodes=3), "1 source but 2 targets"),
         (lambda: Graph.from_edges([0], [3], nodes=3), "outside 0 … 2"),
         (lambda: Graph.from_edges([-1], [0], nodes=3), "outside"),
         (lambda: Graph.from_edges([0.5], [0], nodes=3), "whole numbers"),
@@ -169,7 +169,7 @@ def test_blank_separated_equals_reference(tmp_path: Path, directed: bool, lines:
     expected = naive_edges("9 9" + end + text, directed)
     assert g.labels.to_pylist() == expected.labels
     assert edges_of(g) == expected.edges
-    assert ("values after the second on a line ignored" in g.notes) == any(len(row) > 2 for row in rows)
+    assert ("values after the second on a line are ignored" in g.notes) == any(len(row) > 2 for row in rows)
     assert (f"{expected.loops} loop" in " ".join(g.notes)) == (expected.loops > 0)
     assert (f"{expected.duplicates} duplicate" in " ".join(g.notes)) == (expected.duplicates > 0)
 
@@ -187,7 +187,7 @@ def test_quoted_values(tmp_path: Path, delimiter: str, end: str, rows: list[tupl
     expected = naive_adjacency(rows, directed=True)
     assert g.labels.to_pylist() == expected.labels
     assert edges_of(g) == expected.edges
-    assert g.notes[0] == "header line skipped"
+    assert g.notes[0] == "the header line was skipped"
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_gml_labels_that_repeat(tmp_path: Path) -> None:
         saved(tmp_path, 'graph [ node [ id 1 label "x" ] node [ id 2 label "x" ] edge [ source 1 target 2 ] ]')
     )
     assert g.labels.to_pylist() == ["1", "2"]
-    assert g.notes == ("labels repeat, ids used instead",)
+    assert g.notes == ("labels repeat, so ids are used instead",)
 
 
 @pytest.mark.parametrize(
@@ -298,12 +298,12 @@ def test_gml_labels_that_repeat(tmp_path: Path) -> None:
         ("graph [\n edge [ source 1 target secret ]\n node [ id 1 ]\n]", "line 2: an edge names a node"),
         ("graph [ node [ id 1 ]\n edge [ source 1 ]\n]", "line 2: an edge lacks its source or target"),
         ("graph [\n node [ id 1 ]\n", "line 3: the file ends inside a list"),
-        ("graph [ node [ id 1 ] ]\n]", "line 2: ] without ["),
+        ("graph [ node [ id 1 ] ]\n]", "line 2: ] closes no list"),
         ('graph [\n\n label "secret ]', "line 3: a key has no value, or a quote is not closed"),
-        ('graph [\n "secret" ]', "line 2: a key is expected"),
+        ('graph [\n "secret" ]', "line 2: expected a key"),
         ("graph [\n key ]", "line 2: a key has no value"),
-        ("graph [\n directed secret ]", "line 2: directed must be 0 or 1"),
-        ("graph [ node [ id 1 ] ]\ngraph [ ]", "line 2: several graphs"),
+        ("graph [\n directed secret ]", "line 2: directed is neither 0 nor 1"),
+        ("graph [ node [ id 1 ] ]\ngraph [ ]", "line 2: a second graph"),
         ("graph [ ]", "no nodes"),
         ("secret 1", "no nodes"),
     ],
@@ -353,9 +353,12 @@ def test_graphml_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('<!DOCTYPE x [<!ENTITY a "secret">]><graphml/>', "line 1: document type and entity declarations are refused"),
+        (
+            '<!DOCTYPE x [<!ENTITY a "secret">]><graphml/>',
+            "line 1: a document type or entity declaration is not allowed",
+        ),
         ("<!DOCTYPE graphml SYSTEM 'secret'>\n<graphml/>", "document type"),
-        ("<svg/>", "line 1: not GraphML"),
+        ("<svg/>", "line 1: the first element is not graphml"),
         ("<graphml><graph></graphml>", "line 1, column"),
         ("", "not well-formed XML"),
         ("secret", "not well-formed XML"),
@@ -367,7 +370,7 @@ def test_graphml_by_hand(tmp_path: Path) -> None:
         (graphml('<node id="1"/><edge source="1" target="secret"/>'), "line 5: an edge names a node"),
         (graphml('<node id="1"/><edge source="1"/>'), "line 5: an edge lacks"),
         (graphml('<node id="1"/>\n<edge source="1" target="1" directed="false"/>'), "line 6: directed and undirected"),
-        (graphml('<node id="1"><graph/></node>'), "line 5: several or nested graphs"),
+        (graphml('<node id="1"><graph/></node>'), "line 5: a second or nested graph"),
         (graphml('<node id="1"/><hyperedge/>'), "line 5: hyperedges"),
     ],
 )
@@ -417,8 +420,8 @@ def test_matrix_market_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1 is not that of a Matrix Market matrix"),
-        ("1 1 1\n1 1\n", "line 1 is not that of a Matrix Market matrix"),
+        ("", "line 1 is not the first line of a Matrix Market matrix"),
+        ("1 1 1\n1 1\n", "line 1 is not the first line of a Matrix Market matrix"),
         ("%%MatrixMarket matrix array real general\n1 1\n1\n", "coordinate"),
         ("%%MatrixMarket matrix coordinate secret general\n1 1 0\n", "unknown kind"),
         ("%%MatrixMarket matrix coordinate real secret\n1 1 0\n", "unknown kind"),
@@ -427,8 +430,8 @@ def test_matrix_market_by_hand(tmp_path: Path) -> None:
         (BANNER + "3 secret 1\n", "size line"),
         (BANNER + "3 4 0\n", "not square"),
         (BANNER + "0 0 0\n", "no nodes"),
-        (BANNER + "999999999999 999999999999 0\n", "more nodes than"),
-        (BANNER + "3 3 2\n1 2\n", "1 entries where the size line says 2"),
+        (BANNER + "999999999999 999999999999 0\n", "999,999,999,999 nodes, more than"),
+        (BANNER + "3 3 2\n1 2\n", "1 entry, but the size line says 2"),
         (BANNER + "3 3 2\n1 2\n%\n1 4\n", "line 5 has an index that is not a whole number from 1 to 3"),
         (BANNER + "3 3 1\n0 1\n", "line 3 has an index"),
         (BANNER + "3 3 1\nsecret 1\n", "line 3 has an index"),
@@ -446,7 +449,7 @@ def test_matrix_market_refusals(tmp_path: Path, text: str, message: str) -> None
 
 @pytest.mark.parametrize("reader", [read_edges, read_gml, read_matrix_market])
 def test_not_text(tmp_path: Path, reader: Callable[[Path], Graph]) -> None:
-    assert "contains NUL bytes: not a text file" in refusal(reader, saved(tmp_path, b"1 2\n\x00"))
+    assert "contains NUL bytes, so it is not a text file" in refusal(reader, saved(tmp_path, b"1 2\n\x00"))
     assert "line 2 is not UTF-8" in refusal(reader, saved(tmp_path, b"1 2\n3 \xff\n"))
 
 
@@ -504,7 +507,7 @@ def test_edges_round_trip(tmp_path: Path, ends: list[tuple[int, int]], directed:
 
 
 def test_writers_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("edges", "gml"):
+    for place in ("edge_list", "gml"):
         monkeypatch.setattr(f"unveil.release.{place}._BATCH", 2)
     g = Graph.from_edges(["u", "v", "c", "d"], ["v", "c", "d", "u"])
     file = io.BytesIO()

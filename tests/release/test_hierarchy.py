@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil.errors import UnveilError
+from unveil.release.generalised_labels import Interval, mask_matches, parse_interval
 from unveil.release.hierarchy import Hierarchy
-from unveil.release.labels import Interval, interval_of, mask_matches
 
 ILLNESSES = [
     ("flu", "viral", "lungs", "*"),
@@ -101,7 +101,7 @@ def levels_of(hierarchy: Hierarchy) -> list[list[str]]:
 
 
 def test_by_hand() -> None:
-    h = Hierarchy.of_rows(ILLNESSES)
+    h = Hierarchy.from_rows(ILLNESSES)
     assert h.height == 3
     assert h.values.to_pylist() == ["flu", "asthma", "bronchitis", "ulcer", "gastritis"]
     assert [h.labels(level).to_pylist() for level in (1, 2, 3)] == [
@@ -123,14 +123,14 @@ def test_by_hand() -> None:
     assert float(h.distance(np.int32(0), np.int32(1))) == 2 / 3
     indptr, leaves = h.leaves_under(2)
     assert (indptr.tolist(), leaves.tolist()) == ([0, 3, 5], [0, 1, 2, 3, 4])
-    assert h.covers("other").tolist() == [1, 2]
-    assert h.covers("flu").tolist() == [0]
+    assert h.covered_values("other").tolist() == [1, 2]
+    assert h.covered_values("flu").tolist() == [0]
     assert repr(h) == "Hierarchy hierarchy: 5 values, then 3, 2 and 1 labels"
 
 
 def test_distance_in_a_tree_of_diseases() -> None:
     """Height 3: flu is 1/3 away from another infection, 2/3 from another disease of the lungs, 3/3 from all else."""
-    h = Hierarchy.of_rows(
+    h = Hierarchy.from_rows(
         [
             ["flu", "respiratory infection", "respiratory system", "*"],
             ["bronchitis", "respiratory infection", "respiratory system", "*"],
@@ -143,15 +143,15 @@ def test_distance_in_a_tree_of_diseases() -> None:
 
 
 def test_several_tops_get_a_root() -> None:
-    h = Hierarchy.of_rows([["a", "x"], ["b", "x"], ["c", "y"]])
+    h = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"]])
     assert h.height == 2
     assert list(h.rows()) == [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
     assert h.distance(np.array([0, 0]), np.array([1, 2])).tolist() == [0.5, 1.0]
-    assert Hierarchy.of_rows([["a", "any"], ["b", "any"]]).labels(1).to_pylist() == ["any"]
+    assert Hierarchy.from_rows([["a", "any"], ["b", "any"]]).labels(1).to_pylist() == ["any"]
 
 
 def test_missing_is_a_value_of_its_own() -> None:
-    h = Hierarchy.of_rows(ILLNESSES)
+    h = Hierarchy.from_rows(ILLNESSES)
     codes = h.codes(["ulcer", None, "flu"])
     assert codes.dtype == np.int32
     assert codes.tolist() == [3, -1, 0]
@@ -166,13 +166,13 @@ def test_missing_is_a_value_of_its_own() -> None:
 
 def test_label_on_several_levels() -> None:
     """A label that is also a value, and one that means more on a higher level."""
-    h = Hierarchy.of_rows([["lungs", "lungs", "body"], ["flu", "lungs", "body"], ["x", "body", "body"]])
-    assert h.covers("lungs").tolist() == [0, 1]
-    assert h.covers("body").tolist() == [0, 1, 2]
-    assert h.covers("*").tolist() == [0, 1, 2]
-    assert h.covers("x").tolist() == [2]
+    h = Hierarchy.from_rows([["lungs", "lungs", "body"], ["flu", "lungs", "body"], ["x", "body", "body"]])
+    assert h.covered_values("lungs").tolist() == [0, 1]
+    assert h.covered_values("body").tolist() == [0, 1, 2]
+    assert h.covered_values("*").tolist() == [0, 1, 2]
+    assert h.covered_values("x").tolist() == [2]
     for label in ("", "Lungs", "y"):
-        found = h.covers(label)
+        found = h.covered_values(label)
         assert found.dtype == np.int32 and len(found) == 0
 
 
@@ -181,7 +181,7 @@ def test_label_on_several_levels() -> None:
 @example([("a", "*")])
 @example([("", "*"), ("*", "A")])
 def test_as_the_rows_say(rows: list[tuple[str, ...]]) -> None:
-    h = Hierarchy.of_rows(rows)
+    h = Hierarchy.from_rows(rows)
     expected = naive_rows(rows)
     n = len(rows)
     assert list(h.rows()) == expected
@@ -193,7 +193,7 @@ def test_as_the_rows_say(rows: list[tuple[str, ...]]) -> None:
     assert common.dtype == np.int32
     assert common.tolist() == [[naive_level(a, b) for b in expected] for a in expected]
     for label in {cell for row in expected for cell in row} | {"*", "none"}:
-        assert h.covers(label).tolist() == naive_covers(expected, label)
+        assert h.covered_values(label).tolist() == naive_covers(expected, label)
     for level in range(h.height + 1):
         indptr, leaves = h.leaves_under(level)
         assert (indptr.dtype, leaves.dtype) == (np.int64, np.int32)
@@ -206,7 +206,7 @@ def test_as_the_rows_say(rows: list[tuple[str, ...]]) -> None:
 @settings(deadline=None)
 @given(trees())
 def test_generalisation_composes(rows: list[tuple[str, ...]]) -> None:
-    h = Hierarchy.of_rows(rows)
+    h = Hierarchy.from_rows(rows)
     codes = np.arange(-1, len(rows), dtype=np.int32)
     climbed = codes
     for level in range(h.height):
@@ -219,7 +219,7 @@ def test_generalisation_composes(rows: list[tuple[str, ...]]) -> None:
 @settings(deadline=None)
 @given(trees())
 def test_distance_is_an_ultrametric(rows: list[tuple[str, ...]]) -> None:
-    h = Hierarchy.of_rows(rows)
+    h = Hierarchy.from_rows(rows)
     codes = np.arange(-1, len(rows), dtype=np.int32)
     d = h.distance(codes[:, None], codes)
     assert np.array_equal(d == 0, np.eye(len(codes), dtype=bool))
@@ -231,8 +231,8 @@ def test_distance_is_an_ultrametric(rows: list[tuple[str, ...]]) -> None:
 @settings(deadline=None)
 @given(trees(), st.randoms(use_true_random=False))
 def test_round_trip_and_repeated_rows(rows: list[tuple[str, ...]], random: Any) -> None:
-    h = Hierarchy.of_rows(rows)
-    again = Hierarchy.of_rows([*h.rows(), *random.choices(list(h.rows()), k=3)])
+    h = Hierarchy.from_rows(rows)
+    again = Hierarchy.from_rows([*h.rows(), *random.choices(list(h.rows()), k=3)])
     assert again.values.equals(h.values)
     assert len(again.levels) == len(h.levels)
     for one, other in zip(h.levels, again.levels, strict=True):
@@ -256,9 +256,9 @@ def test_round_trip_and_repeated_rows(rows: list[tuple[str, ...]], random: Any) 
     ],
 )
 def test_columns_of_all_kinds(column: Any, rows: list[list[Any]]) -> None:
-    h = Hierarchy.of_rows(rows)
+    h = Hierarchy.from_rows(rows)
     codes = h.codes(column)
-    h.check(column)
+    h.check_values(column)
     values = column.to_pylist() if isinstance(column, (pa.Array, pa.ChunkedArray)) else column
     assert codes.dtype == np.int32
     for code, value in zip(codes.tolist(), values, strict=True):
@@ -270,33 +270,33 @@ def test_columns_of_all_kinds(column: Any, rows: list[list[Any]]) -> None:
 
 def test_many_values() -> None:
     values = [f"{i:05}" for i in range(100_000)]
-    h = Hierarchy.prefixes(values)
+    h = Hierarchy.from_prefixes(values)
     assert [len(level.labels) for level in h.levels] == [10_000, 1_000, 100, 10, 1]
     assert h.codes(values[::-1]).tolist() == list(range(99_999, -1, -1))
-    assert h.covers("123**").tolist() == list(range(12_300, 12_400))
+    assert h.covered_values("123**").tolist() == list(range(12_300, 12_400))
 
 
 # What is refused
 
 
 def test_values_that_are_not_covered() -> None:
-    h = Hierarchy.of_rows(ILLNESSES, name="illness.csv")
-    h.check(["flu", None, "ulcer", "flu"])
-    assert refused(h.check, ["flu", "cold", "cold"]) == (
-        "illness.csv: the value 'cold' is not in the hierarchy; add what is lacking"
+    h = Hierarchy.from_rows(ILLNESSES, name="illness.csv")
+    h.check_values(["flu", None, "ulcer", "flu"])
+    assert refused(h.check_values, ["flu", "cold", "cold"]) == (
+        "illness.csv: the value 'cold' is not in the hierarchy; add the missing values"
     )
     assert refused(h.codes, ["warts", "flu", "cold", "warts", "x\x1b[31m"]) == (
-        "illness.csv: 3 values are not in the hierarchy, the first is 'cold'; add what is lacking"
+        "illness.csv: 3 values are not in the hierarchy, the first of which is 'cold'; add the missing values"
     )
-    assert "--strip" in refused(h.check, [" flu", "ulcer"])
-    assert "--strip" not in refused(h.check, [" cold", "ulcer"])
+    assert "--strip" in refused(h.check_values, [" flu", "ulcer"])
+    assert "--strip" not in refused(h.check_values, [" cold", "ulcer"])
 
 
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
         ([], "there are no values"),
-        ([["a"], ["b"]], "there are only values and no levels above them"),
+        ([["a"], ["b"]], "there are values but no levels above them"),
         ([["a", "x", "*"], ["b", "*"]], "row 2 has 2 columns instead of 3"),
         ([["a", "x"], ["b", ""]], "row 2 has no label on level 1"),
         ([["a", "x", "*"], ["b", "x", None]], "row 2 has no label on level 2"),
@@ -318,7 +318,7 @@ def test_values_that_are_not_covered() -> None:
     ],
 )
 def test_refused_rows(rows: list[list[Any]], said: str) -> None:
-    assert refused(Hierarchy.of_rows, rows, name="t").startswith(f"t: {said}")
+    assert refused(Hierarchy.from_rows, rows, name="t").startswith(f"t: {said}")
 
 
 @settings(deadline=None)
@@ -332,13 +332,13 @@ def test_refused_exactly_if_not_a_function(rows: list[tuple[str, ...]]) -> None:
         for key in {row[below] for row in distinct}
     )
     if nested:
-        assert set(Hierarchy.of_rows(rows).rows()) == set(naive_rows(list(distinct)))
+        assert set(Hierarchy.from_rows(rows).rows()) == set(naive_rows(list(distinct)))
     else:
-        assert "two rows" in (said := refused(Hierarchy.of_rows, rows)) or "under both" in said
+        assert "two rows" in (said := refused(Hierarchy.from_rows, rows)) or "under both" in said
 
 
 def test_no_such_level() -> None:
-    h = Hierarchy.of_rows(ILLNESSES)
+    h = Hierarchy.from_rows(ILLNESSES)
     for doing in (h.labels, h.leaves_under, lambda level: h.generalise(np.array([0]), level)):
         for level in (-1, 4):
             assert refused(doing, level) == f"hierarchy: there is no level {level}; levels go from 0 to 3"
@@ -346,8 +346,8 @@ def test_no_such_level() -> None:
 
 
 def test_hostile_text_is_shown_harmless() -> None:
-    assert "\x1b" not in refused(Hierarchy.of_rows, [["a\x1b[31m", "x"], ["a\x1b[31m", "y"]], name="\x1b[31m")
-    assert len(refused(Hierarchy.flat(["b"]).check, ["a" * 9999])) < 200
+    assert "\x1b" not in refused(Hierarchy.from_rows, [["a\x1b[31m", "x"], ["a\x1b[31m", "y"]], name="\x1b[31m")
+    assert len(refused(Hierarchy.with_root_only(["b"]).check_values, ["a" * 9999])) < 200
 
 
 # Files
@@ -406,17 +406,17 @@ def test_encodings(write: Any, encoded: bytes) -> None:
         (b"a,x,*\nb,*\nc,*\n", "line 2 has 2 columns instead of 3"),
         (b"a;x;*\n\nb;;*\n", "line 3 has no label on level 1; write one, such as *"),
         (b"a;x;*\nb; ;*\n", "line 2 has no label on level 1"),
-        (b"a\nb\n", "there are only values and no levels above them; add a column of labels, or name the delimiter"),
+        (b"a\nb\n", "there are values but no levels above them; add a column of labels, or name the delimiter"),
         (b"a;*\nb;*\n\xe9;*\n", "line 3 is not UTF-8 text; save the file as UTF-8"),
         (b"a;*\rb\xe9;*\r", "line 2 is not UTF-8 text; save the file as UTF-8"),
         (codecs.BOM_UTF16_LE + "a;*\nb;*".encode("utf-16-le")[:-1], "line 2 is not UTF-8 text"),
         (b"a;*\nb\0;*\n", "line 2 holds a NUL byte; save the file as UTF-8 text"),
         ("a;*\n".encode("utf-16-le"), "line 1 holds a NUL byte"),
-        (b'a;*\n"b;*\nc;*\n', "line 2 cannot be split into values; mend its quotes"),
-        (b'a;*\n"b"c;*\n', "line 2 cannot be split into values; mend its quotes"),
+        (b'a;*\n"b;*\nc;*\n', "line 2 cannot be split into values; correct its quotes"),
+        (b'a;*\n"b"c;*\n', "line 2 cannot be split into values; correct its quotes"),
         (b"a;x;*\nb;x;*\na;y;*\n", "the value 'a' has two rows that differ"),
         (b"a;x;1\nb;x;2\n", "'x' on level 1 is under both '1' and '2' on level 2"),
-        (b"age;decade;all\n1;0-9;*\n11;10-19;*\n", "line 1 looks like names of columns; take it out"),
+        (b"age;decade;all\n1;0-9;*\n11;10-19;*\n", "line 1 looks like column names; remove it"),
         (b"a;" + b"x" * 200_000 + b"\n", "line 1 cannot be split into values"),
         (b"%PDF-1.4", "is a PDF"),
     ],
@@ -429,7 +429,7 @@ def test_refused_delimiter_and_places(write: Any, tmp_path: Path) -> None:
     path = write("a;*\n")
     for delimiter in ("ab", "€€"):
         assert "name another delimiter" in refused(Hierarchy.read, path, delimiter=delimiter)
-    assert "only values" in refused(Hierarchy.read, path, delimiter=",")
+    assert "values but no levels" in refused(Hierarchy.read, path, delimiter=",")
     assert refused(Hierarchy.read, tmp_path / "none.csv").endswith("none.csv: no such file")
     assert "is a directory" in refused(Hierarchy.read, tmp_path)
 
@@ -465,29 +465,29 @@ def test_adult(data: Path, column: str) -> None:
 
 
 def test_flat() -> None:
-    h = Hierarchy.flat(["b", None, "a", "b"])
+    h = Hierarchy.with_root_only(["b", None, "a", "b"])
     assert list(h.rows()) == [("a", "*"), ("b", "*")]
     assert h.distance(np.array([0, 0]), np.array([0, 1])).tolist() == [0, 1]
     assert repr(h) == "Hierarchy hierarchy: 2 values, then 1 label"
 
 
 def test_prefixes_by_hand() -> None:
-    h = Hierarchy.prefixes(["81667", "81925"])
+    h = Hierarchy.from_prefixes(["81667", "81925"])
     assert list(h.rows()) == [
         ("81667", "8166*", "816**", "81***", "8****", "*"),
         ("81925", "8192*", "819**", "81***", "8****", "*"),
     ]
-    assert list(Hierarchy.prefixes(["1", "123"], [2, 1]).rows()) == [
+    assert list(Hierarchy.from_prefixes(["1", "123"], [2, 1]).rows()) == [
         ("1", "1**", "1**", "*"),
         ("123", "12*", "1**", "*"),
     ]
-    assert list(Hierarchy.prefixes(["a", "b"]).rows()) == [("a", "*"), ("b", "*")]
-    assert list(Hierarchy.prefixes(pa.array([12, 3])).rows()) == [("3", "3*", "*"), ("12", "1*", "*")]
+    assert list(Hierarchy.from_prefixes(["a", "b"]).rows()) == [("a", "*"), ("b", "*")]
+    assert list(Hierarchy.from_prefixes(pa.array([12, 3])).rows()) == [("3", "3*", "*"), ("12", "1*", "*")]
 
 
 @pytest.mark.parametrize("lengths", [[0], [3, 3], [1, 2], [2, -1]])
 def test_refused_prefixes(lengths: list[int]) -> None:
-    assert "must fall" in refused(Hierarchy.prefixes, ["123"], lengths)
+    assert "must be in falling order" in refused(Hierarchy.from_prefixes, ["123"], lengths)
 
 
 @settings(deadline=None)
@@ -496,8 +496,8 @@ def test_refused_prefixes(lengths: list[int]) -> None:
     st.one_of(st.none(), st.sets(st.integers(1, 7)).map(lambda s: sorted(s, reverse=True))),
 )
 def test_prefixes_nest_and_cover(values: list[str], lengths: list[int] | None) -> None:
-    h = Hierarchy.prefixes(values, lengths)  # which checks that each level is a function of the one below
-    h.check(values)
+    h = Hierarchy.from_prefixes(values, lengths)  # which checks that each level is a function of the one below
+    h.check_values(values)
     longest = max(1, *map(len, values))
     kept = lengths if lengths is not None else list(range(longest - 1, 0, -1))
     assert h.height == len(kept) + 1
@@ -510,24 +510,27 @@ def test_prefixes_nest_and_cover(values: list[str], lengths: list[int] | None) -
 
 
 def test_intervals_by_hand() -> None:
-    h = Hierarchy.intervals([34, 7, 60, 61, None], [10, 20, [20, 60]])
+    h = Hierarchy.from_intervals([34, 7, 60, 61, None], [10, 20, [20, 60]])
     assert list(h.rows()) == [
         ("7", "0–9", "0–19", "<20", "*"),
         ("34", "30–39", "20–39", "20–59", "*"),
         ("60", "60–69", "60–79", "≥60", "*"),
         ("61", "60–69", "60–79", "≥60", "*"),
     ]
-    assert list(Hierarchy.intervals(["-5", "3"], [5, 10], origin=-5).rows()) == [
+    assert list(Hierarchy.from_intervals(["-5", "3"], [5, 10], origin=-5).rows()) == [
         ("-5", "[-5, -1]", "[-5, 4]", "*"),
         ("3", "0–4", "[-5, 4]", "*"),
     ]
-    assert list(Hierarchy.intervals(["3.0", "2"], [1, 2]).rows()) == [("2", "2", "2–3", "*"), ("3.0", "3", "2–3", "*")]
-    assert list(Hierarchy.intervals(["0.3", "2"], [0.1, "1.5"]).rows()) == [
+    assert list(Hierarchy.from_intervals(["3.0", "2"], [1, 2]).rows()) == [
+        ("2", "2", "2–3", "*"),
+        ("3.0", "3", "2–3", "*"),
+    ]
+    assert list(Hierarchy.from_intervals(["0.3", "2"], [0.1, "1.5"]).rows()) == [
         ("0.3", "[0.3, 0.4)", "[0, 1.5)", "*"),
         ("2", "[2, 2.1)", "[1.5, 3)", "*"),
     ]
-    assert list(Hierarchy.intervals(["7"], [[5, 6, 8], [6]]).rows()) == [("7", "6–7", "≥6", "*")]
-    assert list(Hierarchy.intervals(["1e3", "2000"], [np.float64(1000)]).rows()) == [
+    assert list(Hierarchy.from_intervals(["7"], [[5, 6, 8], [6]]).rows()) == [("7", "6–7", "≥6", "*")]
+    assert list(Hierarchy.from_intervals(["1e3", "2000"], [np.float64(1000)]).rows()) == [
         ("1e3", "1000–1999", "*"),
         ("2000", "2000–2999", "*"),
     ]
@@ -540,7 +543,7 @@ def test_intervals_by_hand() -> None:
             ["1", "x", "y"],
             [5],
             {},
-            "2 values are not numbers, the first is 'x'; leave out what is none, or name it as missing",
+            "2 values are not numbers, the first of which is 'x'; leave out other values, or declare them missing",
         ),
         (["1", "?"], [5], {}, "the value '?' is not a number"),
         (["1", "inf"], [5], {}, "the value 'inf' is not a number"),
@@ -553,11 +556,11 @@ def test_intervals_by_hand() -> None:
         (["1"], ["wide"], {}, "the width 'wide' is not a number"),
         (["1"], [math.nan], {}, "the width 'nan' is not a number"),
         (["1"], [5], {"origin": "here"}, "the origin 'here' is not a number"),
-        (["1"], [10, 25], {}, "the width 25 is not a multiple of 10, the one before it"),
+        (["1"], [10, 25], {}, "the width 25 is not a multiple of 10, the width before it"),
         (["1"], [10, 5], {}, "the width 5 is not a multiple of 10"),
-        (["1"], [[]], {}, "cut points must rise, and there must be at least one"),
-        (["1"], [[1, 1]], {}, "cut points must rise"),
-        (["1"], [[2, 1]], {}, "cut points must rise"),
+        (["1"], [[]], {}, "cut points must be in rising order; give at least one"),
+        (["1"], [[1, 1]], {}, "cut points must be in rising order"),
+        (["1"], [[2, 1]], {}, "cut points must be in rising order"),
         (["1"], [[1, "x"]], {}, "the cut point 'x' is not a number"),
         (["1"], [10, [15]], {}, "the cut point 15 lies inside an interval of the level below"),
         (["1"], [10, [10]], {"origin": 5}, "the cut point 10 lies inside an interval of the level below"),
@@ -567,7 +570,7 @@ def test_intervals_by_hand() -> None:
     ],
 )
 def test_refused_intervals(values: list[Any], steps: list[Any], options: dict[str, Any], said: str) -> None:
-    assert refused(Hierarchy.intervals, values, steps, **options).startswith(f"hierarchy: {said}")
+    assert refused(Hierarchy.from_intervals, values, steps, **options).startswith(f"hierarchy: {said}")
 
 
 NUMBERS = st.one_of(
@@ -594,20 +597,20 @@ def test_intervals_nest_and_cover(
     places = [start + c * widths[-1] for c in cuts or ()]
     if cuts:
         steps.append([float(p) for p in places])
-    h = Hierarchy.intervals(values, steps, origin)  # which checks that each level is a function of the one below
-    h.check(values)
+    h = Hierarchy.from_intervals(values, steps, origin)  # which checks that each level is a function of the one below
+    h.check_values(values)
     assert h.height == len(steps) + 1
     for value, *labels, root in h.rows():
         assert root == "*"
         number = Fraction(value)
         for label, w in zip(labels, widths, strict=False):
             expected = start + (number - start) // w * w
-            found = interval_of(label)
-            assert found is not None and found.holds(float(number)) and found.low == expected
+            found = parse_interval(label)
+            assert found is not None and found.contains(float(number)) and found.low == expected
             assert found.high == expected + w if not found.high_closed else found.high == expected + w - 1
         if cuts:
-            found = interval_of(labels[-1])
-            assert found is not None and found.holds(float(number))
+            found = parse_interval(labels[-1])
+            assert found is not None and found.contains(float(number))
             below = [p for p in places if p <= number]
             assert found.low == (below[-1] if below else -math.inf)
     numbers = [Fraction(v) for v in h.values.to_pylist()]
@@ -615,24 +618,24 @@ def test_intervals_nest_and_cover(
 
 
 def test_dates() -> None:
-    h = Hierarchy.dates([dt.date(1987, 6, 5), dt.date(1987, 12, 1), None])
+    h = Hierarchy.from_dates([dt.date(1987, 6, 5), dt.date(1987, 12, 1), None])
     assert list(h.rows()) == [("1987-06-05", "1987-06", "1987", "*"), ("1987-12-01", "1987-12", "1987", "*")]
-    assert list(Hierarchy.dates(["1987-06-05", "1987-06-05T10:00"]).rows()) == [
+    assert list(Hierarchy.from_dates(["1987-06-05", "1987-06-05T10:00"]).rows()) == [
         ("1987-06-05", "1987-06-05", "1987-06", "1987", "*"),
         ("1987-06-05T10:00", "1987-06-05", "1987-06", "1987", "*"),
     ]
-    assert Hierarchy.dates(pa.array([dt.datetime(1987, 6, 5, 1)])).labels(1).to_pylist() == ["1987-06-05"]
+    assert Hierarchy.from_dates(pa.array([dt.datetime(1987, 6, 5, 1)])).labels(1).to_pylist() == ["1987-06-05"]
 
 
 @pytest.mark.parametrize("wrong", ["1987-02-30", "1987-6-5", "05.06.1987", "19870605", "1987-W01-1", "", "x"])
 def test_refused_dates(wrong: str) -> None:
-    said = refused(Hierarchy.dates, ["1987-06-05", wrong])
+    said = refused(Hierarchy.from_dates, ["1987-06-05", wrong])
     assert (
-        said == f"hierarchy: the value {wrong!r} is not a date; write dates like 1987-06-05, or leave out what is none"
+        said == f"hierarchy: the value {wrong!r} is not a date; write dates like 1987-06-05, or leave out other values"
     )
 
 
-@pytest.mark.parametrize("build", [Hierarchy.flat, Hierarchy.prefixes, Hierarchy.dates])
+@pytest.mark.parametrize("build", [Hierarchy.with_root_only, Hierarchy.from_prefixes, Hierarchy.from_dates])
 @pytest.mark.parametrize("values", [[], [None], pa.array([], pa.string()), pa.array([math.nan])])
 def test_nothing_to_build_from(build: Callable[[Iterable[Any]], Hierarchy], values: Iterable[Any]) -> None:
     assert refused(build, values) == "hierarchy: there are no values; give at least one that is not missing"
@@ -677,7 +680,7 @@ def test_nothing_to_build_from(build: Callable[[Iterable[Any]], Hierarchy], valu
     ],
 )
 def test_interval_of(text: str, expected: tuple[float, float, bool, bool]) -> None:
-    assert interval_of(text) == Interval(*expected)
+    assert parse_interval(text) == Interval(*expected)
 
 
 @pytest.mark.parametrize(
@@ -689,7 +692,7 @@ def test_interval_of(text: str, expected: tuple[float, float, bool, bool]) -> No
     ],
 )
 def test_no_interval(text: str) -> None:
-    assert interval_of(text) is None
+    assert parse_interval(text) is None
 
 
 @given(st.integers(-5, 5), st.integers(0, 5), st.booleans(), st.booleans())
@@ -697,11 +700,11 @@ def test_holds(low: int, width: int, low_closed: bool, high_closed: bool) -> Non
     text = f"{'[' if low_closed else '('}{low}, {low + width}{']' if high_closed else ')'}"
     inside = [low + k / 2 for k in range(2 * width + 1)]
     inside = [x for x in inside if (x != low or low_closed) and (x != low + width or high_closed)]
-    found = interval_of(text)
+    found = parse_interval(text)
     if found is None:
         assert not inside
     else:
-        assert [k / 2 for k in range(-20, 30) if found.holds(k / 2)] == inside
+        assert [k / 2 for k in range(-20, 30) if found.contains(k / 2)] == inside
 
 
 def naive_matches(pattern: str, value: str) -> bool:
@@ -723,5 +726,5 @@ def test_mask_matches(pattern: str, value: str) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_is_an_interval_or_none(text: str) -> None:
-    found = interval_of(text)
+    found = parse_interval(text)
     assert found is None or found.low <= found.high

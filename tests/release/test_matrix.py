@@ -13,7 +13,7 @@ from unveil.release.matrix import read_truth
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    for matrix in (Matrix.of([[1, 1], [0, 0.25]]), Matrix.of(np.random.default_rng(1).random((5, 5)))):
+    for matrix in (Matrix.from_array([[1, 1], [0, 0.25]]), Matrix.from_array(np.random.default_rng(1).random((5, 5)))):
         unveil.write(matrix, tmp_path / "m.csv")
         again = unveil.read(tmp_path / "m.csv", "matrix")
         assert isinstance(again, Matrix)
@@ -35,7 +35,7 @@ def test_layouts(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('a,"b\n1,0\n0,1\n', "quotation mark"),
+        ('a,"b\n1,0\n0,1\n', "a quote is not closed"),
         ("1,0\n0,-1\n", "row 2, column 2 is negative"),
         ("1,0,0\n0,1,0\n", "as many"),
     ],
@@ -53,7 +53,7 @@ def test_sources_that_are_none(source: object) -> None:
 
 
 def test_truths(tmp_path: Path) -> None:
-    matrix = Matrix.of(np.ones((2, 2)))
+    matrix = Matrix.from_array(np.ones((2, 2)))
     (tmp_path / "t.csv").write_text("entry,pseudonym\n2,1\n1,2\n")
     assert read_truth(tmp_path / "t.csv", matrix).tolist() == [1, 0]
     (tmp_path / "t.csv").write_text("1,2\n1,1\n")

@@ -142,7 +142,9 @@ def test_unknown_kind(tmp_path: Path) -> None:
 )
 def test_options_that_do_not_apply(tmp_path: Path, name: str, data: bytes, option: str) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(UnveilError, match=f"^{name}: the option (no-)?{option} does not apply to this kind of source$"):
+    with pytest.raises(
+        UnveilError, match=f"^{name}: the option (no-)?{option} does not apply to this kind of source; leave it out$"
+    ):
         read(tmp_path / name, **{option: "x"})
 
 
@@ -189,7 +191,7 @@ def test_places(tmp_path: Path) -> None:
 def test_parquet_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(
-        UnveilError, match=r"^t\.parquet: not a readable Parquet file; write it again or export it as CSV$"
+        UnveilError, match=r"^t\.parquet: not a readable Parquet file; write it again, or export it as CSV$"
     ):
         read(tmp_path / "t.parquet")
 

@@ -26,8 +26,8 @@ from tests.reference.naive_table import naive_table
 
 from unveil.engine import Engine
 from unveil.errors import UnveilError
-from unveil.release import source
-from unveil.release.table import Table, read_arrow, read_csv, read_parquet, table_of
+from unveil.release import source_file
+from unveil.release.table import Table, read_arrow, read_csv, read_parquet, table_from_frame
 
 CANARY = "Xk7canary"
 HOSTILE = [
@@ -140,7 +140,7 @@ def test_same_values_in_other_encodings(
     text = data.decode(encoding)
     names = [n.strip() for n in (naive_table(text) or [()])[0]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_CHUNK", chunk)
+        patch.setattr(source_file, "_CHUNK", chunk)
         if len(set(names)) == len(rows[0]) and all(names):
             check(path, text, ",", engine, encoding=encoding)
         else:
@@ -172,7 +172,7 @@ def test_large_files_with_lines_in_quotes(tmp_path: Path, engine: Engine) -> Non
     rows = [[str(i), rng.choice(values), rng.choice(values)] for i in range(250_000)]
     path = tmp_path / "large.csv"
     path.write_bytes(written([["a", "b", "c"], *rows], ",", "\n", csv.QUOTE_MINIMAL).encode())
-    assert path.stat().st_size > 2 * source._CHUNK
+    assert path.stat().st_size > 2 * source_file._CHUNK
     assert rows_of(read_csv(path, engine=engine)) == [tuple(r) for r in rows]
 
 
@@ -226,18 +226,18 @@ def test_right_results(tmp_path: Path, engine: Engine, data: bytes, columns: str
         (b"", "the file is empty"),
         (b"a,b\n", "there are no rows, only column names"),
         (b"a,b", "there are no rows, only column names"),
-        (b"a,b\n1,2\n3\n", "line 3 has 1 value instead of 2; mend the file, or name its --delimiter or --quote"),
+        (b"a,b\n1,2\n3\n", "line 3 has 1 value instead of 2; correct the file, or pass its --delimiter or --quote"),
         (b"a,b\n1,2,\n", "line 2 has 3 values instead of 2"),
         (b"a,b\n1,2,,\n", "line 2 has 4 values instead of 2"),
         (b'a,b\n"1\n\n",2\n3,4,5\n', "line 5 has 3 values instead of 2"),
         (b'a,b\r\n"1\n",2\n3\r', "line 4 has 1 value instead of 2"),
         (b"a,b\n1,\xe9\n", "line 2 is not utf-8 text"),
         (b'a,b\n1,"2\n3,4\n', "line 2 has a quote that is not closed"),
-        (b'a,b\n"1" "2,3"\n', "line 2 goes on after a closing quote"),
+        (b'a,b\n"1" "2,3"\n', "line 2 has text after a closing quote"),
         (b"a,b\n1,\0\n", "line 2 holds a NUL byte"),
         (b"PK\x03\x04\x14\0", "is a spreadsheet or a zip archive"),
-        (b"BZh91AY&SY\0", "is packed with bzip2; unpack it first"),
-        (b"\x1f\x8b\x08", "cannot be read: the file is damaged or its compression is broken; get it again"),
+        (b"BZh91AY&SY\0", "is compressed with bzip2; decompress it first"),
+        (b"\x1f\x8b\x08", "cannot be read: the file or its compression is damaged; get a fresh copy"),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
@@ -313,17 +313,17 @@ def test_names_of_files(tmp_path: Path, engine: Engine, name: str) -> None:
 def test_names_that_are_not_text(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"\xff.csv")
     path.write_text("a,b\n1,2\n")
-    assert refused(path).endswith("the file's name is not text; rename it")
-    assert "the file's name is not text" in refused(tmp_path / "a\0b.csv")
+    assert refused(path).endswith("the file name is not valid text; rename the file")
+    assert "the file name is not valid text" in refused(tmp_path / "a\0b.csv")
 
 
 def test_places_that_are_no_files(tmp_path: Path) -> None:
     assert refused(tmp_path) == f"{tmp_path.name}: is a directory; name the file inside it"
     assert refused(Path("/")) == "/: is a directory; name the file inside it"
     assert refused(tmp_path / "no.csv").endswith("no.csv: no such file")
-    assert refused(Path(os.devnull)) == "null: is not a file on a disk; save it as one first"
+    assert refused(Path(os.devnull)) == "null: is not a regular file; save it to disk first"
     os.mkfifo(tmp_path / "fifo")
-    assert refused(tmp_path / "fifo") == "fifo: is not a file on a disk; save it as one first"
+    assert refused(tmp_path / "fifo") == "fifo: is not a regular file; save it to disk first"
     (tmp_path / "loop").symlink_to("loop")
     assert refused(tmp_path / "loop").startswith("loop: cannot be read: ")
     (tmp_path / "f").write_text("a\n1\n")
@@ -342,7 +342,7 @@ def test_no_permission(tmp_path: Path) -> None:
         "except Exception as error: print(type(error).__name__, error)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
-    assert done.stdout == "UnveilError t.csv: no permission to read it\n"
+    assert done.stdout == "UnveilError t.csv: no permission to read it; check its permissions\n"
 
 
 @pytest.mark.parametrize("kind", ["gzip", "zstd"])
@@ -355,7 +355,7 @@ def test_broken_compression(tmp_path: Path, engine: Engine, kind: str) -> None:
     assert read_csv(path, engine=engine).rows == 20_000
     for cut in (5, 20, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:cut])
-        assert "its compression is broken" in refused(path, engine=engine)
+        assert "its compression is damaged" in refused(path, engine=engine)
     path.write_bytes(whole + whole)
     assert read_csv(path, engine=engine).rows == 40_001
 
@@ -418,11 +418,11 @@ def test_no_room_for_a_copy(tmp_path: Path) -> None:
         "from unveil.engine import Engine; from unveil.release.table import read_csv\n"
         "engine = Engine(spill=sys.argv[2]); resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "try: read_csv(Path(sys.argv[1]), engine=engine)\n"
-        "except Exception as error: print(type(error).__name__, error, list(engine.scratch().glob('*.csv')))"
+        "except Exception as error: print(type(error).__name__, error, list(engine.scratch_directory().glob('*.csv')))"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path), str(tmp_path)], capture_output=True, text=True)
-    assert done.stdout.startswith("UnveilError t.csv: no copy could be made in the temporary directory")
-    assert done.stdout.endswith("point --spill to a larger disk []\n")
+    assert done.stdout.startswith("UnveilError t.csv: cannot make a copy in the temporary directory")
+    assert done.stdout.endswith("pass --spill with a directory on a larger disk []\n")
 
 
 # ---- Parquet, Arrow, frames ------------------------------------------------------------------------------------------
@@ -460,7 +460,7 @@ COLUMNS: dict[str, pa.Array] = {
 def test_values_of_every_type(tmp_path: Path, engine: Engine, name: str, how: str) -> None:
     frame = pa.table({name: COLUMNS[name]})
     if how == "memory":
-        table = table_of(frame, engine=engine)
+        table = table_from_frame(frame, engine=engine)
     elif how == "parquet":
         pq.write_table(frame, tmp_path / "t.parquet")
         table = read_parquet(tmp_path / "t.parquet", engine=engine)
@@ -478,7 +478,7 @@ def test_nan_is_missing_as_nothing_is(engine: Engine, tmp_path: Path) -> None:
     pq.write_table(made, tmp_path / "t.parquet")
     read = read_parquet(tmp_path / "t.parquet", engine=engine)
     assert [v for (v,) in rows_of(read)] == [1.0, None, None]
-    table = table_of(made, engine=engine)
+    table = table_from_frame(made, engine=engine)
     assert [v for (v,) in rows_of(table)] == [1.0, None, None]
     assert table.codes(["x"])["x"].codes.tolist() == [0, -1, -1]
 
@@ -488,7 +488,7 @@ def test_nan_is_missing_as_nothing_is(engine: Engine, tmp_path: Path) -> None:
     [(pa.array([1, None, 3], pa.duration("s")), [1, None, 3]), (pa.array(np.float16([1, 2, 0.5])), [1, 2, 0.5])],
 )
 def test_types_that_the_engine_does_not_know(engine: Engine, kind: pa.Array, plain: list[Any]) -> None:
-    assert [v for (v,) in rows_of(table_of(pa.table({"x": kind}), engine=engine))] == plain
+    assert [v for (v,) in rows_of(table_from_frame(pa.table({"x": kind}), engine=engine))] == plain
 
 
 @pytest.mark.parametrize(
@@ -508,7 +508,7 @@ def test_types_that_the_engine_does_not_know(engine: Engine, kind: pa.Array, pla
 def test_columns_that_cannot_be_compared(tmp_path: Path, column: pa.Array) -> None:
     frame = pa.table({"a": [1] * len(column), "b\n": column})
     with pytest.raises(UnveilError, match=r"^table in memory: column 2 \('b'\) holds lists or other values") as caught:
-        table_of(frame)
+        table_from_frame(frame)
     assert "leave the column out" in str(caught.value)
 
 
@@ -529,7 +529,7 @@ def test_pandas(engine: Engine) -> None:
             7: [True, False, True],
         }
     ).rename(columns=str)
-    table = table_of(frame[frame["i"] > 1], engine=engine)
+    table = table_from_frame(frame[frame["i"] > 1], engine=engine)
     assert table.columns == ("i", "s", "f", "c", "d", "7")
     assert rows_of(table)[1] == (3, "z", 2.0, None, dt.datetime(2021, 1, 1), True)
     assert table.codes(["s", "f"])["f"].codes.tolist() == [-1, 0]
@@ -539,17 +539,17 @@ def test_polars(engine: Engine) -> None:
     frame = pl.DataFrame(
         {"i": [1, None], "s": ["x", ""], "e": pl.Series(["u", "v"], dtype=pl.Enum(["v", "u"])), "d": [D("1.50"), None]}
     )
-    table = table_of(frame, engine=engine)
+    table = table_from_frame(frame, engine=engine)
     assert rows_of(table) == [(1, "x", "u", D("1.50")), (None, "", "v", None)]
-    assert table.digest == table_of(frame, engine=engine).digest
-    assert table.digest != table_of(frame[:1], engine=engine).digest
+    assert table.digest == table_from_frame(frame, engine=engine).digest
+    assert table.digest != table_from_frame(frame[:1], engine=engine).digest
 
 
 def test_pyarrow(engine: Engine) -> None:
     batch = pa.record_batch({"a": [1, 2]})
     reader = pa.RecordBatchReader.from_batches(batch.schema, [batch, batch])
-    assert rows_of(table_of(batch, engine=engine)) == [(1,), (2,)]
-    assert rows_of(table_of(reader, engine=engine)) == [(1,), (2,), (1,), (2,)]
+    assert rows_of(table_from_frame(batch, engine=engine)) == [(1,), (2,)]
+    assert rows_of(table_from_frame(reader, engine=engine)) == [(1,), (2,), (1,), (2,)]
 
 
 class Interchange:
@@ -560,7 +560,7 @@ class Interchange:
 
 
 def test_dataframe_interface(engine: Engine) -> None:
-    assert rows_of(table_of(Interchange(), engine=engine)) == [(1,), (2,)]
+    assert rows_of(table_from_frame(Interchange(), engine=engine)) == [(1,), (2,)]
 
 
 @pytest.mark.parametrize(
@@ -577,16 +577,16 @@ def test_dataframe_interface(engine: Engine) -> None:
         (pd.DataFrame({"a": []}), "there are no rows, only column names"),
         (pa.table({"a": pa.array([], pa.int64())}), "there are no rows, only column names"),
         (pl.DataFrame({"a": [1]})[:0], "there are no rows, only column names"),
-        (pd.DataFrame({"a": [1, CANARY]}, dtype=object), "not a frame that Arrow can hold"),
-        (pd.DataFrame({"a": [1j]}), "not a frame that Arrow can hold"),
-        (pd.Series([1]), "not a frame that Arrow can hold"),
-        (pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}), "not a frame that Arrow can hold"),
-        (pa.table({f"n{i}": [1] for i in range(10_001)}), "10,001 columns; at most 10,000 are read"),
+        (pd.DataFrame({"a": [1, CANARY]}, dtype=object), "Arrow cannot hold this frame"),
+        (pd.DataFrame({"a": [1j]}), "Arrow cannot hold this frame"),
+        (pd.Series([1]), "Arrow cannot hold this frame"),
+        (pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}), "Arrow cannot hold this frame"),
+        (pa.table({f"n{i}": [1] for i in range(10_001)}), "10,001 columns are too many; keep at most 10,000"),
     ],
 )  # fmt: skip
 def test_refused_frames(frame: Any, said: str) -> None:
     with pytest.raises(UnveilError) as caught:
-        table_of(frame)
+        table_from_frame(frame)
     assert str(caught.value).startswith(f"table in memory: {said}")
     assert CANARY not in str(caught.value)
 
@@ -624,14 +624,14 @@ def test_damaged_files(tmp_path_factory: Any, engine: Engine, ending: str, flips
 
 
 def test_columns_are_called_by_place(engine: Engine) -> None:
-    table = table_of(pa.table({"c1": [1], "c0": [2], "C0": [3], "row_no": [4]}), engine=engine)
+    table = table_from_frame(pa.table({"c1": [1], "c0": [2], "C0": [3], "row_no": [4]}), engine=engine)
     assert [table.column(c) for c in ("c1", "c0", "C0", "row_no")] == ["c0", "c1", "c2", "c3"]
     assert rows_of(table) == [(1, 2, 3, 4)]
     assert next(table.batches()).schema.names == ["c1", "c0", "C0", "row_no"]
 
 
 def test_size_and_words(engine: Engine) -> None:
-    table = table_of(pa.table({"age": [1, 2], "x\x1b": [3, 4]}), engine=engine, name="people")
+    table = table_from_frame(pa.table({"age": [1, 2], "x\x1b": [3, 4]}), engine=engine, name="people")
     assert table.size == {"rows": 2, "columns": 2}
     assert repr(table) == "Table people: 2 rows, 2 columns\n  age and x�"
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from reference.naive_text import naive_fimi, naive_lines
 from unveil.errors import UnveilError
-from unveil.release import text as texts
+from unveil.release import text_tokens as texts
 from unveil.release.transactions import (
     Transactions,
     read_fimi,
@@ -98,11 +98,11 @@ def test_tokens_with_limit_comments_and_wide_offsets(text: str, comments: bool, 
     lines = [[word for word in line if word] for line in lines]
     lines = [[] if comments and line and line[0][0] in "#%" else line for line in lines]
     for wide in (False, True):
-        found = texts.tokens(text.encode(), comments=comments, limit=limit, wide=wide)
+        found = texts.split_tokens(text.encode(), comments=comments, limit=limit, wide=wide)
         assert found.texts.to_pylist() == [word for line in lines for word in line[: limit or None]]
         assert found.widths.tolist() == [len(line) for line in lines]
         assert pa.types.is_large_string(found.texts.type) == wide
-        assert texts.encoded(found.texts)[1].type == pa.string()
+        assert texts.encode_texts(found.texts)[1].type == pa.string()
 
 
 def test_byte_order_mark_and_compression(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_byte_order_mark_and_compression(tmp_path: Path) -> None:
 
 @readers
 def test_not_text(tmp_path: Path, reader: Callable[..., Transactions]) -> None:
-    assert "contains NUL bytes: not a text file" in refusal(reader, saved(tmp_path, b"1 2\n\x00"))
+    assert "contains NUL bytes, so it is not a text file" in refusal(reader, saved(tmp_path, b"1 2\n\x00"))
     assert "contains NUL bytes" in refusal(reader, saved(tmp_path, "basket,item\n1,2\n".encode("utf-16")))
     assert "line 3 is not UTF-8" in refusal(reader, saved(tmp_path, b"1,2\r\n3,4\r\n\xff\n"))
     assert "no baskets" in refusal(reader, saved(tmp_path, b""))
@@ -128,13 +128,13 @@ def test_not_text(tmp_path: Path, reader: Callable[..., Transactions]) -> None:
 def test_utf8_is_checked_across_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texts, "_CHUNK", 4)
     good = "ääää\nöö€𝄞\n".encode() * 3
-    assert texts._not_utf8(good) is None
+    assert texts._first_invalid_utf8(good) is None
     for cut in range(len(good)):
         broken = good[:cut] + b"\xff" + good[cut:]
         with pytest.raises(UnicodeDecodeError) as caught:
             broken.decode()
-        assert texts._not_utf8(broken) == caught.value.start
-    assert texts._not_utf8("€".encode()[:2]) == 0
+        assert texts._first_invalid_utf8(broken) == caught.value.start
+    assert texts._first_invalid_utf8("€".encode()[:2]) == 0
 
 
 @quick
@@ -199,7 +199,7 @@ def test_long_columns(tmp_path: Path) -> None:
         ("basket,item\n1,a\n2,b,secret\n", {}, "line 3 has 3 values where the header has 2"),
         ('basket,item\n1,a\n2,"secret\n3,b\n', {}, "quote that is not closed"),
         ('basket,"item\n1,secret\n', {}, "quotes"),
-        ("basket,item\n1,a\n,secret\n", {}, "data row 2 names no basket"),
+        ("basket,item\n1,a\n,secret\n", {}, "data row 2 has no basket"),
         ("basket,item", {}, "no baskets"),
         ("basket,item\n", {}, "no baskets"),
         ("basket,item\n1,\n", {}, "no baskets"),

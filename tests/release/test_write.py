@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.release.read import read
-from unveil.release.table import Table, table_of
+from unveil.release.table import Table, table_from_frame
 from unveil.release.write import write
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8", blacklist_characters="\0"), max_size=6)
@@ -52,7 +52,7 @@ def frames(draw: Any) -> pa.Table:
 def test_round_trip_of_text(tmp_path_factory: Any, engine: Engine, frame: pa.Table, ending: str) -> None:
     """A missing value becomes an empty one in text files, which do not know the difference."""
     path = tmp_path_factory.getbasetemp() / f"written.{ending}"
-    table = table_of(frame, engine=engine)
+    table = table_from_frame(frame, engine=engine)
     write(table, path)
     options = {"delimiter": "," if ending == "csv" else "\t", "header": True} if ending.endswith("sv") else {}
     back = read(path, "table", engine=engine, **options)
@@ -78,7 +78,7 @@ TYPED = pa.table(
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_round_trip_of_types(tmp_path: Path, engine: Engine, ending: str) -> None:
-    table = table_of(TYPED, engine=engine)
+    table = table_from_frame(TYPED, engine=engine)
     write(table, tmp_path / f"t.{ending}")
     back = read(tmp_path / f"t.{ending}", engine=engine)
     assert isinstance(back, Table)
@@ -87,7 +87,7 @@ def test_round_trip_of_types(tmp_path: Path, engine: Engine, ending: str) -> Non
 
 
 def test_types_become_text(tmp_path: Path, engine: Engine) -> None:
-    write(table_of(TYPED, engine=engine), tmp_path / "t.csv")
+    write(table_from_frame(TYPED, engine=engine), tmp_path / "t.csv")
     back = read(tmp_path / "t.csv", engine=engine)
     assert isinstance(back, Table)
     first, second = rows_of(back)
@@ -105,7 +105,7 @@ def test_upper_case_endings_and_file_on_itself(tmp_path: Path, engine: Engine) -
 
 
 def test_large_table_is_written_in_batches(tmp_path: Path, engine: Engine) -> None:
-    table = table_of(pa.table({"x": range(200_000)}), engine=engine)
+    table = table_from_frame(pa.table({"x": range(200_000)}), engine=engine)
     write(table, tmp_path / "t.parquet")
     assert pq.read_table(tmp_path / "t.parquet")["x"].to_pylist() == list(range(200_000))
 
@@ -113,14 +113,14 @@ def test_large_table_is_written_in_batches(tmp_path: Path, engine: Engine) -> No
 @pytest.mark.parametrize("name", ["t.xlsx", "t", "t.csv.gz", "t.edges", ".csv"])
 def test_unknown_endings(tmp_path: Path, engine: Engine, name: str) -> None:
     with pytest.raises(UnveilError, match=r": a table can be written as \.csv, \.tsv, \.parquet and \.arrow"):
-        write(table_of(pa.table({"x": [1]}), engine=engine), tmp_path / name)
+        write(table_from_frame(pa.table({"x": [1]}), engine=engine), tmp_path / name)
     assert os.listdir(tmp_path) == []
 
 
 def test_bytes_are_no_text(tmp_path: Path, engine: Engine) -> None:
-    table = table_of(pa.table({"x": [b"\xff"]}), engine=engine)
+    table = table_from_frame(pa.table({"x": [b"\xff"]}), engine=engine)
     with pytest.raises(
-        UnveilError, match=r"^t\.csv: a column holds values that \.csv cannot hold; write another format$"
+        UnveilError, match=r"^t\.csv: a column holds values that \.csv cannot store; write another format$"
     ):
         write(table, tmp_path / "t.csv")
     assert os.listdir(tmp_path) == []
@@ -128,7 +128,7 @@ def test_bytes_are_no_text(tmp_path: Path, engine: Engine) -> None:
 
 def test_missing_directory(tmp_path: Path, engine: Engine) -> None:
     with pytest.raises(UnveilError, match="the directory does not exist; nothing was written"):
-        write(table_of(pa.table({"x": [1]}), engine=engine), tmp_path / "no" / "t.csv")
+        write(table_from_frame(pa.table({"x": [1]}), engine=engine), tmp_path / "no" / "t.csv")
 
 
 def test_interrupted(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,16 +139,16 @@ def test_interrupted(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Table, "batches", batches)
     for ending in ("csv", "tsv", "parquet", "arrow"):
         with pytest.raises(KeyboardInterrupt):
-            write(table_of(pa.table({"x": ["half"]}), engine=engine), tmp_path / f"t.{ending}")
+            write(table_from_frame(pa.table({"x": ["half"]}), engine=engine), tmp_path / f"t.{ending}")
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no resource limits")
 def test_disk_full(tmp_path: Path) -> None:
     script = (
-        "import resource, sys; import pyarrow as pa; from unveil.release.table import table_of\n"
+        "import resource, sys; import pyarrow as pa; from unveil.release.table import table_from_frame\n"
         "from unveil.release.write import write\n"
-        "table = table_of(pa.table({'x': [str(i * 7919 % 1000003) for i in range(50_000)]}))\n"
+        "table = table_from_frame(pa.table({'x': [str(i * 7919 % 1000003) for i in range(50_000)]}))\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         "for ending in ('csv', 'tsv', 'parquet', 'arrow'):\n"
         "    try: write(table, f'{sys.argv[1]}/t.{ending}')\n"

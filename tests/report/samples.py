@@ -8,7 +8,7 @@ from typing import Any
 from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Policy
-from unveil.verdict import decide
+from unveil.verdict import decide_verdict
 
 NASTY = "<script>alert(1)</script>"
 ANSI = "\x1b[31mred\x1b[0m"
@@ -154,14 +154,14 @@ def linked() -> Assessment:
         attacker="Knows roughly how frequent each disease is.",
         baseline=1.0,
         sentence="Of 5 diseases, 1.6 are cracked on average; guessing alone cracks 1.",
-        curves=(five(),),
+        curves=(five_links(),),
         source="Lakshmanan, Ng and Ramesh, ACM TKDD 2(3), 2008.",
     )
-    many = replace(few, id="items.many_cracks", title="Items whose pseudonym is cracked", curves=(band(300, 5),))
+    many = replace(few, id="items.many_cracks", title="Items whose pseudonym is cracked", curves=(band_links(300, 5),))
     return _assessment("diseases.dat", "transactions", {"baskets": 900, "items": 5}, Policy(), (few, many))
 
 
-def five() -> Links:
+def five_links() -> Links:
     """The candidates 00111, 00111, 01111, 11110 and 11100: 18 perfect matchings."""
     counts = ((0, 0, 5, 6, 7), (0, 0, 5, 6, 7), (0, 6, 4, 4, 4), (8, 6, 2, 2, 0), (10, 6, 2, 0, 0))
     true = (2, 3, 4, 0, 1)
@@ -177,7 +177,7 @@ def five() -> Links:
     )
 
 
-def band(n: int, reach: int) -> Links:
+def band_links(n: int, reach: int) -> Links:
     """Entry i may be any pseudonym at most so far from 7i modulo n, where 7 and n have no divisor in common."""
     near = [[j for j in range(i - reach, i + reach + 1) if 0 <= j < n] for i in range(n)]
     return Links(
@@ -215,7 +215,7 @@ def hostile() -> Assessment:
         missing=f"{ANSI} counts as a value.",
         baseline=1e-12,
         sentence=f"{'very long ' * 60}{NASTY} [bold]not bold[/bold] {ANSI}",
-        curves=tuple(_hostile_curves(names)),
+        curves=tuple(_hostile_drawings(names)),
         exposed=tuple(
             Exposed(
                 subject=f"row {NASTY}",
@@ -251,13 +251,13 @@ def crowded() -> Assessment:
         Curve(
             kind="line", x=(1.0, 1.1, 1.2, 50.0, 99.9, 100.0), y=many[:6], mark=100.0, mark_label="w " * 40, **shared
         ),
-        _bundle(tuple(f"one of many lines {i}" for i in range(6)), **shared),
-        _bundle(tuple("Measured by the Way " * n for n in (1, 3, 4)), mark=199.0, mark_label="w " * 40, **shared),
-        _bundle(("a line", "名" * 9), **shared),
-        _crowd(59, 1),
-        _crowd(30, 30),
-        _crowd(4, 900),
-        _crowd(900, 4),
+        _close_lines(tuple(f"one of many lines {i}" for i in range(6)), **shared),
+        _close_lines(tuple("Measured by the Way " * n for n in (1, 3, 4)), mark=199.0, mark_label="w " * 40, **shared),
+        _close_lines(("a line", "名" * 9), **shared),
+        _complete_links(59, 1),
+        _complete_links(30, 30),
+        _complete_links(4, 900),
+        _complete_links(900, 4),
     )
     finding = Finding(
         id="classes.crowded",
@@ -277,7 +277,7 @@ def crowded() -> Assessment:
     return _assessment("crowded.csv", "table", {"rows": 200}, Policy(), (finding,))
 
 
-def _bundle(names: tuple[str, ...], **given: Any) -> Curve:
+def _close_lines(names: tuple[str, ...], **given: Any) -> Curve:
     """Lines that run close to each other."""
     points = [(float(x), 1e5 * (x + 3 * i), name) for i, name in enumerate(names) for x in range(200)]
     x, y, series = zip(*points, strict=True)
@@ -285,7 +285,7 @@ def _bundle(names: tuple[str, ...], **given: Any) -> Curve:
     return Curve(kind="line", x=x, y=y, low=low, high=high, series=series, **given)
 
 
-def _crowd(n: int, m: int) -> Links:
+def _complete_links(n: int, m: int) -> Links:
     """Everyone may be anyone."""
     return Links(
         title="Everyone",
@@ -300,7 +300,7 @@ def _crowd(n: int, m: int) -> Links:
     )
 
 
-def _hostile_curves(names: list[str]) -> list[Curve | Links]:
+def _hostile_drawings(names: list[str]) -> list[Curve | Links]:
     shared = {"title": f"By column {NASTY} {ANSI}", "x_label": f"{NASTY} ]]>", "y_label": ANSI, "reading": NASTY * 9}
     return [
         Curve(kind="bars", x=tuple(names), y=tuple(float(i) for i in range(200, 0, -1)), x_scale="category", **shared),
@@ -520,7 +520,7 @@ def _inference() -> Finding:
     )
 
 
-def doubts(policy: Policy) -> list[str]:
+def sample_doubts(policy: Policy) -> list[str]:
     return [f"Nobody said what these columns are: {', '.join(policy.guessed)}."] if policy.guessed else []
 
 
@@ -537,7 +537,7 @@ def _assessment(
 ) -> Assessment:
     return Assessment(
         release=Summary(kind, name, size, notes),
-        verdict=decide(findings, doubts(policy)),
+        verdict=decide_verdict(findings, sample_doubts(policy)),
         findings=findings,
         columns=columns,
         suggestion=suggestion,

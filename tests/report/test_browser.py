@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from report import samples
-from unveil.report.html import page
+from unveil.report.html import render_page
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -87,7 +87,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     paths = {name: folder / f"{name}.html" for name in PAGES}
     for name, path in paths.items():
-        path.write_text(page(PAGES[name]()), encoding="utf-8")
+        path.write_text(render_page(PAGES[name]()), encoding="utf-8")
     return paths
 
 

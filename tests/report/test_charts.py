@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from report.pictures import check_plain, colours, parts, smallest, texts
+from report.pictures import check_plain, smallest_text_size, svg_colours, svg_elements, svg_texts
 from report.samples import ANSI, NASTY, OVERRIDE
 from unveil.finding import Curve
-from unveil.report import words
-from unveil.report._picture import COLOURS, clean
-from unveil.report._plot import PLOT, bars, by_line, mark_before, prepare, ticks
-from unveil.report.charts import svg
+from unveil.report import phrases
+from unveil.report._plot_data import PLOT_WIDTH, axis_ticks, bar_spans, mark_position, points_by_line, prepare_plot
+from unveil.report._svg_filter import LINE_COLOURS, filter_svg
+from unveil.report.charts import chart_svg
 
 
 def curve(**given: object) -> Curve:
@@ -60,7 +60,7 @@ CURVES = {
 
 @pytest.mark.parametrize("name", CURVES)
 def test_every_curve_is_a_plain_named_picture(name: str) -> None:
-    picture = svg(CURVES[name])
+    picture = chart_svg(CURVES[name])
     root = ET.fromstring(picture)
     assert root.tag == "svg"
     assert root.get("role") == "img"
@@ -73,15 +73,15 @@ def test_every_curve_is_a_plain_named_picture(name: str) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_can_be_read_on_a_phone(name: str) -> None:
-    assert smallest(svg(CURVES[name])) >= 9
+    assert smallest_text_size(chart_svg(CURVES[name])) >= 9
 
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_and_axes_take_the_colour_of_the_page(name: str) -> None:
-    picture = svg(CURVES[name])
-    assert {e.get("fill") for e in parts(picture) if e.tag == "text"} == {"currentColor"}
-    several = COLOURS if CURVES[name].series else ()
-    assert colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a", *several}
+    picture = chart_svg(CURVES[name])
+    assert {e.get("fill") for e in svg_elements(picture) if e.tag == "text"} == {"currentColor"}
+    several = LINE_COLOURS if CURVES[name].series else ()
+    assert svg_colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a", *several}
 
 
 def luminance(colour: str) -> float:
@@ -90,7 +90,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
-@pytest.mark.parametrize("mark", ["#3a80bf", "#c4533a", *(c for c in COLOURS if c != "currentColor")])
+@pytest.mark.parametrize("mark", ["#3a80bf", "#c4533a", *(c for c in LINE_COLOURS if c != "currentColor")])
 def test_marks_stand_out_on_every_background(mark: str) -> None:
     style = files("unveil.report").joinpath("style.css").read_text(encoding="utf-8")
     backgrounds = re.findall(r"--(?:paper|card): (#[0-9a-f]{6});", style)
@@ -107,9 +107,9 @@ def test_names_stay_names(nasty: str) -> None:
         x=(nasty, "1 or more", "another long name to lay it on its side"), y=(3, 2, 1),
     )  # fmt: skip
     for kind in ("bars", "line"):
-        picture = svg(Curve(**{**vars(bars_of_names), "kind": kind}))
+        picture = chart_svg(Curve(**{**vars(bars_of_names), "kind": kind}))
         check_plain(picture)
-        visible = "".join(texts(picture))
+        visible = "".join(svg_texts(picture))
         assert not re.search("[\x00-\x1f\u202a-\u202e\ufffe\uffff]", visible)
         assert ("<script>" in visible) == (nasty == NASTY)
 
@@ -119,11 +119,11 @@ def test_only_shapes_and_text_pass() -> None:
         <style>text {{ fill: red }}</style><script>alert(1)</script><image href="x"/><foreignObject><p/></foreignObject>
         <a xlink:href="x"><text>linked</text></a><g clip-path="url(#c)" onclick="x()" style="fill:red" class="c">
         <path d="M0.123,4.567" fill="url(#p)" stroke="#123456"/><text font-family="f">{"&lt;b&gt;"}</text></g></svg>"""
-    picture = clean(drawing, "<t>", "]]>")
+    picture = filter_svg(drawing, "<t>", "]]>")
     check_plain(picture)
-    assert [e.tag for e in parts(picture)] == ["svg", "title", "desc", "path", "text"]
-    assert parts(picture)[3].attrib == {"d": "M0.1,4.6", "stroke": "#123456"}
-    assert texts(picture) == ["<b>"]
+    assert [e.tag for e in svg_elements(picture)] == ["svg", "title", "desc", "path", "text"]
+    assert svg_elements(picture)[3].attrib == {"d": "M0.1,4.6", "stroke": "#123456"}
+    assert svg_texts(picture) == ["<b>"]
 
 
 names = st.text(max_size=40)
@@ -142,7 +142,9 @@ def test_anything_can_be_drawn(
     kind: str, scale: str, points: list[tuple[float | str, float]], label: str, mark: float | None
 ) -> None:
     x, y = tuple(p[0] for p in points), tuple(p[1] for p in points)
-    picture = svg(curve(kind=kind, x=x, y=y, x_scale=scale, x_label=label, y_label=label, mark=mark, mark_label=label))
+    picture = chart_svg(
+        curve(kind=kind, x=x, y=y, x_scale=scale, x_label=label, y_label=label, mark=mark, mark_label=label)
+    )
     check_plain(picture)
 
 
@@ -153,25 +155,25 @@ def test_anything_can_be_drawn(
 )
 def test_bars_never_overlap_and_miss_no_height(x: list[float], scale: str) -> None:
     y = tuple(float(i % 17) for i in range(len(x)))
-    drawn = bars(prepare(curve(x=tuple(x), y=y, x_scale=scale)))
-    assert len(drawn) <= PLOT + 1
+    drawn = bar_spans(prepare_plot(curve(x=tuple(x), y=y, x_scale=scale)))
+    assert len(drawn) <= PLOT_WIDTH + 1
     assert all(b["x"] <= b["x2"] for b in drawn)
     assert all(a["x2"] <= b["x"] * (1 + 1e-9) for a, b in pairwise(drawn))
     assert max(b["y"] for b in drawn) == max(y)
 
 
 def test_levels_are_dashed_rules_with_their_labels() -> None:
-    picture = svg(CURVES["levels"])
-    assert len([e for e in parts(picture) if e.get("stroke-dasharray")]) == 2
-    assert {"guessing", "tolerated", "80%"} <= set(texts(picture))  # the axis reaches beyond the highest
+    picture = chart_svg(CURVES["levels"])
+    assert len([e for e in svg_elements(picture) if e.get("stroke-dasharray")]) == 2
+    assert {"guessing", "tolerated", "80%"} <= set(svg_texts(picture))  # the axis reaches beyond the highest
 
 
 def test_the_mark_is_a_dashed_rule_with_its_label() -> None:
-    picture = svg(curve(x=(1, 2, 3), y=(3, 2, 1), mark=2.0, mark_label="tolerated from 2"))
-    dashed = [e for e in parts(picture) if e.get("stroke-dasharray")]
+    picture = chart_svg(curve(x=(1, 2, 3), y=(3, 2, 1), mark=2.0, mark_label="tolerated from 2"))
+    dashed = [e for e in svg_elements(picture) if e.get("stroke-dasharray")]
     assert len(dashed) == 1
-    assert "tolerated from 2" in texts(picture)
-    assert not [e for e in parts(svg(curve(x=(1, 2), y=(3, 2)))) if e.get("stroke-dasharray")]
+    assert "tolerated from 2" in svg_texts(picture)
+    assert not [e for e in svg_elements(chart_svg(curve(x=(1, 2), y=(3, 2)))) if e.get("stroke-dasharray")]
 
 
 @pytest.mark.parametrize(
@@ -187,62 +189,62 @@ def test_the_mark_is_a_dashed_rule_with_its_label() -> None:
 def test_a_mark_on_names_stands_before_the_first_as_large(
     names: tuple[str, ...], mark: float, stands_before: str | None
 ) -> None:
-    plot = prepare(curve(x=names, y=tuple(range(len(names))), x_scale="category", mark=mark))
-    assert mark_before(plot) == stands_before
+    plot = prepare_plot(curve(x=names, y=tuple(range(len(names))), x_scale="category", mark=mark))
+    assert mark_position(plot) == stands_before
 
 
 def test_a_mark_that_a_logarithm_cannot_show_is_left_out() -> None:
-    assert mark_before(prepare(curve(x=(1, 10), y=(1, 2), x_scale="log", mark=0.0))) is None
+    assert mark_position(prepare_plot(curve(x=(1, 10), y=(1, 2), x_scale="log", mark=0.0))) is None
 
 
 def test_shares_are_written_in_percent_and_counts_are_not() -> None:
-    shares = texts(svg(curve(x=(1, 2), y=(0.5, 1.0), y_label="share of people")))
-    counts = texts(svg(curve(x=(1, 2), y=(0.5, 1.0), y_label="people")))
+    shares = svg_texts(chart_svg(curve(x=(1, 2), y=(0.5, 1.0), y_label="share of people")))
+    counts = svg_texts(chart_svg(curve(x=(1, 2), y=(0.5, 1.0), y_label="people")))
     assert "100%" in shares
     assert not any("%" in t for t in counts)
-    assert any(t.endswith("M") for t in texts(svg(curve(x=(1, 2), y=(4e6, 2e6)))))
-    assert any(t.endswith("B") for t in texts(svg(curve(x=(1, 2), y=(4e9, 2e9)))))
+    assert any(t.endswith("M") for t in svg_texts(chart_svg(curve(x=(1, 2), y=(4e6, 2e6)))))
+    assert any(t.endswith("B") for t in svg_texts(chart_svg(curve(x=(1, 2), y=(4e9, 2e9)))))
 
 
 def test_names_keep_their_order_and_equal_looks_stay_apart() -> None:
     names = ("z" * 40 + "1", "z" * 40 + "2", "a")
-    plot = prepare(curve(x=names, y=(1, 2, 3), x_scale="category"))
+    plot = prepare_plot(curve(x=names, y=(1, 2, 3), x_scale="category"))
     assert len(set(plot.x)) == 3
-    shown = texts(svg(curve(x=("9", "10", "1"), y=(70, 80, 90), x_scale="category")))
+    shown = svg_texts(chart_svg(curve(x=("9", "10", "1"), y=(70, 80, 90), x_scale="category")))
     assert [t for t in shown if t in ("9", "10", "1")] == ["9", "10", "1"]
 
 
 def test_a_chart_on_its_side_says_what_it_leaves_out() -> None:
     many = curve(x=tuple(f"column number {i}" for i in range(200)), y=tuple(range(200)), x_scale="category")
-    shown = texts(svg(many))
+    shown = svg_texts(chart_svg(many))
     assert "size (the first 30 of 200)" in shown
     assert "column number 29" in shown
     assert "column number 30" not in shown
 
 
 def test_wide_characters_take_the_room_of_two() -> None:
-    plot = prepare(curve(x=("名" * 60, "x" * 60, "名" * 14, "x" * 28), y=(1, 2, 3, 4), x_scale="category"))
+    plot = prepare_plot(curve(x=("名" * 60, "x" * 60, "名" * 14, "x" * 28), y=(1, 2, 3, 4), x_scale="category"))
     assert [len(name) for name in plot.x] == [15, 28, 14, 28]
     assert [name.endswith("…") for name in plot.x] == [True, True, False, False]
 
 
 def test_points_beyond_all_measure_are_left_out() -> None:
-    assert prepare(curve(x=(0, 1e-300, 5, 1e300), y=(1, 2, 3, 4))).x == (0, 5)
+    assert prepare_plot(curve(x=(0, 1e-300, 5, 1e300), y=(1, 2, 3, 4))).x == (0, 5)
 
 
 def test_few_places_get_a_tick_each_and_many_get_round_ones() -> None:
-    few = prepare(curve(x=(1, 3, 7), y=(1, 1, 1)))
-    assert ticks(few, 1, 7) == [1, 3, 7]
-    many = prepare(curve(x=tuple(range(1, 300)), y=(1,) * 299, x_scale="log"))
-    assert ticks(many, 1, 299) == [1, 2, 5, 10, 20, 50, 100, 200]
+    few = prepare_plot(curve(x=(1, 3, 7), y=(1, 1, 1)))
+    assert axis_ticks(few, 1, 7) == [1, 3, 7]
+    many = prepare_plot(curve(x=tuple(range(1, 300)), y=(1,) * 299, x_scale="log"))
+    assert axis_ticks(many, 1, 299) == [1, 2, 5, 10, 20, 50, 100, 200]
 
 
 def test_the_same_curve_gives_the_same_bytes() -> None:
-    assert svg(CURVES["band"]) == svg(CURVES["band"])
+    assert chart_svg(CURVES["band"]) == chart_svg(CURVES["band"])
 
 
 def test_many_bars_stay_small() -> None:
-    assert len(svg(CURVES["linear bars"])) < 40_000
+    assert len(chart_svg(CURVES["linear bars"])) < 40_000
 
 
 def several(n: int, points: int = 5, **given: object) -> Curve:
@@ -254,55 +256,55 @@ def several(n: int, points: int = 5, **given: object) -> Curve:
 
 def looks(picture: str, fill: str | None) -> list[tuple[str | None, str | None]]:
     """Colour and dashes of the lines of a picture, which have no fill, or of those in its legend."""
-    strokes = [e for e in parts(picture) if e.tag == "path" and e.get("stroke") and e.get("fill") == fill]
+    strokes = [e for e in svg_elements(picture) if e.tag == "path" and e.get("stroke") and e.get("fill") == fill]
     return [(e.get("stroke"), e.get("stroke-dasharray")) for e in strokes]
 
 
 @pytest.mark.parametrize("n", range(1, 7))
 @pytest.mark.parametrize("points", [2, 40])
 def test_each_line_is_drawn_and_named(n: int, points: int) -> None:
-    picture = svg(several(n, points))
+    picture = chart_svg(several(n, points))
     check_plain(picture)
     assert len(looks(picture, None)) == n
     assert looks(picture, "none") == looks(picture, None)
-    assert [t for t in texts(picture) if t.startswith("line ")] == [f"line {i}" for i in range(n)]
+    assert [t for t in svg_texts(picture) if t.startswith("line ")] == [f"line {i}" for i in range(n)]
 
 
 def test_lines_differ_without_their_colours() -> None:
-    picture = svg(several(6))
+    picture = chart_svg(several(6))
     drawn = looks(picture, None)
     assert len({colour for colour, _ in drawn}) == len({dashes for _, dashes in drawn}) == 6
-    points = [e.get("d") for e in parts(picture) if e.tag == "path" and e.get("fill") in COLOURS]
+    points = [e.get("d") for e in svg_elements(picture) if e.tag == "path" and e.get("fill") in LINE_COLOURS]
     legend = points[-6:]
     assert len(set(points[:-6])) == len(set(legend)) == 6
-    assert not [e for e in parts(svg(several(6, 40))) if e.tag == "path" and e.get("fill") in COLOURS]
+    assert not [e for e in svg_elements(chart_svg(several(6, 40))) if e.tag == "path" and e.get("fill") in LINE_COLOURS]
 
 
 def test_one_line_needs_no_legend_and_looks_as_ever() -> None:
-    picture = svg(several(1, series=None))
+    picture = chart_svg(several(1, series=None))
     assert looks(picture, None) == [("#3a80bf", None)]
     assert looks(picture, "none") == []
 
 
 def test_bands_of_several_lines_are_there_only_when_given() -> None:
-    banded = svg(CURVES["six bands"])
-    assert len([e for e in parts(banded) if e.get("opacity") == "0.15"]) == 6
-    assert not [e for e in parts(svg(several(6))) if e.get("opacity")]
+    banded = chart_svg(CURVES["six bands"])
+    assert len([e for e in svg_elements(banded) if e.get("opacity") == "0.15"]) == 6
+    assert not [e for e in svg_elements(chart_svg(several(6))) if e.get("opacity")]
 
 
 def test_several_lines_keep_the_mark() -> None:
-    picture = svg(several(3, mark=2.0, mark_label="limit"))
-    assert "limit" in texts(picture)
-    assert len([e for e in parts(picture) if e.get("stroke") == "#c4533a"]) == 1
+    picture = chart_svg(several(3, mark=2.0, mark_label="limit"))
+    assert "limit" in svg_texts(picture)
+    assert len([e for e in svg_elements(picture) if e.get("stroke") == "#c4533a"]) == 1
 
 
 def test_the_names_of_lines_stay_names_that_fit() -> None:
     nasty = ("<b>bold</b>", NASTY, f"{OVERRIDE}{ANSI}", "x" * 99 + "1", "x" * 99 + "2")
-    picture = svg(curve(kind="line", x=(1,) * 5, y=(1, 2, 3, 4, 5), series=nasty))
+    picture = chart_svg(curve(kind="line", x=(1,) * 5, y=(1, 2, 3, 4, 5), series=nasty))
     check_plain(picture)
     assert "<b>" not in picture
     assert "&lt;b&gt;bold&lt;/b&gt;" in picture
-    legend = texts(picture)[-5:]
+    legend = svg_texts(picture)[-5:]
     assert legend[0] == "<b>bold</b>"
     assert not re.search("[\x00-\x1f\u202a-\u202e]", "".join(legend))
     assert len(set(legend)) == 5
@@ -310,7 +312,7 @@ def test_the_names_of_lines_stay_names_that_fit() -> None:
 
 
 def test_the_legend_stands_below_and_inside() -> None:
-    alone, named = (ET.fromstring(svg(several(6, series=series))) for series in (None, several(6).series))
+    alone, named = (ET.fromstring(chart_svg(several(6, series=series))) for series in (None, several(6).series))
     assert named.get("width") == alone.get("width")
     assert int(named.get("height") or 0) > int(alone.get("height") or 0)
     entries = [g for g in named.iter("g") if g.findtext("text") and len(g) == 3]
@@ -320,8 +322,8 @@ def test_the_legend_stands_below_and_inside() -> None:
 
 
 def test_a_line_loses_only_its_points_beyond_all_measure() -> None:
-    plot = prepare(curve(kind="line", x=(1, 2, 1, 1e300), y=(1, 1, 5, 6), series=("a", "a", "b", "b")))
-    assert {line: [p["y"] for p in points] for line, points in by_line(plot).items()} == {"a": [1, 1], "b": [5]}
+    plot = prepare_plot(curve(kind="line", x=(1, 2, 1, 1e300), y=(1, 1, 5, 6), series=("a", "a", "b", "b")))
+    assert {line: [p["y"] for p in points] for line, points in points_by_line(plot).items()} == {"a": [1, 1], "b": [5]}
 
 
 def test_the_table_says_which_line() -> None:
@@ -329,7 +331,7 @@ def test_the_table_says_which_line() -> None:
         kind="line", x=(1, 2, 1), y=(0.5, 1, 0.25), low=(0.4, 1, 0.2), high=(0.6, 1, 0.3), series=("<b>", "<b>", "c"),
         y_label="share of people",
     )  # fmt: skip
-    head, rows = words.table(shares)
+    head, rows = phrases.chart_table(shares)
     assert head == ["line", "size", "share of people", "from", "to"]
     assert [row[:3] for row in rows] == [["<b>", "1", "50%"], ["<b>", "2", "100%"], ["c", "1", "25%"]]
     assert [row[3:] for row in rows] == [["40%", "60%"], ["100%", "100%"], ["20%", "30%"]]
@@ -344,4 +346,4 @@ def test_the_table_says_which_line() -> None:
 def test_any_lines_can_be_drawn(points: dict[str, list[tuple[float, float]]], scale: str, banded: bool) -> None:
     x, y = (tuple(p[i] for line in points.values() for p in line) for i in range(2))
     series = tuple(name for name, line in points.items() for _ in line)
-    check_plain(svg(curve(kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale)))
+    check_plain(chart_svg(curve(kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -13,9 +14,12 @@ from jsonschema import Draft202012Validator
 
 from report import samples
 from unveil.assessment import SCHEMA_VERSION, Assessment, Column, Provenance, Summary
+from unveil.demo.examples import EXAMPLES
+from unveil.errors import UnveilError
 from unveil.finding import Curve, Exposed, Finding, Links
 from unveil.policy import Policy
-from unveil.report.schema import schema
+from unveil.questions import room_settings
+from unveil.report.schema import assessment_schema, policy_schema
 from unveil.verdict import Verdict
 
 OPEN = ("beside", "size", "versions", "tolerance", "values")  # keys are free there
@@ -25,7 +29,7 @@ LINKS = ("findings", len(PLAIN["findings"]) - 1, "curves", 0)
 
 
 def valid(document: object) -> bool:
-    return Draft202012Validator(schema()).is_valid(document)
+    return Draft202012Validator(assessment_schema()).is_valid(document)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -47,14 +51,14 @@ KEYS = [p for p in places(PLAIN) if isinstance(p[-1], str) and not (len(p) > 1 a
 OBJECTS = [(), *(p for p in places(PLAIN) if isinstance(at(PLAIN, p), dict) and p[-1] not in OPEN)]
 
 
-def test_the_schema_is_a_schema() -> None:
-    Draft202012Validator.check_schema(schema())
-    assert schema()["$id"] == f"urn:unveil:assessment:{SCHEMA_VERSION}"
-    assert schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+def test_the_schema_is_a_assessment_schema() -> None:
+    Draft202012Validator.check_schema(assessment_schema())
+    assert assessment_schema()["$id"] == f"urn:unveil:assessment:{SCHEMA_VERSION}"
+    assert assessment_schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
 
 
 def test_assessments_obey(sample: Assessment) -> None:
-    errors = list(Draft202012Validator(schema()).iter_errors(json.loads(sample.to_json())))
+    errors = list(Draft202012Validator(assessment_schema()).iter_errors(json.loads(sample.to_json())))
     assert errors == []
 
 
@@ -75,17 +79,69 @@ def test_assessments_come_back(sample: Assessment) -> None:
         (lambda s: s["$defs"]["links"], Links),
         (lambda s: s["$defs"]["exposed"], Exposed),
         (lambda s: s["$defs"]["column"], Column),
-        (lambda s: s["$defs"]["policy"], Policy),
     ],
 )
 def test_every_key_is_described_in_order(described: Any, cls: type) -> None:
-    part = described(schema())
+    part = described(assessment_schema())
     assert list(part["properties"]) == part["required"] == [f.name for f in fields(cls)]
     assert part["additionalProperties"] is False
 
 
+def test_the_policy_in_an_assessment_is_described_as_it_is_written() -> None:
+    part, plain = assessment_schema()["$defs"]["policy"], Policy().to_dict()
+    assert list(part["properties"]) == part["required"] == list(plain)
+    assert part["additionalProperties"] is False
+    for room in room_settings():
+        assert list(part["properties"][room]["properties"]) == list(plain[room])
+
+
+POLICY_FILE = {
+    "quasi": ["age", "zip"],
+    "columns": {"identifier": "name", "sensitive": ["ill"]},
+    "tolerance": {"classes": {"k": 5, "uniques": False}, "linkage.success": 0.1},
+    "linkage": {"known": 3, "compare": {"age": "2"}},
+    "classes": {"ruled_out": {"ill": ["flu"]}, "others_known": True, "population_size": 1000},
+    "items": {"frequency_precision": "mean-gap", "itemsets": "top:10"},
+}
+
+
+def test_policy_files_obey_the_schema_of_policies() -> None:
+    Draft202012Validator.check_schema(policy_schema())
+    validator = Draft202012Validator(policy_schema())
+    assert list(validator.iter_errors(POLICY_FILE)) == []
+    assert validator.is_valid({})
+    for example in EXAMPLES:
+        assert list(validator.iter_errors(tomllib.loads(example.policy))) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"quasy": ["age"]},
+        {"columns": {"quasy": ["age"]}},
+        {"seed": -1},
+        {"preset": "nist"},
+        {"missing_as": "nothing"},
+        {"tolerance": {"classes": {"k": 5.5}}},
+        {"tolerance": {"classes": {"kk": 5}}},
+        {"tolerance": {"classes.uniques": 2}},
+        {"linkage": {"known": 0}},
+        {"linkage": {"knwon": 4}},
+        {"linkage": {"compare": {"age": "soon"}}},
+        {"classes": {"known": 10}},
+        {"classes": {"ruled_out": {"ill": 3}}},
+        {"items": {"frequency_precision": "wide"}},
+        {"items": {"itemset_threshold": 0}},
+    ],
+)
+def test_what_a_policy_refuses_its_schema_refuses(wrong: dict[str, Any]) -> None:
+    assert not Draft202012Validator(policy_schema()).is_valid(wrong)
+    with pytest.raises(UnveilError):
+        Policy.from_dict({**{k: v for k, v in wrong.items() if k != "columns"}, **wrong.get("columns", {})})
+
+
 def test_every_key_has_a_description() -> None:
-    whole = schema()
+    whole = assessment_schema()
     parts = [whole, *whole["$defs"].values(), *(whole["properties"][k] for k in ("release", "verdict", "provenance"))]
     for part in parts:
         for key, rule in part["properties"].items():
@@ -108,7 +164,7 @@ def test_no_key_can_be_added(path: tuple[Any, ...]) -> None:
 
 
 def test_no_value_can_be_of_another_type() -> None:
-    validator = Draft202012Validator(schema())
+    validator = Draft202012Validator(assessment_schema())
     for path in places(PLAIN):
         document = copy.deepcopy(PLAIN)
         at(document, path[:-1])[path[-1]] = {"no": []}
@@ -118,7 +174,7 @@ def test_no_value_can_be_of_another_type() -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("schema_version",), 2),
+        (("schema_version",), 1),
         (("release", "kind"), "picture"),
         (("release", "size", "rows"), -1),
         (("verdict", "decision"), "safe"),
@@ -159,5 +215,5 @@ def test_no_other_value_obeys(path: tuple[Any, ...], value: object) -> None:
 
 
 def test_the_schema_is_a_fresh_copy() -> None:
-    schema()["properties"].clear()
-    assert schema()["properties"]
+    assessment_schema()["properties"].clear()
+    assert assessment_schema()["properties"]

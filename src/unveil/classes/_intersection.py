@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import inlined, kernel
+from unveil.compilation import allocating_kernel, helper
 
-__all__ = ["fitted", "narrowed", "weighed"]
+__all__ = ["count_possible_values", "list_fitting_classes", "weigh_values"]
 
 _NONE, _ONE, _TWO, _FOUR, _TOP = (np.uint64(x) for x in (0, 1, 2, 4, 56))
 _ODD, _PAIRS, _HALVES, _BYTES = (
@@ -22,8 +22,8 @@ _ODD, _PAIRS, _HALVES, _BYTES = (
 )
 
 
-@inlined
-def _ones(word: Any) -> Any:
+@helper
+def _count_bits(word: Any) -> Any:
     """How many bits of a word are set: added up in pairs, in fours, in bytes, and the bytes by one multiplication."""
     word = word - ((word >> _ONE) & _ODD)
     word = (word & _PAIRS) + ((word >> _TWO) & _PAIRS)
@@ -31,8 +31,8 @@ def _ones(word: Any) -> Any:
     return np.int64((word * _BYTES) >> _TOP)
 
 
-@kernel
-def narrowed(
+@allocating_kernel
+def count_possible_values(
     spots: Any, starts: Any, classes: Any, begins: Any, places: Any, words: Any, first: Any, last: Any, sheet: Any,
     joint: Any, united: Any, held: Any, bits: Any, alone: Any, together: Any,
 ) -> None:  # fmt: skip
@@ -51,11 +51,13 @@ def narrowed(
             if spot >= 0 and starts[spot + 1] == starts[spot] + 1:
                 low, high = begins[classes[starts[spot]]], begins[classes[starts[spot]] + 1]
             elif spot >= 0:
-                high = _union(starts[spot], starts[spot + 1], classes, begins, places, words, sheet, joint, united)
+                high = _unite_classes(
+                    starts[spot], starts[spot + 1], classes, begins, places, words, sheet, joint, united
+                )
                 where, what = joint, united
             single = 0
             for i in range(low, high):
-                single += _ones(what[i])
+                single += _count_bits(what[i])
             if high > low and left < 0:
                 left, size = high - low, single
                 for i in range(left):
@@ -69,7 +71,7 @@ def narrowed(
                         held[kept] = held[i]
                         bits[kept] = word
                         kept += word != _NONE
-                        size += _ones(word)
+                        size += _count_bits(word)
                     before = held[i]
                     i += before <= where[low]
                     low += where[low] <= before
@@ -78,8 +80,8 @@ def narrowed(
             together[release, person] = size
 
 
-@kernel
-def _union(
+@allocating_kernel
+def _unite_classes(
     start: Any, stop: Any, classes: Any, begins: Any, places: Any, words: Any, sheet: Any, joint: Any, united: Any
 ) -> Any:
     """The words of several classes together, in order, and how many they are."""
@@ -103,16 +105,16 @@ def _union(
     return filled
 
 
-@inlined
-def _root(number: Any, n: Any) -> Any:
+@helper
+def _nth_root(number: Any, n: Any) -> Any:
     """The n-th root; the first and the second are found sooner."""
     if n == 1:
         return number
     return np.sqrt(number) if n == 2 else number ** (1.0 / n)
 
 
-@kernel
-def weighed(
+@allocating_kernel
+def weigh_values(
     spots: Any, starts: Any, classes: Any, begins: Any, values: Any, counts: Any, prior: Any, rooted: Any, first: Any,
     last: Any, sheet: Any, touched: Any, held: Any, weights: Any, chance: Any, best: Any,
 ) -> None:  # fmt: skip
@@ -157,13 +159,13 @@ def weighed(
             total = 0.0
             for i in range(left):
                 weights[i] /= scale
-                total += _root(weights[i], heard) if rooted else weights[i]
+                total += _nth_root(weights[i], heard) if rooted else weights[i]
             chance[release, person] = 1 / total if left else 0.0
             best[release, person] = held[top] if left else -1
 
 
-@inlined
-def _from(numbers: Any, wanted: Any, low: Any, high: Any) -> Any:
+@helper
+def _search_from(numbers: Any, wanted: Any, low: Any, high: Any) -> Any:
     """The first place from ``low`` with at least the wanted number; near places are found sooner."""
     step = 1
     while low + step < high and numbers[low + step] < wanted:
@@ -179,8 +181,8 @@ def _from(numbers: Any, wanted: Any, low: Any, high: Any) -> Any:
     return low
 
 
-@kernel
-def fitted(
+@allocating_kernel
+def list_fitting_classes(
     known: Any, labels: Any, starts: Any, fits: Any, first: Any, last: Any, begins: Any, found: Any, filling: Any
 ) -> None:
     """For some profiles, all classes whose labels fit in every column, in order.
@@ -204,13 +206,13 @@ def fitted(
             x, f = at[d], fit[d]
             while x < end[d] and f < stop and labels[d, x] != fits[f]:
                 if labels[d, x] < fits[f]:
-                    x = _from(labels[d], fits[f], x, end[d])
+                    x = _search_from(labels[d], fits[f], x, end[d])
                 else:
-                    f = _from(fits, labels[d, x], f, stop)
+                    f = _search_from(fits, labels[d, x], f, stop)
             if x == end[d] or f == stop:
                 d -= 1
                 continue
-            after = _from(labels[d], fits[f] + 1, x, end[d])
+            after = _search_from(labels[d], fits[f] + 1, x, end[d])
             at[d], fit[d] = after, f + 1
             if d + 1 < width:
                 d += 1

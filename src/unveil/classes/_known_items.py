@@ -11,25 +11,49 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import inlined, kernel
+from unveil.compilation import helper, kernel
 
-__all__ = ["compared", "dealt", "gathered", "marked", "narrowed", "ranked", "searched"]
+__all__ = [
+    "gather_baskets",
+    "index_holders",
+    "mark_items",
+    "mark_new_baskets",
+    "narrow_baskets",
+    "rank_items",
+    "search_sets",
+]
 
 
 # ---- before the search -----------------------------------------------------------------------------------------------
 
 
 @kernel
-def ranked(begins: Any, items: Any, rank: Any, start: Any, stop: Any, held: Any) -> None:
+def rank_items(begins: Any, items: Any, rank: Any, start: Any, stop: Any, held: Any) -> None:
     """The items of each basket as ranks in rising order."""
     for b in range(start, stop):
         for p in range(begins[b], begins[b + 1]):
             held[p] = rank[items[p]]
-        held[begins[b] : begins[b + 1]].sort()
+        _sort_ranks(held, begins[b], begins[b + 1])
+
+
+@helper
+def _sort_ranks(numbers: Any, first: Any, last: Any) -> None:
+    """Sort some of the numbers (Shell 1959, with the gaps of Knuth 1973)."""
+    gap = 1
+    while 3 * gap + 1 < last - first:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(first + gap, last):
+            x, at = numbers[k], k
+            while at >= first + gap and numbers[at - gap] > x:
+                numbers[at] = numbers[at - gap]
+                at -= gap
+            numbers[at] = x
+        gap //= 3
 
 
 @kernel
-def marked(begins: Any, held: Any, wanted: Any, start: Any, stop: Any, used: Any) -> None:
+def mark_items(begins: Any, held: Any, wanted: Any, start: Any, stop: Any, used: Any) -> None:
     """Mark the items of the wanted baskets."""
     for b in range(start, stop):
         if wanted[b]:
@@ -38,7 +62,7 @@ def marked(begins: Any, held: Any, wanted: Any, start: Any, stop: Any, used: Any
 
 
 @kernel
-def narrowed(
+def narrow_baskets(
     begins: Any, held: Any, rank: Any, fewest: Any, bits: Any, start: Any, stop: Any, made: Any, kept: Any,
     new_begins: Any, new_held: Any, mixed: Any,
 ) -> Any:  # fmt: skip
@@ -52,7 +76,7 @@ def narrowed(
             if item >= 0:
                 new_held[filled] = item
                 filled += 1
-                mix += _scattered(item)
+                mix += _scatter_item(item)
         if filled - new_begins[made] >= fewest:
             rarest = np.uint64(new_held[new_begins[made]])
             kept[made], mixed[made] = b, (rarest << np.uint64(64 - bits)) | (mix >> np.uint64(bits))
@@ -61,8 +85,8 @@ def narrowed(
     return made
 
 
-@inlined
-def _scattered(item: Any) -> Any:
+@helper
+def _scatter_item(item: Any) -> Any:
     """A number for an item, far from that of the next (the last steps of SplitMix64)."""
     mix = np.uint64(item + 1) * np.uint64(0x9E3779B97F4A7C15)
     mix = (mix ^ (mix >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -71,7 +95,7 @@ def _scattered(item: Any) -> Any:
 
 
 @kernel
-def compared(begins: Any, held: Any, mixed: Any, order: Any, start: Any, stop: Any, fresh: Any) -> None:
+def mark_new_baskets(begins: Any, held: Any, mixed: Any, order: Any, start: Any, stop: Any, fresh: Any) -> None:
     """Which baskets differ from the one before in this order."""
     for k in range(max(start, 1), stop):
         one, two = order[k - 1], order[k]
@@ -85,7 +109,7 @@ def compared(begins: Any, held: Any, mixed: Any, order: Any, start: Any, stop: A
 
 
 @kernel
-def gathered(begins: Any, held: Any, chosen: Any, new_begins: Any, start: Any, stop: Any, new_held: Any) -> None:
+def gather_baskets(begins: Any, held: Any, chosen: Any, new_begins: Any, start: Any, stop: Any, new_held: Any) -> None:
     """The chosen baskets one behind the other."""
     for b in range(start, stop):
         first = begins[chosen[b]]
@@ -94,7 +118,9 @@ def gathered(begins: Any, held: Any, chosen: Any, new_begins: Any, start: Any, s
 
 
 @kernel
-def dealt(begins: Any, held: Any, start: Any, stop: Any, free: Any, holder: Any, after: Any, follow: Any) -> None:
+def index_holders(
+    begins: Any, held: Any, start: Any, stop: Any, free: Any, holder: Any, after: Any, follow: Any
+) -> None:
     """For each item the baskets that hold it, where in a basket the items after it begin, and how many these are in all
     baskets. ``free[item]`` is the next place of an item."""
     for b in range(start, stop):
@@ -109,7 +135,7 @@ def dealt(begins: Any, held: Any, start: Any, stop: Any, free: Any, holder: Any,
 
 
 @kernel
-def searched(
+def search_sets(
     begins: Any, held: Any, weights: Any, least: Any, size: Any, holder: Any, after: Any, rooms: Any,
     nexts: Any, starts: Any, many: Any, at: Any, room: Any, state: Any, path: Any, steps: Any,
 ) -> None:  # fmt: skip
@@ -134,16 +160,16 @@ def searched(
         at[depth] += 1
         spent += last - first
         missing = size - depth - 1
-        if not _promising(begins, weights, least, holder, after, first, last, missing):
+        if not _has_open_basket(begins, weights, least, holder, after, first, last, missing):
             continue
         if missing == 1:
-            item, work = _lowered(begins, held, weights, least, holder, after, first, last, count, touched)
+            item, work = _lower_supports(begins, held, weights, least, holder, after, first, last, count, touched)
             if item >= 0:
                 for d in range(depth + 1):
                     path[d] = nexts[d, at[d] - 1]
                 path[depth + 1] = item
         else:
-            found, work = _extended(
+            found, work = _extend_path(
                 begins, held, weights, least, holder, after, first, last, missing - 1, rooms[depth + 1],
                 nexts[depth + 1], starts[depth + 1], count, holders, worth, touched,
             )  # fmt: skip
@@ -155,8 +181,8 @@ def searched(
     state[2] += spent
 
 
-@inlined
-def _promising(
+@helper
+def _has_open_basket(
     begins: Any, weights: Any, least: Any, holder: Any, after: Any, first: Any, last: Any, missing: Any
 ) -> Any:
     """Whether an open basket is among those that hold the path, with enough items to come."""
@@ -169,8 +195,8 @@ def _promising(
     return found
 
 
-@kernel
-def _lowered(
+@helper
+def _lower_supports(
     begins: Any, held: Any, weights: Any, least: Any, holder: Any, after: Any, first: Any, last: Any,
     count: Any, touched: Any,
 ) -> Any:  # fmt: skip
@@ -201,8 +227,8 @@ def _lowered(
     return rarest, work
 
 
-@kernel
-def _extended(
+@helper
+def _extend_path(
     begins: Any, held: Any, weights: Any, least: Any, holder: Any, after: Any, first: Any, last: Any,
     missing: Any, room: Any, nexts: Any, starts: Any, count: Any, holders: Any, worth: Any, touched: Any,
 ) -> Any:  # fmt: skip
@@ -243,7 +269,7 @@ def _extended(
         if worth[touched[k]]:
             nexts[found] = touched[k]
             found += 1
-    nexts[:found].sort()  # what is found, and how fast, must not depend on the order of baskets
+    _sort_ranks(nexts, np.int64(0), found)  # what is found, and how fast, must not depend on the order of baskets
     starts[0] = room
     for k in range(found):
         item = nexts[k]

@@ -12,17 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import inlined, kernel
+from unveil.compilation import allocating_kernel, helper
 
-__all__ = ["SLOTS", "compared", "dealt", "gathered", "listed", "matched", "paired"]
+__all__ = [
+    "SLOTS",
+    "assign_cells",
+    "count_by_comparison",
+    "count_by_table",
+    "deal_values",
+    "gather_values",
+    "list_values",
+]
 
 SLOTS = 16  # a table has at most as many for each profile in it, and at least half: most look-ups find an empty one
 _BLOCK = 512
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
 
 
-@inlined
-def _table(entries: Any) -> Any:
+@helper
+def _table_room(entries: Any) -> Any:
     """The number of slots of a table, a power of 2, and how far 64 bits are to be shifted to number them."""
     room, shift = 2, np.uint64(63)
     while 2 * room < SLOTS * entries:
@@ -30,8 +38,8 @@ def _table(entries: Any) -> Any:
     return room, shift
 
 
-@inlined
-def _begin(bits: Any, row: Any, under: Any, shift: Any) -> Any:
+@helper
+def _first_slot(bits: Any, row: Any, under: Any, shift: Any) -> Any:
     """The slot to begin with for a profile of which only the bits ``under`` count."""
     mixed = np.uint64(0)
     for w in range(len(under)):
@@ -39,8 +47,8 @@ def _begin(bits: Any, row: Any, under: Any, shift: Any) -> Any:
     return np.int64(mixed >> shift)
 
 
-@inlined
-def _same(bits: Any, row: Any, other: Any, under: Any) -> Any:
+@helper
+def _profiles_agree(bits: Any, row: Any, other: Any, under: Any) -> Any:
     """Whether two profiles agree in the bits ``under``."""
     same = True
     for w in range(len(under)):
@@ -48,18 +56,18 @@ def _same(bits: Any, row: Any, other: Any, under: Any) -> Any:
     return same
 
 
-@inlined
-def _found(bits: Any, row: Any, under: Any, slots: Any, room: Any, shift: Any) -> Any:
+@helper
+def _find_slot(bits: Any, row: Any, under: Any, slots: Any, room: Any, shift: Any) -> Any:
     """The slot that holds a profile's kind, or the empty one where it belongs. Measured: the same in other words is
     compiled to code that is half as fast."""
-    at = _begin(bits, row, under, shift)
-    while slots[at] >= 0 and not _same(bits, row, slots[at], under):
+    at = _first_slot(bits, row, under, shift)
+    while slots[at] >= 0 and not _profiles_agree(bits, row, slots[at], under):
         at = (at + 1) & (room - 1)
     return at
 
 
-@inlined
-def _differ(bits: Any, known: Any, row: Any, first: Any, last: Any, differ: Any) -> None:
+@helper
+def _differing_bits(bits: Any, known: Any, row: Any, first: Any, last: Any, differ: Any) -> None:
     """In which bits ``row`` differs from each of ``first … last``; loops so simple that several run at once."""
     for w in range(len(bits)):
         own, own_known = bits[w, row], known[w, row]
@@ -75,8 +83,8 @@ def _differ(bits: Any, known: Any, row: Any, first: Any, last: Any, differ: Any)
 # ---- how many people -------------------------------------------------------------------------------------------------
 
 
-@kernel
-def paired(
+@allocating_kernel
+def count_by_table(
     p: Any, q: Any, patterns: Any, work: Any, starts: Any, bits: Any, known: Any, members: Any, slots: Any, size: Any
 ) -> Any:
     """Add to ``size`` the people of another pattern that profiles may be, for all pairs p < q of the first
@@ -91,7 +99,7 @@ def paired(
     done = 0
     while q < patterns:
         first, last = starts[q], starts[q + 1]
-        room, shift = _table(last - first)
+        room, shift = _table_room(last - first)
         while p < q:
             if done >= work:
                 return p, q
@@ -100,14 +108,14 @@ def paired(
                 under[w] = known[w, starts[p]] & known[w, first]
             slots[:room] = -1
             for row in range(first, last):
-                at = _found(bits, row, under, slots, room, shift)
+                at = _find_slot(bits, row, under, slots, room, shift)
                 if slots[at] < 0:
                     slots[at] = row
                     here[row - first] = there[row - first] = 0
                 kind[row - first] = slots[at] - first
                 here[slots[at] - first] += members[row]
             for row in range(starts[p], starts[p + 1]):
-                at = _found(bits, row, under, slots, room, shift)
+                at = _find_slot(bits, row, under, slots, room, shift)
                 if slots[at] >= 0:
                     size[row] += here[slots[at] - first]
                     there[slots[at] - first] += members[row]
@@ -119,8 +127,8 @@ def paired(
     return p, q
 
 
-@kernel
-def compared(row: Any, work: Any, before: Any, bits: Any, known: Any, members: Any, size: Any) -> Any:
+@allocating_kernel
+def count_by_comparison(row: Any, work: Any, before: Any, bits: Any, known: Any, members: Any, size: Any) -> Any:
     """Add the same to ``size`` for the profiles from ``row`` on: each is compared with all those of patterns before its
     own, which are the first ``before[row]``. Returns the profile to go on with."""
     differ = np.empty(_BLOCK, np.int64)
@@ -129,7 +137,7 @@ def compared(row: Any, work: Any, before: Any, bits: Any, known: Any, members: A
         own, found = members[row], 0
         for first in range(0, before[row], _BLOCK):
             last = min(first + _BLOCK, before[row])
-            _differ(bits, known, row, first, last, differ)
+            _differing_bits(bits, known, row, first, last, differ)
             people, sizes = members[first:last], size[first:last]
             for i in range(last - first):
                 found += people[i] if differ[i] == 0 else 0
@@ -143,8 +151,8 @@ def compared(row: Any, work: Any, before: Any, bits: Any, known: Any, members: A
 # ---- and which values they have --------------------------------------------------------------------------------------
 
 
-@kernel
-def matched(
+@allocating_kernel
+def assign_cells(
     first: Any, last: Any, unders: Any, ends: Any, turn: Any, starts: Any, bits: Any, slots: Any, cell: Any, hit: Any
 ) -> Any:
     """Put everyone that the profiles ``first … last`` of one pattern may be into cells, so that who is in a cell may
@@ -154,21 +162,21 @@ def matched(
     ``cell`` is that of every profile, −1 where it is nobody's; ``hit[i, d]`` the cell that profile i of these may be.
     Returns how many cells there are.
     """
-    room, shift = _table(last - first)
+    room, shift = _table_room(last - first)
     kind, named = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
     made = k = 0
     for d in range(len(unders)):
         under = unders[d]
         slots[:room] = -1
         for row in range(first, last):
-            at = _found(bits, row, under, slots, room, shift)
+            at = _find_slot(bits, row, under, slots, room, shift)
             if slots[at] < 0:
                 slots[at] = row
                 named[row - first] = -1
             kind[row - first] = slots[at] - first
         while k < ends[d]:
             for row in range(starts[turn[k]], starts[turn[k] + 1]):
-                at = _found(bits, row, under, slots, room, shift)
+                at = _find_slot(bits, row, under, slots, room, shift)
                 cell[row] = -1
                 if slots[at] >= 0:
                     one = slots[at] - first
@@ -182,8 +190,8 @@ def matched(
     return made
 
 
-@kernel
-def dealt(
+@allocating_kernel
+def deal_values(
     cells: Any, cell: Any, owner: Any, value: Any, count: Any, begins: Any, ends: Any, held: Any, many: Any
 ) -> None:
     """Deal pairs of profile and value, in the order of values, to the cells, so that a cell has each value once: cell c
@@ -206,8 +214,8 @@ def dealt(
             ends[c] += 1
 
 
-@kernel
-def gathered(
+@allocating_kernel
+def gather_values(
     i: Any, last: Any, work: Any, hit: Any, begins: Any, ends: Any, held: Any, many: Any, total: Any, seen: Any,
     value: Any, count: Any, filled: Any,
 ) -> Any:  # fmt: skip
@@ -241,8 +249,8 @@ def gathered(
     return i, made
 
 
-@kernel
-def listed(
+@allocating_kernel
+def list_values(
     row: Any, work: Any, bits: Any, known: Any, order: Any, begins: Any, held: Any, many: Any, total: Any, seen: Any,
     value: Any, count: Any, filled: Any,
 ) -> Any:  # fmt: skip
@@ -254,7 +262,7 @@ def listed(
         before = made
         for first in range(0, len(order), _BLOCK):
             last = min(first + _BLOCK, len(order))
-            _differ(bits, known, row, first, last, differ)
+            _differing_bits(bits, known, row, first, last, differ)
             for i in range(last - first):
                 if differ[i] == 0:
                     one = order[first + i]

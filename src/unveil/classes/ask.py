@@ -1,282 +1,176 @@
 """The question ``classes``: how many look alike?
 
-For every set of quasi-identifiers in the policy: the smallest class (k), the share of people who are alone in theirs,
-the share in classes smaller than the policy's k, and the average probability of being re-identified. Where the set was
-only guessed, the same is measured for an attacker who knows all other columns too: no attacker with less can do better.
+Whatever an attacker knows divides the people into classes of those who look the same. The findings say, for every set
+of quasi-identifiers in the policy:
+
+- how large the classes are: k, unique people, the risk of re-identification (:mod:`unveil.classes.ask_sizes`);
+- what a class gives away although nobody in it is found: ℓ, t and their kin (:mod:`unveil.classes.ask_values`);
+- how many people in the population match a row, if something is known about it (:mod:`unveil.classes.ask_population`).
+
+And for the table as a whole: how many columns an attacker must know (:mod:`unveil.classes.ask_known_columns`), and what
+several releases give away together (:mod:`unveil.classes.ask_releases`). For baskets: how many contain the few items
+that an attacker knows (:mod:`unveil.classes.ask_known_items`).
+
+Where the quasi-identifiers were only guessed, class sizes are also measured for an attacker who knows all other
+columns: nobody who knows less does better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
-from unveil.classes.ask_items import item_findings
-from unveil.classes.ask_known import LOOKED_AT, known_findings
+from unveil.classes.ask_known_columns import known_columns_finding
+from unveil.classes.ask_known_items import item_findings
 from unveil.classes.ask_population import check_population, population_findings
 from unveil.classes.ask_releases import check_releases, release_findings
-from unveil.classes.ask_values import Known, value_findings
-from unveil.classes.attacker import Attacker
-from unveil.classes.missing import Missing
-from unveil.classes.sizes import by_value, class_sizes, smallest_classes, values_of
-from unveil.crowds import Crowds
-from unveil.finding import Exposed, Finding
+from unveil.classes.ask_sizes import size_findings
+from unveil.classes.ask_values import Target, value_findings
+from unveil.classes.attacker import Attacker, attackers, bounding_attackers
+from unveil.classes.risks import (
+    DIS_SUDA,
+    INTERSECTION,
+    K_MAP,
+    KNOWN_COLUMNS,
+    KNOWN_ITEMS,
+    POPULATION_UNIQUES,
+    PRESENCE,
+    RISKS,
+    SIZE_RISKS,
+    VALUE_RISKS,
+)
+from unveil.classes.settings import ClassesSettings
+from unveil.classes.table_classes import classes_with_values, count_class_sizes
+from unveil.finding import Finding
+from unveil.holding import PEOPLE, Holding
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import counted, listed, number, percent, shown
+from unveil.wording import count_text, list_text
 
 __all__ = ["QUESTION"]
 
-_SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
-_EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
-_BLAMED = 16  # columns at most among which those are sought that make a row unique
+POPULATION = Holding(
+    "population",
+    "table",
+    "The population that the people of the release belong to, in a table with the same quasi-identifiers.",
+    beside=("table",),
+)
+EARLIER = Holding(
+    "earlier",
+    "table",
+    "Another release of the same people, with the same columns.",
+    beside=("table",),
+    several=True,
+)
+
+_ABOUT_POPULATION = (POPULATION_UNIQUES, K_MAP, PRESENCE)
+_MATCHES = {risk.id for risk in (*SIZE_RISKS, KNOWN_COLUMNS, DIS_SUDA, *_ABOUT_POPULATION)}
+_DIVERSITY = {risk.id for risk in VALUE_RISKS}
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The findings of this question, set by set."""
+    """The findings of this question."""
     if isinstance(case.release, Transactions):
-        yield from item_findings(case.release, policy, run)
+        if run.asks(KNOWN_ITEMS):
+            yield from item_findings(case.release, policy, run)
         return
-    table, missing = case.release, Missing.of(policy)
+    table = case.release
     assert isinstance(table, Table)
-    for knowledge in _attackers(table, policy):
-        after = tuple(c for c in policy.sensitive if c not in knowledge.columns)
-        if knowledge.bound or (not after and missing.plain):
-            crowds = class_sizes(table, knowledge.columns, policy.subject, run)
-            yield from _findings(table, knowledge, crowds, policy, run)
-        else:
-            found = by_value(table, knowledge.columns, after, policy.subject, missing, run)
-            beside = "" if missing.plain else _as_values(table, knowledge, found.crowds.total, policy, run)
-            yield from _findings(table, knowledge, found.crowds, policy, run, beside)
-            for place, values in enumerate(found.values):
-                yield from value_findings(values, _after(knowledge, values.column, place, case, policy), policy)
-    known = known_findings(table, policy, run)
-    if known is not None:
-        yield known
-    yield from release_findings(case, policy, run)
-    yield from population_findings(case, [a for a in _attackers(table, policy) if not a.bound], policy, run)
+    if run.asks(*SIZE_RISKS, *VALUE_RISKS):
+        for attacker in (*attackers(policy), *bounding_attackers(table, policy)):
+            yield from _class_findings(case, table, attacker, policy, run)
+    if run.asks(KNOWN_COLUMNS, DIS_SUDA):
+        yield from known_columns_finding(table, policy, run)
+    if run.asks(INTERSECTION):
+        yield from release_findings(case, policy, run)
+    if run.asks(*_ABOUT_POPULATION):
+        yield from population_findings(case, attackers(policy), policy, run)
+
+
+def _class_findings(case: Case, table: Table, attacker: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
+    """What the classes that one attacker sees are like, and what they give away."""
+    sensitive = tuple(c for c in policy.sensitive if c not in attacker.columns) if run.asks(*VALUE_RISKS) else ()
+    if attacker.bound or (not sensitive and attacker.missing.is_own_value):
+        crowds = count_class_sizes(table, attacker.columns, policy.subject, run)
+        yield from size_findings(table, attacker, crowds, policy, run)
+        return
+    found = classes_with_values(table, attacker.columns, sensitive, policy.subject, attacker.missing, run)
+    yield from size_findings(table, attacker, found.class_sizes, policy, run)
+    for values in found.values:
+        target = Target(
+            column=values.column,
+            attacker=attacker,
+            people=_people_with_a_value(values.classes.people, found.class_sizes.total, policy),
+            other_columns=tuple(c for c in sensitive if c != values.column),
+            hierarchy=case.hierarchies.get(values.column),
+            ruled_out=policy.room(ClassesSettings).ruled_out.get(values.column, ()),
+        )
+        yield from value_findings(values, target, policy, run)
+
+
+def _people_with_a_value(measured: int, total: int, policy: Policy) -> str:
+    """Whom findings about sensitive values speak of. A person with several rows can have several values, each of which
+    counts once; rows without a value do not count."""
+    if policy.subject is not None:
+        return "people's values"
+    return "the rows" if measured == total else "the rows with a value"
 
 
 def check(case: Case, policy: Policy) -> None:
-    """Releases that are laid on top of each other, and a population, must have the columns for it."""
+    """Other releases and a population must have the columns that they are compared by."""
     check_releases(case, policy)
     check_population(case, policy)
 
 
-def _after(knows: Attacker, column: str, place: int, case: Case, policy: Policy) -> Known:
-    """An attacker who is after a sensitive column."""
-    return Known(
-        attacker=_attacker(knows, policy),
-        ending=f"{knows.ending}.{place + 1}" if place else knows.ending,
-        heading=knows.heading,
-        sensitive=shown(column),
-        missing=Missing.of(policy).said(sensitive=True),
-        who="people" if policy.subject else "rows",
-        decides=column not in policy.guessed,
-        hierarchy=case.hierarchies.get(column),
-        ruled_out=policy.ruled_out.get(column, ()),
-    )
+def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """Rows that were left out: nothing is known about the people in them."""
+    if not isinstance(case.release, Table) or policy.missing_as != "excluded" or policy.subject is not None:
+        return
+    sizes = {risk.id for risk in SIZE_RISKS}
+    rows = case.release.rows
+    left_out = rows - min((f.subjects for f in findings if f.id in sizes), default=rows)
+    if left_out:
+        lack = "lacks a quasi-identifier and was" if left_out == 1 else "lack a quasi-identifier and were"
+        yield f"{left_out:,} of {count_text(rows, 'row')} {lack} left out."
 
 
-def _attackers(table: Table, policy: Policy) -> list[Attacker]:
-    several = len(policy.quasi) > 1
-    sets = [
-        Attacker(group, f".{i}" if i > 1 else "", f" by {listed(group, 3)}" if several else "")
-        for i, group in enumerate(policy.quasi, 1)
-    ]
-    if not policy.quasi or set(policy.guessed) - set(policy.identifier):
-        others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
-        if others and others not in policy.quasi:
-            sets.append(Attacker(others, ".all", " with all other columns known", bound=True))
-    return sets
-
-
-def _as_values(table: Table, knows: Attacker, counted_ones: int, policy: Policy, run: Run) -> str:
-    """What was left out, and what the reading of missing values that never understates the risk would have said."""
-    crowds = class_sizes(table, knows.columns, policy.subject, run)
-    one, who = ("person", "people") if policy.subject else ("row", "rows")
-    left = crowds.total - counted_ones
-    gone = f" {left:,} of {counted(crowds.total, one, who)} lack a value and were left out." if left else ""
-    return (
-        f"{gone} With missing values as values of their own, the smallest class would have {number(crowds.smallest)}, "
-        f"and {percent(crowds.below(2) / crowds.total)} of the {who} would be unique."
-    )
-
-
-def _findings(
-    table: Table, knows: Attacker, crowds: Crowds, policy: Policy, run: Run, beside: str = ""
-) -> Iterator[Finding]:
-    k = policy.wanted("classes.k")
-    people = crowds.total
-    who = "people" if policy.subject else "rows"
-    one = "person" if policy.subject else "row"
-    alone, at_risk, found = crowds.below(2) / people, crowds.below(k) / people, crowds.found / people
-    same = "the same values in all these columns" if knows.bound else f"the same {listed(knows.columns)}"
-    if policy.missing_as == "wildcard" and not knows.bound:
-        same = f"{listed(knows.columns)} that may be the same"
-
-    def finding(name: str, title: str, value: float, unit: str, harmed: float, sentence: str, **more: Any) -> Finding:
-        higher = name == "classes.k"
-        tolerance = policy.tolerated(name)
-        bound = (value, float(people)) if higher else (0.0, value)
-        return Finding(
-            id=name + knows.ending,
-            question="classes",
-            title=title + knows.heading,
-            value=value,
-            unit=unit,
-            method="bound" if knows.bound else "exact",
-            interval=bound if knows.bound else None,
-            subjects=people,
-            share=(0.0, harmed) if knows.bound else (harmed, harmed),
-            tolerance=tolerance,
-            direction="higher" if higher else "lower",
-            decides=tolerance is not None and not knows.bound,
-            attacker=_attacker(knows, policy),
-            missing=Missing().said() if knows.bound else Missing.of(policy).said(),
-            sentence=sentence,
-            **more,
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
+    """What makes classes larger or more diverse; no protection does that by itself yet."""
+    columns = list_text(policy.quasi_columns) if policy.quasi_columns else "the quasi-identifiers"
+    if matches := [name for name in in_the_way if name in _MATCHES]:
+        yield (
+            f"no protection aims at {list_text(matches)}: release coarser values of {columns}, or fewer of these "
+            "columns, so that more people look alike"
         )
-
-    yield finding(
-        "classes.k",
-        "Smallest class (k)",
-        crowds.smallest,
-        who,
-        at_risk,
-        (
-            f"Every class of {who} with {same} has at least {counted(crowds.smallest, one, who)}."
-            if crowds.smallest >= k
-            else f"{crowds.below(k):,} of {counted(people, one, who)} ({percent(at_risk)}) stand in classes of fewer "
-            f"than {number(k)} with {same}; the smallest class has {counted(crowds.smallest, one, who)}."
+    if diversity := [name for name in in_the_way if name in _DIVERSITY]:
+        yield (
+            f"no protection aims at {list_text(diversity)}: release coarser values of {columns}, so that classes "
+            f"contain more different values of {list_text(policy.sensitive)}, or leave such a column out"
         )
-        + beside,
-        curves=(crowds.sizes_curve(who, f"{who.capitalize()} by class size", k),),
-        exposed=_exposed(table, knows, k, policy, run),
-        source=_SWEENEY,
-    )
-    yield finding(
-        "classes.uniques",
-        f"Unique {who}",
-        alone,
-        "share",
-        alone,
-        f"{crowds.below(2):,} of {counted(people, one, who)} ({percent(alone)}) can be singled out: nobody else has "
-        f"{same}."
-        if alone
-        else f"Nobody can be singled out: somebody else has {same}.",
-        source=_EL_EMAM,
-    )
-    yield finding(
-        "classes.at_risk",
-        f"{who.capitalize()} in classes smaller than {number(k)}",
-        at_risk,
-        "share",
-        at_risk,
-        f"{crowds.below(k):,} of {counted(people, one, who)} ({percent(at_risk)}) have fewer than {number(k)} to hide "
-        "among.",
-        curves=(crowds.below_curve(who, f"{who.capitalize()} in classes smaller than k", k),),
-        source=_EL_EMAM,
-    )
-    yield finding(
-        "classes.reidentification",
-        "Average re-identification risk",
-        found,
-        "share",
-        found,
-        f"Picking at random among the {who} that match is right with probability {percent(found)} on average.",
-        baseline=1 / people,
-        curves=(crowds.risk_curve(who, f"{who.capitalize()} by the probability to be found", k),),
-        source=_EL_EMAM,
-    )
-
-
-def _attacker(knows: Attacker, policy: Policy) -> str:
-    rows = "all of the person's rows" if policy.subject else "the person's row"
-    if knows.bound:
-        return f"Knows every column of {rows} but the direct identifiers. Nobody who knows fewer columns does better."
-    guess = " (a guess: nobody said what an attacker knows)" if set(knows.columns) & set(policy.guessed) else ""
-    where = f" in {rows}" if policy.subject else ""
-    return f"Knows that the person is in the data, and their {listed(knows.columns)}{where}{guess}."
-
-
-def _exposed(table: Table, knows: Attacker, k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
-    if not run.exposed:
-        return ()
-    missing = Missing() if knows.bound else Missing.of(policy)
-    small = smallest_classes(table, knows.columns, k, run.exposed, policy.subject, missing, run)
-    if not small:
-        return ()
-    shown_columns = [c for c in table.columns if c in policy.roles and c not in policy.insensitive]
-    rows = (
-        values_of(table, [s.row for s in small], shown_columns, run).to_pylist() if run.reveal else [None] * len(small)
-    )
-    one, who = ("person", "people") if policy.subject else ("row", "rows")
-    alone = [s.row for s in small if s.size == 1] if missing.plain and not policy.subject else []
-    blamed = _blamed(table, knows.columns, alone, run)
-
-    def because(row: int, size: int) -> str:
-        if size > 1:
-            return f"one of {size} {who} with these values" if missing.plain else f"one of {size} {who} who fit"
-        return f"unique because of {blamed[row]}" if row in blamed else f"the only {one} with these values"
-
-    return tuple(
-        Exposed(
-            subject=f"row {s.row:,}",
-            risk=1 / s.size,
-            because=because(s.row, s.size),
-            learns=tuple(c for c in policy.sensitive if c not in knows.columns),
-            values={shown(c): shown(v) for c, v in values.items()} if values is not None else None,
+    if INTERSECTION.id in in_the_way:
+        yield (
+            f"no protection aims at {INTERSECTION.id}: leave out the people who are in another release already, or "
+            "divide them into the same classes as there"
         )
-        for s, values in zip(small, rows, strict=True)
-    )
-
-
-def _blamed(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -> dict[int, str]:
-    """The smallest sets of columns that make rows unique, where there are not too many rows and columns to look."""
-    import pyarrow.compute as pc
-
-    from unveil.classes.tally import tally
-    from unveil.classes.uniques import why_unique
-
-    if not rows or not 1 < len(columns) <= _BLAMED or table.rows > LOOKED_AT:
-        return {}
-    found = tally(table, columns, run=run)
-    values = values_of(table, rows, columns, run)
-    own = [pc.index_in(values[c].combine_chunks(), found.columns[c].values).fill_null(-1).to_pylist() for c in columns]
-    blamed = {}
-    for row, codes in zip(rows, zip(*own, strict=True), strict=True):
-        run.check()
-        chosen = why_unique(found.codes(columns), found.counts, codes)
-        if chosen is not None:
-            blamed[row] = listed(columns[c] for c in chosen)
-    return blamed
+    if KNOWN_ITEMS.id in in_the_way:
+        yield (
+            f"no protection aims at {KNOWN_ITEMS.id}: leave out rare items, or replace them with the kind of item that "
+            "they are, so that more baskets look alike"
+        )
 
 
 QUESTION = Question(
     name="classes",
     title="How many look alike?",
     kinds=("table", "transactions"),
-    findings=(
-        "classes.k",
-        "classes.uniques",
-        "classes.at_risk",
-        "classes.reidentification",
-        "classes.l_distinct",
-        "classes.l_entropy",
-        "classes.t",
-        "classes.homogeneity",
-        "classes.known_columns",
-        "classes.intersection",
-        "classes.population_uniques",
-        "classes.k_map",
-        "classes.presence",
-        "classes.known_items",
-    ),
-    sampled=("classes.population_uniques",),
+    risks=RISKS,
     ask=ask,
+    settings=ClassesSettings,
+    holds=(POPULATION, EARLIER, PEOPLE),
     check=check,
+    doubts=doubts,
+    hints=hints,
 )

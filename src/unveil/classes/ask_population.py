@@ -1,175 +1,275 @@
-"""The findings about the population that a release is part of: the journalist, who does not know who is in it."""
+"""The findings about the population that a release is part of: the attacker does not know who is in the release."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.classes.attacker import Attacker
+from unveil.classes.risks import K_MAP, POPULATION_UNIQUES, PRESENCE, K
+from unveil.classes.settings import ClassesSettings
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import counted, listed, number, percent, shown
+from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.classes.estimates import Estimate
-    from unveil.classes.population import InPopulation
+    from unveil.classes.known_population import PopulationMatches
+    from unveil.classes.population_estimates import ClassSample, PopulationBounds, PopulationEstimate
 
 __all__ = ["check_population", "population_findings"]
 
 _SWEENEY = "L. Sweeney, Computational disclosure control: a primer on data privacy protection, 2001 (k-map)"
 _NERGIZ = "M. Nergiz, M. Atzori, C. Clifton, Hiding the presence of individuals from shared databases, SIGMOD 2007"
-_SKINNER = (
-    "C. J. Skinner, M. J. Elliot, A measure of disclosure risk for microdata, JRSS B 64(4), 2002; N. Hoshino, "
-    "JOS 17(4), 2001 (Pitman); L. V. Zayatz, US Bureau of the Census, 1991; G. Chen, S. Keller-McNulty, JOS 14(1), "
-    "1998 (SNB); F. K. Dankar and others, BMC Medical Informatics and Decision Making 12:66, 2012"
+_SKINNER = "C. J. Skinner, M. J. Elliot, A measure of disclosure risk for microdata, JRSS B 64(4), 2002"
+_ESTIMATES = (
+    f"{_SKINNER}; N. Hoshino, JOS 17(4), 2001 (Pitman); L. V. Zayatz, US Bureau of the Census, 1991; G. Chen, "
+    "S. Keller-McNulty, JOS 14(1), 1998 (SNB); F. K. Dankar and others, BMC Medical Informatics and Decision Making "
+    "12:66, 2012"
 )
-_FITS = "A missing value fits anything, in the release as in the population."
+_FITS_ANYTHING = "A missing value fits anything, in the release as in the population."
+_OWN_VALUE = "A missing value is a value of its own."
 
 
 def check_population(case: Case, policy: Policy) -> None:
-    """A population must be a table with the quasi-identifiers of some set; every row of the release is a person."""
-    held = case.holds.get("population")
-    if held is None and policy.population is None:
+    """A population must be a table with the quasi-identifiers of some set, and every row of the release is a person."""
+    held, chosen = next(iter(case.held_releases("population")), None), policy.room(ClassesSettings)
+    if held is None and chosen.population_size is None and chosen.sampling_fraction is None:
         return
     if policy.subject is not None:
-        raise UnveilError("a population is held against tables with one row per person; leave out subject, or it")
+        raise UnveilError("a population needs a table with one row per person; leave out subject, or the population")
     if held is not None:
         if not isinstance(held, Table):
-            raise UnveilError(f"{shown(held.name)}: was read as {held.kind}; a population is a table of people")
+            raise UnveilError(f"{safe_text(held.name)}: was read as {held.kind}; a population is a table of people")
         if policy.quasi and not any(set(group) <= set(held.columns) for group in policy.quasi):
             lacking = [c for c in policy.quasi[0] if c not in held.columns]
-            raise UnveilError(f"{shown(held.name)}: there is no column {listed(lacking)}; check the header")
+            raise UnveilError(f"{safe_text(held.name)}: there is no column {list_text(lacking)}; check the header")
+        return
     rows = case.release.rows if isinstance(case.release, Table) else 0
-    if held is None and policy.population is not None and 1 < policy.population < rows:
-        raise UnveilError(f"a population of {number(policy.population)} cannot have a sample of {counted(rows, 'row')}")
+    if chosen.population_size is not None and chosen.population_size < rows:
+        people = count_text(chosen.population_size, "person", "people")
+        raise UnveilError(f"a population of {people} cannot have a sample of {count_text(rows, 'row')}")
 
 
 def population_findings(case: Case, attackers: Sequence[Attacker], policy: Policy, run: Run) -> Iterator[Finding]:
-    """What is known of the population, for every set of quasi-identifiers that is known of it."""
-    table, held = case.release, case.holds.get("population")
+    """How many people in the population match a row, for every set of quasi-identifiers that is known about them."""
+    table, held = case.release, next(iter(case.held_releases("population")), None)
     assert isinstance(table, Table)
+    chosen = policy.room(ClassesSettings)
     if isinstance(held, Table):
         there = [a for a in attackers if set(a.columns) <= set(held.columns)]
         if not there:
-            raise UnveilError(f"{shown(held.name)} has the columns of none of the sets of quasi-identifiers")
-        lacking = [listed(a.columns, 3) for a in attackers if a not in there]
-        aside = f" Not held against the population, which lacks a column: {'; '.join(lacking)}." if lacking else ""
+            raise UnveilError(f"{safe_text(held.name)} has the columns of none of the sets of quasi-identifiers")
+        lacking = "; ".join(list_text(a.columns, 3) for a in attackers if a not in there)
+        aside = f" Not compared with the population, which lacks a column: {lacking}." if lacking else ""
         for attacker in there:
-            yield from _counted(case, table, held, attacker, policy, run, aside)
-    elif policy.population is not None:
+            yield from _counted_findings(case, table, held, attacker, policy, run, aside)
+    elif chosen.population_size is not None or chosen.sampling_fraction is not None:
         for attacker in attackers:
-            yield _estimated(table, policy.population, attacker, policy, run)
+            yield _bounded_uniques(table, attacker, policy, run)
 
 
-def _counted(
-    case: Case, table: Table, held: Table, knows: Attacker, policy: Policy, run: Run, aside: str
+# ---- a population in a file ------------------------------------------------------------------------------------------
+
+
+def _counted_findings(
+    case: Case, table: Table, held: Table, attacker: Attacker, policy: Policy, run: Run, aside: str
 ) -> Iterator[Finding]:
-    from unveil.classes.population import fitting_people
-    from unveil.release.meaning import reading
+    from unveil.classes.known_population import match_population
+    from unveil.release.label_matching import label_matchers
 
-    people, released = (list(t.codes(knows.columns, policy.missing, run).values()) for t in (held, table))
-    known = fitting_people(people, released, reading(knows.columns, case.hierarchies), run)
-    make = _maker(knows, policy, known.crowds.total, held.name, known.population)
-    lacking = ""
-    if known.lacking:
-        lacking = (
-            f" {counted(known.lacking, 'row fits', 'rows fit')} fewer people than there are such rows: the file lacks "
-            "some, and such rows are taken to be as rare as in the release."
-        )
-    yield from _by_count(known, make, policy, lacking + aside)
-
-
-def _by_count(known: InPopulation, make: Any, policy: Policy, lacking: str) -> Iterator[Finding]:
-    rows, k = known.crowds.total, policy.tolerated("classes.k_map") or policy.wanted("classes.k")
-    alone, below = known.uniques / rows, known.crowds.below(k) / rows
-    yield make(
-        "classes.population_uniques",
-        "Rows that fit one person of the population only",
-        alone,
-        f"{known.uniques:,} of {counted(rows, 'row')} ({percent(alone)}) fit one person of {known.population:,} only. "
-        f"Alone in the release are {known.sample_uniques:,}; {percent(known.share)} of them fit one person only."
-        f"{lacking}",
-        share=(alone, alone),
-        source=_SKINNER.split(";")[0],
+    columns = attacker.columns
+    people, released = (list(t.codes(columns, policy.missing, run).values()) for t in (held, table))
+    found = match_population(people, released, label_matchers(columns, case.hierarchies), run)
+    size = count_text(found.population, "person", "people")
+    text = (
+        f"Holds {safe_text(held.name)} with {size} and their {list_text(columns)}, but does not know who is in the "
+        "release."
     )
-    yield make(
-        "classes.k_map",
-        "Fewest people of the population that a row fits (k-map)",
-        float(known.k_map),
-        f"Whoever takes a row and looks for its person among all {known.population:,} is right with a probability of "
-        f"{percent(known.highest)} at most, {percent(known.average)} on average; {percent(below)} of the rows fit "
-        f"fewer than {number(k)} people.{lacking}",
+    counted_people = _Counted(found, attacker, text, _lacking_sentence(found) + aside)
+    yield _uniques(counted_people, policy)
+    yield _k_map(counted_people, policy)
+    yield _presence(counted_people, policy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """The people who match each row, and the attacker who counts them; ``aside`` is what could not be counted."""
+
+    found: PopulationMatches
+    attacker: Attacker
+    text: str
+    aside: str
+
+
+def _uniques(counted_people: _Counted, policy: Policy) -> Finding:
+    found, attacker = counted_people.found, counted_people.attacker
+    rows, people = found.class_sizes.total, count_text(found.population, "person", "people")
+    alone = found.uniques / rows
+    if found.uniques:
+        match = "matches" if found.uniques == 1 else "match"
+        sentence = (
+            f"{found.uniques:,} of {count_text(rows, 'row')} ({percent_text(alone)}) {match} only one person in a "
+            f"population of {people}. {count_text(found.sample_uniques, 'row is', 'rows are')} unique in the release; "
+            f"{percent_text(found.share)} of these match only one person."
+        )
+    else:
+        unique = count_text(found.sample_uniques, "row is", "rows are") if found.sample_uniques else "No row is"
+        sentence = f"No row matches only one person in a population of {people}. {unique} unique in the release."
+    return POPULATION_UNIQUES.finding(
+        policy,
+        title=POPULATION_UNIQUES.title + attacker.title_suffix,
+        value=alone,
+        known=attacker.columns,
+        subjects=rows,
+        share=alone,
+        attacker=counted_people.text,
+        missing=_FITS_ANYTHING,
+        sentence=sentence + counted_people.aside,
+        source=_SKINNER,
+    )
+
+
+def _k_map(counted_people: _Counted, policy: Policy) -> Finding:
+    found, attacker = counted_people.found, counted_people.attacker
+    rows, k = found.class_sizes.total, policy.tolerance_for(K_MAP) or policy.threshold(K)
+    below = found.class_sizes.count_below(k) / rows
+    few = f"{capitalise_text(percent_text(below))} of the rows match" if below else "No row matches"
+    title = "Rows by the probability of being found in the population"
+    return K_MAP.finding(
+        policy,
+        title=K_MAP.title + attacker.title_suffix,
+        value=float(found.k_map),
         unit="people",
-        direction="higher",
-        share=(below, below),
-        curves=(known.crowds.risk_curve("rows", "Rows by the probability to be found in the population", k),),
+        known=attacker.columns,
+        subjects=rows,
+        share=below,
+        attacker=counted_people.text,
+        missing=_FITS_ANYTHING,
+        sentence=f"Someone who looks for a row's person among all {found.population:,} in the population is right with "
+        f"a probability of at most {percent_text(found.highest_risk)}, and {percent_text(found.average_risk)} on "
+        f"average. {few} fewer than {count_text(int(k), 'person', 'people')}.{counted_people.aside}",
+        curves=(found.class_sizes.risk_curve("rows", title, k),),
         source=_SWEENEY,
     )
-    low, high = known.presence
-    surely = "" if known.several else " This is exact: everybody fits one class at most."
-    yield make(
-        "classes.presence",
-        "Surest presence of somebody in the release (δ)",
-        high,
-        f"Of the people of the population, some are in the release with a probability of {percent(high)}, others of "
-        f"{percent(low)}.{surely}",
-        method="estimate" if known.several else "exact",
-        baseline=min(1.0, rows / known.population),
+
+
+def _presence(counted_people: _Counted, policy: Policy) -> Finding:
+    found, attacker = counted_people.found, counted_people.attacker
+    low, high = found.presence
+    if low == high:
+        sentence = f"Everybody in the population is in the release with a probability of {percent_text(high)}."
+    else:
+        sentence = (
+            f"Somebody in the population is in the release with a probability of {percent_text(low)} to "
+            f"{percent_text(high)}, depending on the person."
+        )
+    several = " This is an estimate, because some people match several classes." if found.several else ""
+    rows = found.class_sizes.total
+    return PRESENCE.finding(
+        policy,
+        title=PRESENCE.title + attacker.title_suffix,
+        value=high,
+        method="estimate" if found.several else "exact",
+        known=attacker.columns,
+        subjects=rows,
+        attacker=counted_people.text,
+        missing=_FITS_ANYTHING,
+        baseline=min(1.0, rows / found.population),
+        sentence=sentence + several,
         source=_NERGIZ,
     )
 
 
-def _estimated(table: Table, population: float, knows: Attacker, policy: Policy, run: Run) -> Finding:
-    from unveil.classes.estimates import Sample, bounds, dankar, pitman, snb, zayatz
-    from unveil.classes.sizes import class_sizes
+def _lacking_sentence(found: PopulationMatches) -> str:
+    if not found.rows_lacking:
+        return ""
+    match = count_text(found.rows_lacking, "row matches", "rows match")
+    return (
+        f" {match} fewer people in the file than there are such rows: the file lacks some people, and these rows are "
+        "taken to be as rare as in the release."
+    )
 
-    crowds = class_sizes(table, knows.columns, None, run)
-    sized = {"fraction": float(population)} if population <= 1 else {"population": int(population)}
-    sample = Sample.from_crowds(crowds, **sized)
-    limits = bounds(sample, run.confidence)
+
+# ---- a population of which only the size is known --------------------------------------------------------------------
+
+
+def _bounded_uniques(table: Table, attacker: Attacker, policy: Policy, run: Run) -> Finding:
+    from unveil.classes.population_estimates import (
+        ClassSample,
+        dankar_estimate,
+        pitman_estimate,
+        population_bounds,
+        snb_estimate,
+        zayatz_estimate,
+    )
+    from unveil.classes.table_classes import count_class_sizes
+
+    chosen = policy.room(ClassesSettings)
+    crowds = count_class_sizes(table, attacker.columns, None, run)
+    sample = ClassSample.from_class_sizes(crowds, population=chosen.population_size, fraction=chosen.sampling_fraction)
+    limits = population_bounds(sample, run.confidence)
     low, high = (x / sample.rows for x in limits.uniques)
-    chosen = dankar(sample)
-    others = [pitman(sample), zayatz(sample), snb(sample)]
-    make = _maker(knows, policy, sample.rows, "", sample.population)
-    found: Finding = make(
-        "classes.population_uniques",
-        "Rows that are unique in the population, at most",
-        high,
-        f"{counted(sample.uniques, 'row is', 'rows are')} alone in the release. If the rows are a random sample, "
-        f"{number(round(limits.uniques[0]))} to {number(round(limits.uniques[1]))} of these are alone among all "
-        f"{sample.population:,} people too, {percent(low)} to {percent(high)} of all rows, whatever the people are "
-        f"like ({percent(run.confidence)} confidence). Somebody of the population who matches a row that is alone is "
-        f"the right one with a probability of {percent(limits.match_interval[0])} to "
-        f"{percent(limits.match_interval[1])}. {_said(chosen, others, sample.rows)}",
+    people = count_text(sample.population, "person", "people")
+    return POPULATION_UNIQUES.finding(
+        policy,
+        title=f"Rows that are unique in the population, at most{attacker.title_suffix}",
+        value=high,
         method="bound",
         interval=(low, high),
         confidence=run.confidence,
+        known=attacker.columns,
+        subjects=sample.rows,
         share=(low, high),
-        missing="A missing value is a value of its own.",
-        curves=(_by_method(others, chosen, low, high, sample.rows),),
-        source=_SKINNER,
+        attacker=f"Can look up {list_text(attacker.columns)} for all people in a population of {people}, but does not "
+        "know who is in the release.",
+        missing=_OWN_VALUE,
+        sentence=_bounds_sentence(sample, limits, run.confidence),
+        curves=(
+            _curve_by_method(
+                [pitman_estimate(sample), zayatz_estimate(sample), snb_estimate(sample)],
+                dankar_estimate(sample),
+                low,
+                high,
+                sample.rows,
+            ),
+        ),
+        source=_ESTIMATES,
     )
-    return found
 
 
-def _said(chosen: Estimate, others: list[Estimate], rows: int) -> str:
-    """The estimates, each with what it assumes."""
+def _bounds_sentence(sample: ClassSample, limits: PopulationBounds, confidence: float) -> str:
+    people = count_text(sample.population, "person", "people")
+    if not sample.uniques:
+        return f"No row is unique in the release, so that none is unique in a population of {people}."
+    rows = _range(*(number_text(round(x)) for x in limits.uniques))
+    shares = _range(*(percent_text(x / sample.rows) for x in limits.uniques))
+    match = _range(*(percent_text(x) for x in limits.match_interval))
+    return (
+        f"{count_text(sample.uniques, 'row is', 'rows are')} unique in the release. If the rows are a random sample of "
+        f"the population, {rows} of these, {shares} of all rows, are unique in it as well, whatever it looks like "
+        f"({percent_text(confidence)} confidence). Somebody in the population who matches a unique row is the right "
+        f"person with a probability of {match}."
+    )
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def _curve_by_method(
+    others: list[PopulationEstimate], chosen: PopulationEstimate, low: float, high: float, rows: int
+) -> Curve:
+    """The bounds, and between them the estimates, each with what it assumes."""
     each = "; ".join(
-        f"{e.method} {percent(e.uniques / rows)}{'' if e.converged else ' (no fit, a limit)'}, if "
-        f"{e.assumes[0].lower()}{e.assumes[1:].rstrip('.')}"
+        f"{e.method} {percent_text(e.uniques / rows)}{'' if e.converged else ' (no fit, a limit)'}, if "
+        f"{e.assumption[0].lower()}{e.assumption[1:].rstrip('.')}"
         for e in others
     )
-    return (
-        f"Estimates, as shares of all rows and without a valid interval: {each}. The rule of Dankar and others picks "
-        f"{chosen.method.removeprefix('Dankar: ')}; the average risk is then {percent(chosen.risk)}."
-    )
-
-
-def _by_method(others: list[Estimate], chosen: Estimate, low: float, high: float, rows: int) -> Curve:
     return Curve(
         title="Rows that are unique in the population, by method",
         kind="bars",
@@ -179,33 +279,7 @@ def _by_method(others: list[Estimate], chosen: Estimate, low: float, high: float
         y=(low, *(e.uniques / rows for e in others), high),
         x_scale="category",
         reading=f"The truth lies between the outer bars, at the stated confidence; an estimate beyond them is wrong. "
-        f"The rule of Dankar and others picks {chosen.method.removeprefix('Dankar: ')}, "
-        f"{percent(chosen.uniques / rows)}.",
+        f"Estimates have no valid interval: {each}. The rule of Dankar and others picks "
+        f"{chosen.method.removeprefix('Dankar: ')}, {percent_text(chosen.uniques / rows)}; the average risk is then "
+        f"{percent_text(chosen.risk)}.",
     )
-
-
-def _maker(knows: Attacker, policy: Policy, rows: int, name: str, population: int) -> Any:
-    """Makes findings with what all of them have in common."""
-    holds = f"holds {shown(name)} with {counted(population, 'person', 'people')}" if name else "could ask all of them"
-
-    def make(finding_id: str, title: str, value: float, sentence: str, **more: Any) -> Finding:
-        tolerance = policy.tolerated(finding_id)
-        facts: dict[str, Any] = {
-            "id": finding_id + knows.ending,
-            "question": "classes",
-            "title": title + knows.heading,
-            "value": value,
-            "unit": "share",
-            "method": "exact",
-            "subjects": rows,
-            "tolerance": tolerance,
-            "direction": "lower",
-            "decides": tolerance is not None and more.get("method") != "estimate",
-            "attacker": f"Knows the {listed(knows.columns)} of people of a population of {population:,}, not who of "
-            f"them is in the release, and {holds}.",
-            "missing": _FITS,
-            "sentence": sentence,
-        }
-        return Finding(**(facts | more))
-
-    return make

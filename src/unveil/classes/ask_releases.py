@@ -1,17 +1,19 @@
-"""The finding about several releases of the same people, laid on top of each other."""
+"""The finding about several releases of the same people: what they give away together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
+from unveil.classes.risks import INTERSECTION
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import counted, listed, number, percent, shown
+from unveil.wording import count_text, list_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.classes.intersection import Intersection
@@ -23,108 +25,135 @@ _GANTA = (
 )
 
 
-def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """What the release and those held beside it give away together, for every sensitive column."""
-    from unveil.classes.fitting import fitting
-    from unveil.classes.intersection import common_codes, intersect, posterior
-    from unveil.release.meaning import reading
+@dataclass(frozen=True, eq=False)
+class _Combined:
+    """What several releases say about one sensitive column.
 
-    tables = _releases(case)
+    ``known``: whether a file says whom the attacker knows; otherwise they look for the rows of the release.
+    ``unmatched``: labels that fit nothing the attacker knows. ``right``: how often a guess is right that takes into
+    account how frequent the values are.
+    """
+
+    found: Intersection
+    column: str
+    releases: int
+    known: bool
+    unmatched: int
+    right: float
+
+
+def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    """What the release and others of the same people give away together, for every sensitive column."""
+    from unveil.classes.candidate_classes import find_candidate_classes
+    from unveil.classes.intersection import common_codes, intersect_releases, posterior_values
+    from unveil.release.label_matching import label_matchers
+
+    tables, people = _list_releases(case), _known_people(case)
     if len(tables) < 2:
         return
-    on = policy.quasi[0]
-    people = case.holds.get("people")
-    known_by = people if isinstance(people, Table) else tables[0]
-    known = list(known_by.codes(on, policy.missing, run).values())
-    read = reading(on, case.hierarchies)
-    fits = [fitting(known, list(t.codes(on, (), run).values()), read, run=run) for t in tables]
-    strange = sum(sum(f.strange) for f in fits)
-    for place, column in enumerate(policy.sensitive):
+    columns = policy.quasi[0]
+    known = list((tables[0] if people is None else people).codes(columns, policy.missing, run).values())
+    read = label_matchers(columns, case.hierarchies)
+    fits = [find_candidate_classes(known, list(t.codes(columns, (), run).values()), read, run=run) for t in tables]
+    unmatched = sum(sum(f.unmatched_labels) for f in fits)
+    for column in policy.sensitive:
         values, _ = common_codes([t.codes([column], policy.missing, run)[column] for t in tables])
-        seen = [f.seen(v) for f, v in zip(fits, values, strict=True)]
-        found = intersect(seen, run)
+        seen = [f.with_values(v) for f, v in zip(fits, values, strict=True)]
+        found = intersect_releases(seen, run)
         left = found.together[-1] > 0
-        right = float(posterior(seen, run=run).chance[-1, left].mean()) if left.any() else 0.0
-        yield _finding(found, column, place, len(tables), isinstance(people, Table), strange, right, policy)
+        right = float(posterior_values(seen, run=run).chance[-1, left].mean()) if left.any() else 0.0
+        yield _intersection_finding(_Combined(found, column, len(tables), people is not None, unmatched, right), policy)
 
 
 def check_releases(case: Case, policy: Policy) -> None:
-    """The columns must be in all releases, and somebody must say which they are."""
-    tables = _releases(case)
+    """The columns must be in all releases, and the policy must say which they are."""
+    tables, people = _list_releases(case), _known_people(case)
     if len(tables) < 2:
         return
     if not policy.quasi or not policy.sensitive:
-        raise UnveilError("to lay releases on top of each other, say --on which columns, and what is --sensitive")
-    people = case.holds.get("people")
-    for table in (*tables, *([people] if isinstance(people, Table) else [])):
-        wanted = (*policy.quasi[0], *(() if table is people else policy.sensitive))
-        lacking = [c for c in wanted if c not in table.columns]
+        raise UnveilError("to combine releases, say which columns are quasi-identifiers and which are sensitive")
+    needed = [(table, (*policy.quasi[0], *policy.sensitive)) for table in tables]
+    for table, columns in [*needed, *([] if people is None else [(people, policy.quasi[0])])]:
+        lacking = [c for c in columns if c not in table.columns]
         if lacking:
-            raise UnveilError(
-                f"{shown(table.name)}: there is no column {listed(map(shown, lacking))}; check the header"
-            )
+            raise UnveilError(f"{safe_text(table.name)}: there is no column {list_text(lacking)}; check the header")
 
 
-def _releases(case: Case) -> list[Table]:
-    others = [held for name, held in case.holds.items() if name.startswith("release")]
-    return [t for t in (case.release, *others) if isinstance(t, Table)]
+def _list_releases(case: Case) -> list[Table]:
+    """The release under attack and the others of the same people."""
+    return [t for t in (case.release, *case.held_releases("earlier")) if isinstance(t, Table)]
 
 
-def _finding(
-    found: Intersection,
-    column: str,
-    place: int,
-    releases: int,
-    known: bool,
-    strange: int,
-    right: float,
-    policy: Policy,
-) -> Finding:
-    steps = found.steps
+def _known_people(case: Case) -> Table | None:
+    return next((t for t in case.held_releases("people") if isinstance(t, Table)), None)
+
+
+def _intersection_finding(combined: _Combined, policy: Policy) -> Finding:
+    steps = combined.found.steps
     last = steps[-1]
     people = max(1, last.found)
-    share, first = last.perfect / people, steps[0].perfect / max(1, steps[0].found)
-    tolerance = policy.tolerated("classes.intersection")
-    alone = max((int((row == 1).sum()) for row in found.alone), default=0) / people
-    who = "people they know" if known else "people of the first release"
-    empty = (
-        f" For {number(last.failed)} nothing is left that fits all: they are not in all releases, or were changed."
-        if last.failed
-        else ""
-    )
-    unread = f" {counted(strange, 'label')} could not be read and fit nobody." if strange else ""
-    return Finding(
-        id="classes.intersection" + (f".{place + 1}" if place else ""),
-        question="classes",
-        title=f"{shown(column)} known from {counted(releases, 'release')} together",
+    share = last.perfect_breaches / people
+    by_one_release = max((int((row == 1).sum()) for row in combined.found.alone), default=0) / people
+    columns, column = policy.quasi[0], safe_text(combined.column)
+    whom = "people they know" if combined.known else "people in this release"
+    return INTERSECTION.finding(
+        policy,
+        title=f"{column} known from {count_text(combined.releases, 'release')} together",
         value=share,
-        unit="share",
-        method="exact",
+        column=combined.column,
+        known=columns,
         subjects=last.found,
-        share=(share, share),
-        tolerance=tolerance,
-        direction="lower",
-        decides=tolerance is not None,
-        attacker=f"Knows {listed(policy.quasi[0], 12)} of the {who}, that they are in all releases, and looks which "
-        f"{shown(column)} is possible in all of them.",
+        share=share,
+        attacker=f"Knows {list_text(columns, 12)} for the {whom} and that these are in all releases; looks for the "
+        f"values of {column} that are possible in all of them.",
         missing="A missing quasi-identifier fits anything; rows without a sensitive value are left out.",
-        baseline=alone,
-        sentence=f"For {number(last.perfect)} of {counted(last.found, 'person', 'people')} ({percent(share)}) one "
-        f"value is left; for {number(last.combined)} of them no single release shows it. For {number(last.partial)} "
-        f"fewer values are left than in any one release. Guessing among what is left is right for "
-        f"{percent(last.confidence)} if all are equally likely, for {percent(right)} by how often they occur.{empty}"
-        f"{unread}",
-        curves=(
-            Curve(
-                title="Values known by how many releases are combined",
-                kind="line",
-                x_label="releases combined",
-                y_label="share of people whose value is known",
-                x=tuple(float(s.releases) for s in steps),
-                y=tuple(s.perfect / max(1, s.found) for s in steps),
-                reading=f"Each further release rules out values: from {percent(first)} with the first to "
-                f"{percent(share)} with all.",
-            ),
-        ),
+        baseline=by_one_release,
+        sentence=_sentence(combined),
+        curves=(_by_releases(combined),),
         source=_GANTA,
+    )
+
+
+def _sentence(combined: _Combined) -> str:
+    last = combined.found.steps[-1]
+    match = count_text(combined.unmatched, "label matches", "labels match")
+    unmatched = f" {match} none of the known values; a hierarchy may be missing." if combined.unmatched else ""
+    if not last.found:
+        return f"No release has a row that fits any of the people.{unmatched}"
+    one, many = ("person", "people") if combined.known else ("row", "rows")
+    perfect = percent_text(last.perfect_breaches / last.found)
+    said = [
+        f"For {last.perfect_breaches:,} of {count_text(last.found, one, many)} ({perfect}), only one value is possible."
+    ]
+    if last.combined_breaches:
+        said.append(f"For {last.combined_breaches:,} of these, no single release reveals it.")
+    if last.partial_breaches:
+        said.append(
+            f"For {last.partial_breaches:,}, several values are possible, but fewer than in any single release."
+        )
+    if last.contradictions < last.found:
+        said.append(
+            f"A guess among the possible values is right for {percent_text(last.confidence)} if all are equally "
+            f"likely, and for {percent_text(combined.right)} if frequent ones are likelier."
+        )
+    if last.contradictions:
+        said.append(
+            f"For {last.contradictions:,}, no value is possible in all releases: they are not in all of them, or were "
+            "changed."
+        )
+    return " ".join(said) + unmatched
+
+
+def _by_releases(combined: _Combined) -> Curve:
+    steps = combined.found.steps
+    shares = tuple(s.perfect_breaches / max(1, s.found) for s in steps)
+    return Curve(
+        title="Values known by how many releases are combined",
+        kind="line",
+        x_label="releases combined",
+        y_label="share of people whose value is known",
+        x=tuple(float(s.releases) for s in steps),
+        y=shares,
+        reading=f"Each further release rules out values. With the first release, {percent_text(shares[0])} are known; "
+        f"with all, {percent_text(shares[-1])}.",
     )

@@ -4,302 +4,440 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from unveil.classes.attacker import Attacker
+from unveil.classes.risks import (
+    ALPHA,
+    BETA,
+    BETA_ENHANCED,
+    DELTA_DISCLOSURE,
+    HOMOGENEITY,
+    L_DISTINCT,
+    L_ENTROPY,
+    RECURSIVE_C,
+    T,
+)
+from unveil.classes.settings import ClassesSettings
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
-from unveil.release.codes import as_text
-from unveil.wording import counted, number, percent
+from unveil.release.codes import cast_to_text
+from unveil.risk import Risk
+from unveil.run import Run
+from unveil.wording import capitalise_text, count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from unveil.classes.models import Classes
-    from unveil.classes.sizes import ValuesIn
+    from unveil.arrays import Bools, Floats, Small
+    from unveil.classes.diversity import SensitiveClasses
+    from unveil.classes.table_classes import SensitiveColumn
     from unveil.release.hierarchy import Hierarchy
 
-__all__ = ["Known", "value_findings"]
+__all__ = ["Target", "value_findings"]
 
 _MACHANAVAJJHALA = "A. Machanavajjhala and others, ℓ-diversity: privacy beyond k-anonymity, ACM TKDD 1(1), 2007"
 _LI = "N. Li, T. Li, S. Venkatasubramanian, t-closeness: privacy beyond k-anonymity and ℓ-diversity, ICDE 2007"
-_RULED_OUT = 20
-
-
-@dataclass(frozen=True)
-class Known:
-    """What an attacker knows, in words, what that adds to ids and titles, and what else there is to be known of the
-    column that they are after: its hierarchy, and the values that can be ruled out."""
-
-    attacker: str
-    ending: str
-    heading: str
-    sensitive: str
-    missing: str
-    who: str
-    decides: bool
-    hierarchy: Hierarchy | None = None
-    ruled_out: tuple[str, ...] = ()
-
-
-def value_findings(found: ValuesIn, known: Known, policy: Policy) -> Iterator[Finding]:
-    """All findings about one sensitive column."""
-    made = _Maker(found.classes, known, policy)
-    if not len(found.classes):
-        yield made.finding(
-            "classes.homogeneity",
-            f"{known.who.capitalize()} whose {known.sensitive} is known without finding them",
-            0.0,
-            f"No row has a value in {known.sensitive}: there is nothing to learn.",
-            share=(0.0, 0.0),
-        )
-        return
-    yield _distinct(found, made)
-    yield _entropy(made)
-    yield _t(found, made)
-    yield _homogeneity(found, made)
-    if found.strict is not None:
-        yield _strict(found, found.strict, known, policy)
+_WONG = (
+    "R. Wong and others, (α, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing, 2006"
+)
+_CAO = "J. Cao, P. Karras, Publishing microdata with a robust privacy guarantee, VLDB 2012 (β-likeness)"
+_BRICKELL = (
+    "J. Brickell, V. Shmatikov, The cost of privacy: destruction of data-mining utility, KDD 2008 (δ-disclosure)"
+)
+_MOST_RULED_OUT = 20  # values up to which the chart of background knowledge runs
+_NOISE = 1e-12  # what sums of floating-point numbers may be off by; it must not decide
 
 
 @dataclass(frozen=True, eq=False)
-class _Maker:
-    """Makes findings about some classes and one attacker."""
+class Target:
+    """A sensitive column, the attacker who is after it, and what else can be known about it: the other sensitive
+    columns, the hierarchy of its values, and the values that can be ruled out. ``people`` says whose values they are.
+    """
 
-    classes: Classes
-    known: Known
+    column: str
+    attacker: Attacker
+    people: str
+    other_columns: tuple[str, ...] = ()
+    hierarchy: Hierarchy | None = None
+    ruled_out: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The column's name, safe to show."""
+        return safe_text(self.column)
+
+
+def value_findings(values: SensitiveColumn, target: Target, policy: Policy, run: Run) -> Iterator[Finding]:
+    """All findings about one sensitive column."""
+    view = _View(values, values.classes, target, policy, target.column not in policy.guessed)
+    if not len(values.classes):
+        nothing = f"No row has a value in {target.name}: there is nothing to learn."
+        yield view.finding(HOMOGENEITY, _homogeneity_title(view), 0.0, nothing, _MACHANAVAJJHALA, share=0.0)
+        return
+    yield _distinct_values(view)
+    yield _alpha(view)
+    if run.asks(RECURSIVE_C):
+        yield _recursive_c(view)
+    yield _entropy_finding(view)
+    yield _distance(view)
+    yield from _relative_changes(view)
+    yield _homogeneity_finding(view)
+    if values.strict is not None:
+        yield from _with_other_columns_known(view, values.strict)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """The classes that an attacker sees, with the values of the column that they are after."""
+
+    values: SensitiveColumn
+    classes: SensitiveClasses
+    target: Target
     policy: Policy
+    may_decide: bool
+    tolerated: bool = True
 
-    def share(self, some: npt.NDArray[np.bool_]) -> float:
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    @property
+    def people(self) -> str:
+        return self.target.people
+
+    def share(self, some: Bools) -> float:
         """The share of people in some classes."""
-        seen_by = self.classes.seen_by
+        seen_by = self.classes.target_counts
         return float(seen_by[some].sum() / seen_by.sum())
 
-    def finding(self, name: str, title: str, value: float, sentence: str, **more: Any) -> Finding:
-        """A finding with what all of them have in common."""
-        tolerance = self.policy.tolerated(name)
-        higher = more.get("direction", "lower") == "higher"
-        facts: dict[str, Any] = {
-            "id": name + self.known.ending,
-            "question": "classes",
-            "title": title + self.known.heading,
-            "value": value,
-            "unit": "values" if higher else "share",
-            "method": "exact",
-            "subjects": self.classes.people,
-            "tolerance": tolerance,
-            "direction": "lower",
-            "decides": tolerance is not None and self.known.decides,
-            "attacker": self.known.attacker,
-            "missing": self.known.missing,
-            "sentence": sentence,
-        }
-        return Finding(**(facts | more))
+    def share_above(self, risk: Risk, measured: Floats) -> float | None:
+        """The share of people in classes with more than is tolerated; None if nobody said what is."""
+        limit = self.policy.tolerance_for(risk) if self.tolerated else None
+        return None if limit is None else self.share(measured > limit + _NOISE)
 
-    def few(self) -> tuple[int, float, float]:
-        """The fewest values in a class, how many are wanted, and the share of people in classes with fewer."""
-        wanted = self.policy.tolerated("classes.l_distinct") or 2
-        return int(self.classes.distinct.min()), wanted, self.share(self.classes.distinct < wanted)
+    def finding(
+        self,
+        risk: Risk,
+        title: str,
+        value: float,
+        sentence: str,
+        source: str,
+        *,
+        unit: str | None = None,
+        share: float | None = None,
+        curves: tuple[Curve, ...] = (),
+    ) -> Finding:
+        """A finding about these classes."""
+        attacker = self.target.attacker
+        return risk.finding(
+            self.policy,
+            title=title + attacker.title_suffix,
+            value=value,
+            unit=unit,
+            column=self.target.column,
+            known=attacker.columns,
+            subjects=self.classes.people,
+            share=share,
+            tolerance="policy" if self.tolerated else None,
+            may_decide=self.may_decide,
+            attacker=attacker.text,
+            missing=attacker.missing.describe(sensitive=True),
+            sentence=sentence,
+            curves=curves,
+            source=source,
+        )
 
 
-def _distinct(found: ValuesIn, made: _Maker) -> Finding:
-    classes, known = made.classes, made.known
-    least, wanted, few = made.few()
-    listed_values = f" {_listed(found, made)}" if known.ruled_out else ""
-    return made.finding(
-        "classes.l_distinct",
-        f"Fewest different values of {known.sensitive} in a class (ℓ)",
+# ---- how many values -------------------------------------------------------------------------------------------------
+
+
+def _distinct_values(view: _View, drawn: bool = True) -> Finding:
+    """Distinct ℓ."""
+    least, wanted = int(view.classes.distinct.min()), _wanted_values(view.policy)
+    few = view.share(view.classes.distinct < wanted)
+    if few:
+        sentence = (
+            f"{capitalise_text(percent_text(few))} of {view.people} are in classes with fewer than "
+            f"{number_text(wanted)} different values of {view.name}; the least diverse class has "
+            f"{count_text(least, 'value')}."
+        )
+    else:
+        sentence = f"Every class has at least {count_text(least, 'different value')} of {view.name}."
+    return view.finding(
+        L_DISTINCT,
+        f"Fewest different values of {view.name} in a class (ℓ)",
         float(least),
-        f"{percent(few)} of the {known.who} stand in classes with fewer than {number(wanted)} different values of "
-        f"{known.sensitive}; the poorest class has {counted(least, 'value')}. In some class one value takes up "
-        f"{percent(float(classes.alpha.max()))} (α); {_recursive(classes, wanted)}{listed_values}",
-        direction="higher",
-        share=(few, few),
-        curves=(_by_ruled_out(made),) if classes.values > 2 else (),
-        source=_MACHANAVAJJHALA,
+        f"{sentence} {_ruled_out_sentence(view)}".rstrip(),
+        _MACHANAVAJJHALA,
+        unit="values",
+        share=few,
+        curves=(_background_knowledge_curve(view),) if drawn and view.classes.values > 2 else (),
     )
 
 
-def _entropy(made: _Maker) -> Finding:
-    entropy = made.classes.entropy_l
-    tolerance = made.policy.tolerated("classes.l_entropy")
-    wanted = (made.policy.tolerated("classes.l_distinct") or 2) if tolerance is None else tolerance
-    below = made.share(entropy < wanted - 1e-12)
-    return made.finding(
-        "classes.l_entropy",
-        f"Least diversity of {made.known.sensitive} in a class by entropy (ℓ)",
-        _tidy(float(entropy.min())),
-        f"The least diverse class tells as little as {number(float(entropy.min()))} equally frequent values would."
-        if entropy.min() > 1 + 1e-12
-        else "In the least diverse class there is one value only.",
-        direction="higher",
-        share=(below, below),
-        source=_MACHANAVAJJHALA,
+def _alpha(view: _View) -> Finding:
+    alpha = view.classes.alpha
+    largest = float(alpha.max())
+    return view.finding(
+        ALPHA,
+        f"Largest share of one value of {view.name} in a class (α)",
+        largest,
+        f"The most frequent value of {view.name} in a class makes up at most {percent_text(largest)} of it."
+        if largest < 1
+        else f"Some class has only one value of {view.name}.",
+        _WONG,
+        share=view.share_above(ALPHA, alpha),
     )
 
 
-def _strict(found: ValuesIn, classes: Classes, known: Known, policy: Policy) -> Finding:
-    """The strict reading of several sensitive columns: someone may know all others."""
-    stricter = replace(
-        known,
-        ending=f"{known.ending}.strict",
-        heading=f"{known.heading}, the other sensitive columns known",
-        attacker=f"{known.attacker} Knows all other sensitive columns too.",
-        decides=known.decides and policy.strict,
-    )
-    made = _Maker(classes, stricter, policy)
-    least, wanted, few = made.few()
-    distances, how = _distances(found, classes, known)
-    return made.finding(
-        "classes.l_distinct",
-        f"Fewest different values of {known.sensitive} in a class (ℓ)",
-        float(least),
-        f"{percent(few)} of the {known.who} then stand in classes with fewer than {number(wanted)} different "
-        f"values; by entropy the poorest has {number(float(classes.entropy_l.min()))}, and the class that differs "
-        f"most from the table is {number(_tidy(float(distances.max())))} away from it, with {how}.",
-        direction="higher",
-        share=(few, few),
-        tolerance=policy.tolerated("classes.l_distinct") if policy.strict else None,
-        source=_MACHANAVAJJHALA,
+def _recursive_c(view: _View) -> Finding:
+    """Recursive (c, ℓ)-diversity, for the ℓ that is wanted."""
+    few = max(2, int(_wanted_values(view.policy)))
+    measured = view.classes.recursive_c(few)
+    c = _without_noise(float(measured.max()))
+    return view.finding(
+        RECURSIVE_C,
+        f"c of recursive (c, {few})-diversity of {view.name}",
+        c,
+        f"Every class is recursively (c, {few})-diverse for every c above {number_text(c)}."
+        if c < float("inf")
+        else f"No c is enough: some class has fewer than {few} different values of {view.name}.",
+        _MACHANAVAJJHALA,
+        unit="",
+        share=view.share_above(RECURSIVE_C, measured),
     )
 
 
-def _listed(found: ValuesIn, made: _Maker) -> str:
-    """What the listed values are worth to someone who can rule them out."""
+def _entropy_finding(view: _View) -> Finding:
+    """Entropy ℓ."""
+    entropy = view.classes.entropy_l
+    tolerance = view.policy.tolerance_for(L_ENTROPY)
+    wanted = _wanted_values(view.policy) if tolerance is None else tolerance
+    least = _without_noise(float(entropy.min()))
+    return view.finding(
+        L_ENTROPY,
+        f"Least diverse class of {view.name} by entropy (ℓ)",
+        least,
+        f"The least diverse class is as diverse as one with {number_text(least)} equally frequent values of "
+        f"{view.name}."
+        if least > 1
+        else f"The least diverse class has only one value of {view.name}.",
+        _MACHANAVAJJHALA,
+        unit="values",
+        share=view.share(entropy < wanted - _NOISE),
+    )
+
+
+def _wanted_values(policy: Policy) -> float:
+    """How many different values a class should have."""
+    return policy.threshold(L_DISTINCT) or 2
+
+
+def _ruled_out_sentence(view: _View) -> str:
+    """What the values that an attacker can rule out are worth to them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    known = made.known
-    texts = pc.utf8_trim_whitespace(as_text(found.texts))
-    ruled = pc.is_in(texts, value_set=pa.array([v.strip() for v in known.ruled_out])).to_numpy(zero_copy_only=False)
-    revealed, total = made.classes.revealed_without(ruled), made.classes.people
-    listed = counted(len(known.ruled_out), "value that is listed", "values that are listed")
+    ruled_out = view.target.ruled_out
+    if not ruled_out:
+        return ""
+    texts = pc.utf8_trim_whitespace(cast_to_text(view.values.texts))
+    ruled = pc.is_in(texts, value_set=pa.array([v.strip() for v in ruled_out])).to_numpy(zero_copy_only=False)
+    revealed = view.classes.people_revealed_without(ruled) / view.classes.people
+    listed_values = "the listed value" if len(ruled_out) == 1 else f"the {len(ruled_out):,} listed values"
     return (
-        f"Whoever can rule out the {listed} ({int(ruled.sum()):,} found in the column) then knows the "
-        f"{known.sensitive} of {percent(revealed / total)} of the {known.who}."
+        f"Someone who can rule out {listed_values} ({int(ruled.sum()):,} found in the column) learns {view.name} for "
+        f"{percent_text(revealed)} of {view.people}."
     )
 
 
-def _tidy(x: float) -> float:
-    """Without the noise of floating-point sums, which must not decide."""
-    return 0.0 if abs(x) < 1e-12 else float(f"{x:.12g}")
-
-
-def _recursive(classes: Classes, wanted: float) -> str:
-    import numpy as np
-
-    few = max(2, int(wanted))
-    c = float(classes.recursive_c(few).max())
-    if np.isinf(c):
-        return f"no c makes it recursively (c, {few})-diverse."
-    return f"it is recursively (c, {few})-diverse for every c above {number(c)}."
-
-
-def _by_ruled_out(made: _Maker) -> Curve:
+def _background_knowledge_curve(view: _View) -> Curve:
     """The background knowledge attack: how many values must be ruled out before one is left."""
-    classes, known = made.classes, made.known
-    most = min(_RULED_OUT, classes.values - 1)
-    shares = [made.share(classes.distinct <= m + 1) for m in range(most + 1)]
-    half = next((m for m, s in enumerate(shares) if s >= 0.5), None)
-    said = f"that takes {half:,} for half of the {known.who}" if half else f"it does so for half of the {known.who}"
+    most = min(_MOST_RULED_OUT, view.classes.values - 1)
+    shares = [view.share(view.classes.distinct <= m + 1) for m in range(most + 1)]
+    half = next((m for m, share in enumerate(shares) if share >= 0.5), None)
     if half is None:
-        said = f"half of the {known.who} need more"
+        reading = f"ruling out {count_text(most, 'value')} reveals fewer than half of {view.people}"
+    elif half == 0:
+        reading = f"for half of {view.people} or more, the class alone is enough"
+    else:
+        reading = f"ruling out {count_text(half, 'value')} reveals half of {view.people} or more"
     return Curve(
-        title=f"Background knowledge: {known.sensitive} revealed by ruling out values",
+        title=f"Background knowledge: {view.name} revealed by ruling out values",
         kind="line",
-        x_label=f"values of {known.sensitive} that the attacker can rule out",
-        y_label=f"share of {known.who} whose value is then known",
+        x_label=f"values of {view.name} that the attacker can rule out",
+        y_label=f"share of {view.people} that are then known",
         x=tuple(float(m) for m in range(most + 1)),
         y=tuple(shares),
-        reading=f"At 0 the class alone tells; when the attacker can rule out the values that help them most, {said}.",
+        reading=f"At 0, the class alone reveals the value. If the attacker can rule out the values that help them "
+        f"most, {reading}.",
     )
 
 
-def _distances(found: ValuesIn, classes: Classes, known: Known) -> tuple[npt.NDArray[np.float64], str]:
-    """How far each class is from the table, and in which order or tree the values stand."""
-    if known.hierarchy is not None:
-        return classes.t_tree(_levels(found, known.hierarchy)), "values in their hierarchy"
-    if found.rank is not None:
-        return classes.t_ordered(found.rank), "values on a line"
-    return classes.t_equal, "all values equally far apart"
+# ---- how far from the table ------------------------------------------------------------------------------------------
 
 
-def _levels(found: ValuesIn, hierarchy: Hierarchy) -> list[npt.NDArray[np.int32]]:
-    """What each value is on every level above the values."""
-    leaves = hierarchy.codes(found.texts)
-    return [hierarchy.generalise(leaves, level) for level in range(1, hierarchy.height + 1)]
-
-
-def _t(found: ValuesIn, made: _Maker) -> Finding:
-    import numpy as np
-
-    classes, known = made.classes, made.known
-    distances, how = _distances(found, classes, known)
-    value = _tidy(float(distances.max()))
-    tolerance = made.policy.tolerated("classes.t")
-    off = None if tolerance is None else made.share(distances > tolerance + 1e-12)
+def _distance(view: _View) -> Finding:
+    """t."""
+    distances, how = _class_distances(view)
+    t = _without_noise(float(distances.max()))
+    equal = view.classes.t_equal
     beside = ""
-    if distances is not classes.t_equal:
-        beside = f" (with all values equally far apart {number(float(classes.t_equal.max()))})"
-    beta, enhanced, delta = (float(x.max()) for x in (classes.beta, classes.beta_enhanced, classes.delta))
-    delta_text = "infinite, as some value is absent from some class" if np.isinf(delta) else number(delta)
-    beta_text = "none is enough" if np.isinf(enhanced) else number(enhanced)
-    return made.finding(
-        "classes.t",
-        f"How far {known.sensitive} in a class is from the whole table (t)",
-        value,
-        f"The class that differs most from the table is {number(value)} away from it, where 1 is the farthest, with "
-        f"{how}{beside}. Basic β {number(beta)}, enhanced β {beta_text}, "
-        f"δ-disclosure {delta_text}.",
+    if distances is not equal:
+        beside = (
+            f"; if all values were equally far apart, it would be {number_text(_without_noise(float(equal.max())))}"
+        )
+    return view.finding(
+        T,
+        f"Largest distance of {view.name} in a class from the whole table (t)",
+        t,
+        f"The class that differs most from the table in {view.name} is at a distance of {number_text(t)} from it, on a "
+        f"scale from 0 to 1, with {how}{beside}.",
+        _LI,
         unit="distance",
-        share=None if off is None else (off, off),
-        source=_LI,
+        share=view.share_above(T, distances),
     )
 
 
-def _homogeneity(found: ValuesIn, made: _Maker) -> Finding:
+def _class_distances(view: _View) -> tuple[Floats, str]:
+    """How far each class is from the table, and how far apart values are taken to be."""
+    if view.target.hierarchy is not None:
+        return view.classes.t_tree(_hierarchy_levels(view.values, view.target.hierarchy)), "values in their hierarchy"
+    if view.values.rank is not None:
+        return view.classes.t_ordered(view.values.rank), "values on a line"
+    return view.classes.t_equal, "all values equally far apart"
+
+
+def _relative_changes(view: _View) -> Iterator[Finding]:
+    """β and δ."""
+    classes = view.classes
+    beta, enhanced, delta = (
+        _without_noise(float(x.max())) for x in (classes.beta, classes.beta_enhanced, classes.delta)
+    )
+    yield view.finding(
+        BETA,
+        f"Largest relative gain of a value of {view.name} (basic β)",
+        beta,
+        f"In some class, a value of {view.name} is {number_text(1 + beta)} times as frequent as in the table, and no "
+        "value in any class exceeds that."
+        if beta
+        else f"In no class is a value of {view.name} more frequent than in the table.",
+        _CAO,
+        unit="",
+        share=view.share_above(BETA, classes.beta),
+    )
+    yield view.finding(
+        BETA_ENHANCED,
+        f"Largest relative gain of a value of {view.name} (enhanced β)",
+        enhanced,
+        f"No value of {view.name} gains more in a class than its rarity in the table permits; the largest relative "
+        f"gain is {number_text(enhanced)}."
+        if enhanced < float("inf")
+        else f"No β is enough: in some class, a value of {view.name} gains more than its rarity in the table permits.",
+        _CAO,
+        unit="",
+        share=view.share_above(BETA_ENHANCED, classes.beta_enhanced),
+    )
+    yield view.finding(
+        DELTA_DISCLOSURE,
+        f"Largest change of the share of a value of {view.name} (δ-disclosure)",
+        delta,
+        f"The logarithm of the ratio between the share of a value of {view.name} in a class and in the table is at "
+        f"most {number_text(delta)}."
+        if delta < float("inf")
+        else f"No δ is enough: some value of {view.name} is absent from some class.",
+        _BRICKELL,
+        unit="",
+        share=view.share_above(DELTA_DISCLOSURE, classes.delta),
+    )
+
+
+# ---- what is certain -------------------------------------------------------------------------------------------------
+
+
+def _homogeneity_finding(view: _View) -> Finding:
+    """Classes in which everybody has the same value, or the same kind of value."""
     import numpy as np
 
-    classes, known = made.classes, made.known
-    same = made.share(classes.distinct == 1)
-    gain = classes.inside - classes.share[classes.value]
+    classes = view.classes
+    same = view.share(classes.distinct == 1)
+    gain = classes.class_shares - classes.table_shares[classes.value]
     at = int(np.argmax(gain))
-    before, after = float(classes.share[classes.value[at]]), float(classes.inside[at])
-    certain = f"The class alone tells the {known.sensitive} of {percent(same)} of the {known.who}"
+    before, after = float(classes.table_shares[classes.value[at]]), float(classes.class_shares[at])
     skew = (
-        f"In the most skewed class, belief in one value rises from {percent(before)} to {percent(after)}"
+        f"In the most skewed class, belief in one value rises from {percent_text(before)} to {percent_text(after)}"
         if after > before
-        else "No class tells more than the table"
+        else "No class reveals more than the whole table does"
     )
-    similar = _similar(found, known.hierarchy, made) if known.hierarchy is not None else None
-    kinds = ""
-    if similar is not None and len(similar.y) > 1:
-        kinds = f" What kind it is, one level up in its hierarchy, is told of {percent(similar.y[1])}."
-    return made.finding(
-        "classes.homogeneity",
-        f"{known.who.capitalize()} whose {known.sensitive} is known without finding them",
+    certain = (
+        f"The class alone reveals {view.name} for {percent_text(same)} of {view.people}"
+        if same
+        else f"No class alone reveals {view.name}"
+    )
+    kinds = None if view.target.hierarchy is None else _kinds_curve(view, view.target.hierarchy)
+    one_level_up = ""
+    if kinds is not None and len(kinds.y) > 1:
+        one_level_up = f" The kind of value, one level up in its hierarchy, is revealed for {percent_text(kinds.y[1])}."
+    return view.finding(
+        HOMOGENEITY,
+        _homogeneity_title(view),
         same,
-        f"{certain}. {skew}. Guessing each class's most frequent value is right for {percent(classes.guessed)}.{kinds}",
-        share=(same, same),
-        curves=() if similar is None else (similar,),
-        source=_MACHANAVAJJHALA,
+        f"{certain}. {skew}. Guessing the most frequent value of each class is right for "
+        f"{percent_text(classes.guess_accuracy)} of {view.people}.{one_level_up}",
+        _MACHANAVAJJHALA,
+        share=same,
+        curves=() if kinds is None else (kinds,),
     )
 
 
-def _similar(found: ValuesIn, hierarchy: Hierarchy, made: _Maker) -> Curve:
+def _homogeneity_title(view: _View) -> str:
+    return f"{view.name} known without finding the person"
+
+
+def _kinds_curve(view: _View, hierarchy: Hierarchy) -> Curve:
     """The similarity attack: values that differ but are of the same kind."""
-    known = made.known
-    levels = _levels(found, hierarchy)[:-1]  # on the last one everything is the same
-    shares = [made.share(made.classes.distinct == 1)]
-    shares += [made.share(made.classes.distinct_kinds(level) == 1) for level in levels]
-    kind = f"; what kind it is, one level up, of {percent(shares[1])}" if levels else ""
+    levels = _hierarchy_levels(view.values, hierarchy)[:-1]  # at the top everything is of the same kind
+    shares = [view.share(view.classes.distinct == 1)]
+    shares += [view.share(view.classes.distinct_kinds(level) == 1) for level in levels]
+    kind = f", and its kind, one level up, for {percent_text(shares[1])}" if levels else ""
     return Curve(
-        title=f"{known.sensitive} known, exactly or by its kind",
+        title=f"{view.name} known, exactly or by its kind",
         kind="bars",
-        x_label=f"level of the hierarchy of {known.sensitive}",
-        y_label=f"share of {known.who} whose class has one kind only",
+        x_label=f"level of the hierarchy of {view.name}",
+        y_label=f"share of {view.people} in classes with only one kind",
         x=("value", *(f"level {i}" for i in range(1, len(levels) + 1))),
         y=tuple(shares),
         x_scale="category",
-        reading=f"The value is known of {percent(shares[0])} of the {known.who}{kind}.",
+        reading=f"The value is known for {percent_text(shares[0])} of {view.people}{kind}.",
     )
+
+
+def _hierarchy_levels(values: SensitiveColumn, hierarchy: Hierarchy) -> list[Small]:
+    """What each value is on every level above the values."""
+    leaves = hierarchy.codes(values.texts)
+    return [hierarchy.generalise(leaves, level) for level in range(1, hierarchy.height + 1)]
+
+
+# ---- other sensitive columns known -----------------------------------------------------------------------------------
+
+
+def _with_other_columns_known(view: _View, classes: SensitiveClasses) -> Iterator[Finding]:
+    """What classes give away to someone who knows all other sensitive columns; it decides only where the policy says
+    so."""
+    decides = view.policy.room(ClassesSettings).others_known
+    attacker = view.target.attacker
+    informed = replace(
+        attacker,
+        columns=(*attacker.columns, *view.target.other_columns),
+        text=f"{attacker.text} Also knows all other sensitive columns.",
+        title_suffix=f"{attacker.title_suffix}, with the other sensitive columns known",
+    )
+    target = replace(view.target, attacker=informed, other_columns=(), ruled_out=())
+    stricter = replace(view, classes=classes, target=target, tolerated=decides)
+    yield _distinct_values(stricter, drawn=False)
+    yield _entropy_finding(stricter)
+    yield _distance(stricter)
+
+
+def _without_noise(x: float) -> float:
+    """Without the noise of floating-point sums, which must not decide."""
+    return 0.0 if abs(x) < _NOISE else float(f"{x:.12g}")

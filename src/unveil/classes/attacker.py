@@ -1,17 +1,84 @@
-"""One attacker: the columns they know, and how findings about them are told apart from others."""
+"""Attackers who know some columns of a table, and what is counted: rows or people."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["Attacker"]
+from unveil.classes.missing_values import MissingValues
+from unveil.policy import Policy
+from unveil.release.table import Table
+from unveil.wording import count_text, list_text
+
+__all__ = ["Attacker", "Subjects", "attackers", "bounding_attackers"]
+
+
+class Subjects(NamedTuple):
+    """What is counted: rows, or people where the policy says which rows are the same person."""
+
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, policy: Policy) -> Subjects:
+        """As the policy says."""
+        return cls("person", "people") if policy.subject else cls("row", "rows")
+
+    def count_text(self, n: int) -> str:
+        """So many of them."""
+        return count_text(n, self.one, self.many)
 
 
 @dataclass(frozen=True)
 class Attacker:
-    """The columns that someone knows, what that adds to ids and titles, and whether it only bounds what others do."""
+    """Someone who knows some columns.
+
+    ``text`` says what they know. ``title_suffix`` is what titles add to tell this attacker from others. ``missing`` is
+    how they read missing values. ``bound``: nobody who knows less does better, so that findings about them bound the
+    risk.
+    """
 
     columns: tuple[str, ...]
-    ending: str
-    heading: str
+    text: str
+    title_suffix: str
+    missing: MissingValues
     bound: bool = False
+
+
+def attackers(policy: Policy) -> list[Attacker]:
+    """One attacker for every set of quasi-identifiers."""
+    several = len(policy.quasi) > 1
+    return [
+        Attacker(
+            columns=group,
+            text=_knowledge(group, policy),
+            title_suffix=f" by {list_text(group, 3)}" if several else "",
+            missing=MissingValues.of(policy),
+        )
+        for group in policy.quasi
+    ]
+
+
+def bounding_attackers(table: Table, policy: Policy) -> list[Attacker]:
+    """Someone who knows every column except identifiers, where nobody has said for certain what attackers know."""
+    if policy.quasi and not set(policy.guessed) - set(policy.identifier):
+        return []
+    others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
+    if not others or others in policy.quasi:
+        return []
+    rows = "all of the person's rows" if policy.subject else "the person's row"
+    return [
+        Attacker(
+            columns=others,
+            text=f"Knows every column of {rows} except direct identifiers. Nobody who knows fewer columns does better.",
+            title_suffix=" with all other columns known",
+            missing=MissingValues(),
+            bound=True,
+        )
+    ]
+
+
+def _knowledge(columns: tuple[str, ...], policy: Policy) -> str:
+    where = " in all of the person's rows" if policy.subject else ""
+    guess = " (a guess: nobody said what an attacker knows)" if set(columns) & set(policy.guessed) else ""
+    return f"Knows that the person is in the data, and their {list_text(columns)}{where}{guess}."

@@ -1,39 +1,36 @@
-"""The intersection attack: several releases of overlapping people, each safe by itself, that are not safe together.
+"""The intersection attack: releases that are safe alone but not together.
 
-Someone knows the quasi-identifiers of a person and that the person is in each of several releases. In release r they
-find the class with these quasi-identifiers, and the sensitive values that occur in it: one of them is the person's.
-With several releases only those values are left that occur in all of these classes (document 004, Algorithm 3.1, after
-Ganta, Kasiviswanathan and Smith 2008):
+The attacker knows a person's quasi-identifiers and that the person is in each of several releases. In release r, the
+class with these quasi-identifiers shows a set of sensitive values, one of which is the person's. Only values that occur
+in every such class remain possible (document 004, Algorithm 3.1, after Ganta, Kasiviswanathan and Smith 2008):
 
     Sᵢ = sᵢ₁ ∩ sᵢ₂ ∩ … ∩ sᵢₙ
 
-- |S| = 1 is a *perfect breach*: the value is known. It may be that one release alone gives it away; a breach *by
-  combining* is one that no single release shows.
-- A *partial breach*: more than one value is left, but fewer than in every single release.
-- S = ∅: what the attacker took for granted is false. The person is not in all these releases, or their value changed
-  between them, or was not recorded. This is counted by itself and never as a breach.
+- |S| = 1 is a *perfect breach*: the value is known. A breach is *combined* if no single release reveals the value.
+- A *partial breach* leaves more than one value, but fewer than any single release does.
+- S = ∅ is a *contradiction*: the attacker's assumption is false. The person is not in every release, or their value
+  changed or was not recorded. Contradictions are counted separately, never as breaches.
 
-**Confidence.** The document gives the attacker the confidence 1/|S|: every value that is possible is equally likely.
-That is exact about what is possible, but forgets how often each value occurs. :func:`posterior` does not. In one
-release, the person is equally likely to be any row of their class: c(v) of n rows have value v, so P(v) = c(v)/n. What
-several releases tell together depends on who else is in the classes, of which there are two extreme cases:
+**Confidence.** The document gives the attacker confidence 1/|S|, which treats all possible values as equally likely and
+ignores how often each occurs. :func:`posterior_values` counts them. In one release the person is equally likely to be
+any row of their class: if c(v) of n rows have value v, then P(v) = c(v)/n. How several releases combine depends on who
+else is in the classes. There are two extreme cases:
 
-- *others*: the other people in the classes are independent draws from π, the *prior*, and different ones in every
-  release. If the person has v, a class that shows v c(v) times has a probability proportional to c(v)/π(v), so
+- *others*: the other people are independent draws from the *prior* π, and different in every release. If the person
+  has v, a class that shows v c(v) times has a probability proportional to c(v)/π(v), so
 
       P(v | releases 1 … n) ∝ π(v) · Π_r c_r(v)/π(v)
 
-- *same*: the same other people are in all of them, and a further release repeats what is known but for the values that
-  it rules out. The geometric mean of the shares, P(v) ∝ (Π_r c_r(v))^(1/n), says so: of n equal classes it makes one.
+- *same*: every release has the same other people, so a further release adds nothing except the values it rules out. The
+  geometric mean of the shares, P(v) ∝ (Π_r c_r(v))^(1/n), has this property: n equal classes count as one.
 
-Both are zero outside S. Real releases are in between; people who look alike also have like values, which makes *others*
-too sure of itself. ``docs/intersection.md`` has measured by how much.
+Both are zero outside S. Real releases lie in between. People who look alike tend to have similar values, which makes
+*others* overconfident; ``docs/intersection.md`` measures by how much.
 
-**Where a person may be.** Releases that are generalised differently may leave several classes that fit
-(:mod:`unveil.classes.fitting`); the person may be in any of them, so their values are united and their counts added. A
-release in which no class fits a person tells nothing of them and is passed over. So is one whose fitting classes show
-no value at all. Rows without a value are left out where others have one, which makes S smaller; give missing values a
-code of their own to have them count as a value.
+**Candidate classes.** When releases are generalised differently, several classes may fit a person
+(:mod:`unveil.classes.candidate_classes`). The person may be in any of them, so their values are united and their counts
+added. A release is skipped for a person if no class fits, or if the fitting classes show no value. Rows without a value
+are ignored where other rows have one, which makes S smaller. To count missing as a value, give it a code of its own.
 """
 
 from __future__ import annotations
@@ -48,111 +45,114 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from unveil.arrays import Bools, Floats, Ints, Small
 from unveil.classes import _intersection
 from unveil.errors import UnveilError
-from unveil.grouping import Ints
-from unveil.release.codes import Codes, encode
+from unveil.release.codes import Codes, encode_column
 from unveil.run import Run
 
 __all__ = [
     "Intersection",
-    "Posterior",
-    "Seen",
-    "Step",
+    "IntersectionStep",
+    "PosteriorValues",
+    "ReleaseView",
+    "as_whole_numbers",
     "common_codes",
-    "intersect",
-    "possible",
-    "posterior",
-    "whole_numbers",
+    "intersect_releases",
+    "possible_values",
+    "posterior_values",
 ]
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Small = npt.NDArray[np.int32]
 
-_STEPS = 1 << 22  # about a tenth of a second
+_STEPS_PER_SLICE = 1 << 22  # about a tenth of a second
 
 
 # ---- what the attacker sees ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """One release, as someone sees it who looks for people.
+class ReleaseView:
+    """One release as the attacker sees it.
 
-    Row i is in class ``row_class[i]``, from 0, and has the sensitive value ``value[i]``: a code that means the same in
-    every release, −1 if missing. Person p may be in the classes ``classes[indptr[q]:indptr[q + 1]]``, rising, where q
-    is ``spot[p]``, −1 if there is none. Made by :meth:`at`, :meth:`among` or by
-    :mod:`unveil.classes.fitting`.
+    Row i is in class ``row_class[i]``, numbered from 0, and has the sensitive value ``value[i]``: a code with the same
+    meaning in every release, −1 if missing. Person p has profile q = ``person_profile[p]``, −1 if none, and may be in
+    any of the classes ``classes[indptr[q]:indptr[q + 1]]``, which ascend.
     """
 
     row_class: Ints
     value: Ints
-    spot: Ints
+    person_profile: Ints
     indptr: Ints
     classes: Ints
 
     @classmethod
-    def at(cls, row_class: npt.ArrayLike, value: npt.ArrayLike, person_class: npt.ArrayLike) -> Seen:
-        """Everyone's class is known; −1: not in this release, or in no class."""
-        rows = whole_numbers(row_class)
+    def from_known_classes(
+        cls, row_class: npt.ArrayLike, value: npt.ArrayLike, person_class: npt.ArrayLike
+    ) -> ReleaseView:
+        """From everyone's class; −1 for a person who is not in this release or in no class."""
+        rows = as_whole_numbers(row_class)
         count = int(rows.max(initial=-1)) + 1
-        return cls(rows, whole_numbers(value), whole_numbers(person_class), np.arange(count + 1), np.arange(count))
+        return cls(
+            rows, as_whole_numbers(value), as_whole_numbers(person_class), np.arange(count + 1), np.arange(count)
+        )
 
     @classmethod
-    def among(cls, row_class: npt.ArrayLike, value: npt.ArrayLike, indptr: npt.ArrayLike, classes: Any) -> Seen:
-        """Person p may be in any of ``classes[indptr[p]:indptr[p + 1]]``."""
-        spots = whole_numbers(indptr)
+    def from_candidate_classes(
+        cls, row_class: npt.ArrayLike, value: npt.ArrayLike, indptr: npt.ArrayLike, classes: Any
+    ) -> ReleaseView:
+        """From candidate classes: person p may be in any of ``classes[indptr[p]:indptr[p + 1]]``."""
+        spots = as_whole_numbers(indptr)
         return cls(
-            whole_numbers(row_class),
-            whole_numbers(value),
+            as_whole_numbers(row_class),
+            as_whole_numbers(value),
             np.arange(max(len(spots) - 1, 0)),
             spots,
-            whole_numbers(classes),
+            as_whole_numbers(classes),
         )
 
     def __post_init__(self) -> None:
-        fields = self.row_class, self.value, self.spot, self.indptr, self.classes
+        fields = self.row_class, self.value, self.person_profile, self.indptr, self.classes
         if any(a.ndim != 1 for a in fields) or not len(self.indptr):
-            raise UnveilError("a release needs one class and one value per row, and one place per person")
+            raise UnveilError("a release needs one class and one value per row, and one profile per person")
         if len(self.row_class) != len(self.value):
-            raise UnveilError(f"{len(self.row_class):,} rows have a class and {len(self.value):,} a value; give both")
+            rows, values = len(self.row_class), len(self.value)
+            raise UnveilError(f"{rows:,} rows have a class but {values:,} have a value; give both for every row")
         if self.row_class.min(initial=0) < 0 or self.value.min(initial=0) < -1:
-            raise UnveilError("classes are numbered from 0, and values from 0 or −1 where missing")
+            raise UnveilError("classes are numbered from 0; values are numbered from 0, with −1 for missing")
         if self.indptr[0] != 0 or self.indptr[-1] != len(self.classes) or (np.diff(self.indptr) < 0).any():
-            raise UnveilError("indptr must rise from 0 to the number of classes given")
-        if self.spot.min(initial=0) < -1 or self.spot.max(initial=-1) >= len(self.indptr) - 1:
-            raise UnveilError("a person has a place that is not given; −1 is for a person who is nowhere")
+            raise UnveilError("indptr must ascend from 0 to the number of classes given")
+        if self.person_profile.min(initial=0) < -1 or self.person_profile.max(initial=-1) >= len(self.indptr) - 1:
+            raise UnveilError("a person has a profile outside indptr; use −1 for a person who is in no class")
         if self.classes.min(initial=0) < 0 or self.classes.max(initial=-1) >= self.count:
-            raise UnveilError(f"a person is in a class that no row has; there are {self.count:,}, numbered from 0")
+            raise UnveilError(f"a person is in a class without rows; the {self.count:,} classes are numbered from 0")
         rising = np.diff(self.classes) > 0
         rising[self.indptr[(self.indptr > 0) & (self.indptr < len(self.classes))] - 1] = True
         if not rising.all():
-            raise UnveilError("the classes that fit a person must rise, each named once")
+            raise UnveilError("a person's candidate classes must ascend without repeats")
 
     @cached_property
     def count(self) -> int:
-        """How many classes the release has."""
+        """The number of classes in the release."""
         return int(self.row_class.max(initial=-1)) + 1
 
 
-def whole_numbers(numbers: npt.ArrayLike) -> Ints:
-    """Classes, values or people as they are counted here."""
+def as_whole_numbers(numbers: npt.ArrayLike) -> Ints:
+    """Convert class, value or person numbers to 64-bit integers."""
     given = np.asarray(numbers)
     if given.size and given.dtype.kind not in "iu":
-        raise UnveilError("classes, values and people are given as whole numbers")
+        raise UnveilError("classes, values and people must be whole numbers")
     return given.astype(np.int64, copy=False)
 
 
 def common_codes(columns: Sequence[Codes]) -> tuple[list[Ints], pa.Array]:
-    """The same column of several releases, numbered alike: equal text has the same code in all; and the texts.
+    """Encode the same column of several releases together: equal texts get equal codes. Also returns the texts.
 
-    >>> codes, texts = common_codes([encode(pa.chunked_array([v])) for v in (["flu", "gout"], ["gout", None])])
+    >>> codes, texts = common_codes([encode_column(pa.chunked_array([v])) for v in (["flu", "gout"], ["gout", None])])
     >>> [c.tolist() for c in codes], texts.to_pylist()
     ([[0, 1], [1, -1]], ['flu', 'gout'])
     """
     texts = [pc.utf8_trim_whitespace(c.values.cast(pa.string())) for c in columns]
-    every = encode(pa.chunked_array(texts, pa.string()))
+    every = encode_column(pa.chunked_array(texts, pa.string()))
     places = np.split(every.codes, np.cumsum([len(t) for t in texts])[:-1])
     codes = [np.append(p, -1)[c.codes].astype(np.int64) for p, c in zip(places, columns, strict=True)]
     return codes, every.values
@@ -162,163 +162,164 @@ def common_codes(columns: Sequence[Codes]) -> tuple[list[Ints], pa.Array]:
 
 
 @dataclass(frozen=True)
-class Step:
-    """What the first ``releases`` releases tell together, in numbers of people.
+class IntersectionStep:
+    """What the first ``releases`` releases reveal together, in numbers of people.
 
-    ``found`` are those of whom any of them says something. Among them are ``perfect`` breaches, of which ``combined``
-    show in no single release, ``partial`` breaches, and the ``failed``, whose intersection is empty. ``confidence`` is
-    the average of 1/|S| over the found who did not fail.
+    At least one of these releases shows a value for each of the ``found`` people. The found include perfect breaches
+    (the combined ones appear in no single release), partial breaches and contradictions (empty S). ``confidence``
+    is the average of 1/|S| over the found people without a contradiction.
     """
 
     releases: int
     found: int
-    perfect: int
-    combined: int
-    partial: int
-    failed: int
+    perfect_breaches: int
+    combined_breaches: int
+    partial_breaches: int
+    contradictions: int
     confidence: float
 
 
 @dataclass(frozen=True, eq=False)
 class Intersection:
-    """How many values are possible, a row for every release, a column for every person.
+    """The number of possible values, with one row per release and one column per person.
 
-    ``alone``: by this release alone, 0 if it says nothing of the person. ``together``: by it and all before it, 0 if
-    they contradict one another, −1 if none says anything yet.
+    ``alone`` uses this release only; 0 means that it says nothing about the person. ``together`` uses this release and
+    all before it; 0 means that they contradict one another, −1 that none has said anything yet.
     """
 
     alone: Small
     together: Small
 
     @cached_property
-    def least(self) -> Small:
-        """The fewest values that one of the releases so far leaves by itself; −1 if none says anything yet."""
+    def fewest_alone(self) -> Small:
+        """The fewest values that any one release so far leaves possible; −1 if none has said anything yet."""
         most = np.iinfo(np.int32).max
         fewest = np.minimum.accumulate(np.where(self.alone > 0, self.alone, most), axis=0)
         return np.where(fewest < most, fewest, -1).astype(np.int32)
 
     @property
-    def perfect(self) -> Bools:
-        """Whose value is known."""
+    def perfect_breaches(self) -> Bools:
+        """The people whose value is known."""
         known: Bools = self.together == 1
         return known
 
     @property
-    def combined(self) -> Bools:
-        """Whose value is known, but not from any one of the releases so far."""
-        known: Bools = (self.together == 1) & (self.least > 1)
+    def combined_breaches(self) -> Bools:
+        """The people whose value is known, but not from any single release so far."""
+        known: Bools = (self.together == 1) & (self.fewest_alone > 1)
         return known
 
     @property
-    def partial(self) -> Bools:
-        """Who has several possible values, but fewer than any one of the releases so far leaves."""
-        fewer: Bools = (self.together > 1) & (self.together < self.least)
+    def partial_breaches(self) -> Bools:
+        """The people with several possible values, but fewer than any single release so far leaves."""
+        fewer: Bools = (self.together > 1) & (self.together < self.fewest_alone)
         return fewer
 
     @property
-    def failed(self) -> Bools:
-        """Of whom the releases contradict one another."""
+    def contradictions(self) -> Bools:
+        """The people about whom the releases contradict one another."""
         empty: Bools = self.together == 0
         return empty
 
     @property
     def confidence(self) -> Floats:
-        """1/|S|; 0 where S is empty or nothing is known."""
+        """1/|S|, or 0 where S is empty or nothing is known."""
         return np.where(self.together > 0, 1 / np.maximum(self.together, 1), 0.0)
 
     @property
-    def steps(self) -> list[Step]:
-        """What one release tells, two, three …: the effect of each further one is the difference to the one before."""
+    def steps(self) -> list[IntersectionStep]:
+        """What one, two, three … releases reveal; the effect of a release is the difference from the previous step."""
         return [self._step(r) for r in range(len(self.together))]
 
-    def _step(self, r: int) -> Step:
-        size, least = self.together[r], self.least[r]
-        many = np.bincount(size[size > 0])  # people by size: whole numbers are added, division comes last
+    def _step(self, r: int) -> IntersectionStep:
+        size, least = self.together[r], self.fewest_alone[r]
+        many = np.bincount(size[size > 0])  # people by |S|: integers are summed, division comes last
         left = int(many.sum())
-        return Step(
+        return IntersectionStep(
             releases=r + 1,
             found=int((size >= 0).sum()),
-            perfect=int((size == 1).sum()),
-            combined=int(((size == 1) & (least > 1)).sum()),
-            partial=int(((size > 1) & (size < least)).sum()),
-            failed=int((size == 0).sum()),
+            perfect_breaches=int((size == 1).sum()),
+            combined_breaches=int(((size == 1) & (least > 1)).sum()),
+            partial_breaches=int(((size > 1) & (size < least)).sum()),
+            contradictions=int((size == 0).sum()),
             confidence=float((many[1:] / np.arange(1, len(many))).sum() / left) if left else 0.0,
         )
 
 
-def intersect(releases: Sequence[Seen], run: Run | None = None) -> Intersection:
-    """What every release tells of every person, and all up to each of them.
+def intersect_releases(releases: Sequence[ReleaseView], run: Run | None = None) -> Intersection:
+    """Count each person's possible values, by each release alone and by all releases up to it.
 
-    Alice has heart disease or cancer in one release, cancer or flu in another; Bob is in the first one only:
+    Alice has heart disease or cancer in one release, and cancer or flu in another. Bob is in the first release only:
 
-    >>> first = Seen.at([0, 0, 1, 1], [0, 1, 1, 2], [0, 1])
-    >>> second = Seen.at([0, 0], [1, 2], [0, -1])
-    >>> intersect([first, second]).together.tolist()
+    >>> first = ReleaseView.from_known_classes([0, 0, 1, 1], [0, 1, 1, 2], [0, 1])
+    >>> second = ReleaseView.from_known_classes([0, 0], [1, 2], [0, -1])
+    >>> intersect_releases([first, second]).together.tolist()
     [[2, 2], [1, 2]]
     """
-    heap = _Heap.of(releases)
+    heap = _StackedReleases.of(releases)
     place = heap.value >> 6
-    new = np.append(True, (np.diff(place) != 0) | heap.turns)[: len(place)]
+    new = np.append(True, (np.diff(place) != 0) | heap.class_ends)[: len(place)]
     word = np.uint64(1) << (heap.value & 63).astype(np.uint64)
     words = np.bitwise_or.reduceat(word, np.flatnonzero(new)) if len(word) else word
     begins, places = np.append(0, np.cumsum(new))[heap.begins], place[new]
-    alone, together = (np.zeros(heap.spots.shape, np.int32) for _ in range(2))
+    alone, together = (np.zeros(heap.person_profiles.shape, np.int32) for _ in range(2))
     sheet, united, bits = np.zeros((3, heap.words), np.uint64)
     joint, held = np.zeros((2, heap.words), np.int64)
-    for first, last in heap.slices(begins, run):
-        _intersection.narrowed(
-            heap.spots, heap.starts, heap.classes, begins, places, words, first, last,
+    for first, last in heap.slice_people(begins, run):
+        _intersection.count_possible_values(
+            heap.person_profiles, heap.starts, heap.classes, begins, places, words, first, last,
             sheet, joint, united, held, bits, alone, together,
         )  # fmt: skip
     return Intersection(alone, together)
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
-    """The likeliest value of every person and its probability, a row for every release: by it and all before it.
+class PosteriorValues:
+    """Each person's likeliest value and its probability, with one row per release: that release and all before it.
 
-    ``chance`` is 0 and ``value`` −1 where no value is possible or nothing is known.
+    ``chance`` is 0 and ``value`` is −1 where no value is possible or nothing is known.
     """
 
     chance: Floats
     value: Small
 
 
-def posterior(
-    releases: Sequence[Seen],
+def posterior_values(
+    releases: Sequence[ReleaseView],
     companions: Literal["same", "others"] = "same",
     prior: npt.ArrayLike | None = None,
     run: Run | None = None,
-) -> Posterior:
-    """What a person's likeliest value is, by how often values occur in their classes.
+) -> PosteriorValues:
+    """Find each person's likeliest value from how often values occur in their classes.
 
-    ``companions`` says what is assumed of the other people in these classes: see the module. ``prior`` is π, the share
-    of every value in the population: by default that in all releases taken together. Without *others* it cancels.
+    ``companions`` states the assumption about the other people in these classes: see the module. ``prior`` is π, the
+    share of each value in the population; by default, its share in all releases together. *same* ignores it.
 
-    >>> view = Seen.at([0, 0, 0], [0, 1, 1], [0])
-    >>> posterior([view, view]).chance.round(3).tolist()  # the share in the class, and once more
+    >>> view = ReleaseView.from_known_classes([0, 0, 0], [0, 1, 1], [0])
+    >>> posterior_values([view, view]).chance.round(3).tolist()  # a repeated release adds nothing
     [[0.667], [0.667]]
-    >>> posterior([view, view], "others", [0.5, 0.5]).chance.round(3).tolist()  # 2 · 2 against 1 · 1
+    >>> posterior_values([view, view], "others", [0.5, 0.5]).chance.round(3).tolist()  # odds of 2 · 2 to 1 · 1
     [[0.667], [0.8]]
     """
-    heap = _Heap.of(releases)
-    pi = _prior(prior, heap) if companions == "others" else np.ones(heap.values)
-    chance, best = np.zeros(heap.spots.shape), np.zeros(heap.spots.shape, np.int32)
+    heap = _StackedReleases.of(releases)
+    pi = _prior_shares(prior, heap) if companions == "others" else np.ones(heap.values)
+    chance, best = np.zeros(heap.person_profiles.shape), np.zeros(heap.person_profiles.shape, np.int32)
     sheet, weights = np.zeros(heap.values, np.int64), np.empty(heap.values)
     touched, held = np.zeros((2, heap.values), np.int64)
-    for first, last in heap.slices(heap.begins, run):
-        _intersection.weighed(
-            heap.spots, heap.starts, heap.classes, heap.begins, heap.value, heap.count, pi, companions == "same",
+    for first, last in heap.slice_people(heap.begins, run):
+        _intersection.weigh_values(
+            heap.person_profiles, heap.starts, heap.classes, heap.begins, heap.value, heap.count, pi,
+            companions == "same",
             first, last, sheet, touched, held, weights, chance, best,
         )  # fmt: skip
-    return Posterior(chance, best)
+    return PosteriorValues(chance, best)
 
 
-def possible(releases: Sequence[Seen], person: int) -> Ints | None:
-    """The values that all releases leave possible for one person, rising; None if none says anything."""
+def possible_values(releases: Sequence[ReleaseView], person: int) -> Ints | None:
+    """The values that all releases leave possible for one person, ascending; None if no release shows any."""
     left: Ints | None = None
     for seen in releases:
-        spot = seen.spot[person]
+        spot = seen.person_profile[person]
         fits = seen.classes[seen.indptr[spot] : seen.indptr[spot + 1]] if spot >= 0 else seen.classes[:0]
         values = np.unique(seen.value[np.isin(seen.row_class, fits) & (seen.value >= 0)])
         if len(values):
@@ -326,8 +327,8 @@ def possible(releases: Sequence[Seen], person: int) -> Ints | None:
     return left
 
 
-def _prior(prior: npt.ArrayLike | None, heap: _Heap) -> Floats:
-    """π but for a factor, which cancels."""
+def _prior_shares(prior: npt.ArrayLike | None, heap: _StackedReleases) -> Floats:
+    """π up to a factor, which cancels."""
     if prior is None:
         return np.bincount(heap.value, heap.count, heap.values).astype(np.float64)
     given, values = np.asarray(prior, np.float64), int(heap.value.max(initial=-1)) + 1
@@ -339,11 +340,11 @@ def _prior(prior: npt.ArrayLike | None, heap: _Heap) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Heap:
-    """All releases in the same arrays: see ``_intersection``. Class c shows ``value[begins[c]:begins[c + 1]]``, rising,
-    each ``count`` times."""
+class _StackedReleases:
+    """All releases stacked in the same arrays: see ``_intersection``. Class c shows ``value[begins[c]:begins[c + 1]]``,
+    ascending, each ``count`` times."""
 
-    spots: Ints
+    person_profiles: Ints
     starts: Ints
     classes: Ints
     begins: Ints
@@ -353,22 +354,22 @@ class _Heap:
 
     @property
     def words(self) -> int:
-        """How many 64-bit words a set of values may take."""
+        """The number of 64-bit words that a set of values may take."""
         return (self.values + 63) // 64
 
     @property
-    def turns(self) -> Bools:
-        """Whether a class ends between a value and the next."""
+    def class_ends(self) -> Bools:
+        """Whether a class ends between each value and the next."""
         ends = np.zeros(len(self.value) + 1, np.bool_)
         ends[self.begins] = True
         return ends[1:-1]
 
     @classmethod
-    def of(cls, releases: Sequence[Seen]) -> _Heap:
+    def of(cls, releases: Sequence[ReleaseView]) -> _StackedReleases:
         if not releases:
             raise UnveilError("give at least one release")
-        if len({len(seen.spot) for seen in releases}) > 1:
-            raise UnveilError("every release must say where the same people are; −1 is for who is not in it")
+        if len({len(seen.person_profile) for seen in releases}) > 1:
+            raise UnveilError("every release must cover the same people; use −1 for a person who is not in it")
         values = max(1, *(int(seen.value.max(initial=-1)) + 1 for seen in releases))
         spots, starts, classes, begins = (list[Ints]() for _ in range(4))
         shown = list[tuple[Ints, Ints]]()
@@ -376,12 +377,12 @@ class _Heap:
         for seen in releases:
             cell, count = np.unique((seen.row_class * values + seen.value)[seen.value >= 0], return_counts=True)
             of_class, value = np.divmod(cell, values)
-            spots.append(np.where(seen.spot < 0, -1, seen.spot + spot))
+            spots.append(np.where(seen.person_profile < 0, -1, seen.person_profile + spot))
             starts.append(seen.indptr + start)
             classes.append(seen.classes + number)
             begins.append(np.searchsorted(of_class, np.arange(seen.count)) + begin)
             shown.append((value, count))
-            spot += len(seen.indptr)  # the one between the last of a release and the first of the next is nobody's
+            spot += len(seen.indptr)  # one unused profile separates releases
             start += len(seen.classes)
             number += seen.count
             begin += len(cell)
@@ -397,15 +398,15 @@ class _Heap:
             values,
         )
 
-    def slices(self, begins: Ints, run: Run | None) -> Iterator[tuple[int, int]]:
-        """People in portions of about equal work, between which the run may be stopped."""
+    def slice_people(self, begins: Ints, run: Run | None) -> Iterator[tuple[int, int]]:
+        """Slices of people with about equal work; the run can be cancelled between them."""
         upto = np.append(0, np.cumsum(np.diff(begins)[self.classes]))
-        work = np.append(upto[self.starts[1:]] - upto[self.starts[:-1]], 0)  # the last is for those who are nowhere
-        total = np.cumsum(work[self.spots].sum(axis=0) + len(self.spots))
+        work = np.append(upto[self.starts[1:]] - upto[self.starts[:-1]], 0)  # the last entry is for profile −1
+        total = np.cumsum(work[self.person_profiles].sum(axis=0) + len(self.person_profiles))
         people, first = len(total), 0
         while first < people:
             done = int(total[first - 1]) if first else 0
-            last = max(first + 1, int(np.searchsorted(total, done + _STEPS, side="right")))
+            last = max(first + 1, int(np.searchsorted(total, done + _STEPS_PER_SLICE, side="right")))
             if run:
                 run.check()
                 run.progress("intersecting releases", first / people)

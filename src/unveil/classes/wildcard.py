@@ -1,32 +1,32 @@
-"""Who may be the same: missing values that match anything.
+"""Who may be the same person? Missing values that match anything.
 
-A value that is missing could be any. Two people *may be the same* when in every quasi-identifier their values agree or
-one of the two is missing. Everyone may be themselves, and the relation goes both ways, but it does not carry over: a
-person of 30 may be one of unknown age, who may be a person of 40. So people do not fall into classes; everyone has a
-*neighbourhood* of their own, all those that may be the same, and neighbourhoods overlap. With
+A missing value could be any value. Two people *may be the same* if, in every quasi-identifier, their values agree or at
+least one is missing. The relation is reflexive and symmetric but not transitive: a person of 30 may be the same as one
+of unknown age, who may be the same as a person of 40. So people do not fall into classes. Each has a *neighbourhood*,
+all those who may be the same, and neighbourhoods overlap. With
 
-    F(r) = the number of people that may be the same as r, themselves included,
+    F(r) = the number of people who may be the same as r, including r,
 
 the risk is 1/F(r). This is the sample frequency of sdcMicro's ``freqCalc`` (Templ, *Statistical disclosure control for
-microdata using the R-package sdcMicro*, 2008), and what ARX calls risk with wildcards; both make exceptions for rows
-that miss everything, which here may be anyone.
+microdata using the R-package sdcMicro*, 2008) and ARX's wildcard risk. Both make exceptions for rows in which
+everything is missing; here such a row may be anyone.
 
-**What it does not say.** Let t be the true values of r, and C those that t does not rule out. Then
+**What it does not say.** Let t be the true values of r, and C the people whom t does not rule out. Then
 
-    the people with the same row, gaps and all ⊆ C ⊆ the neighbourhood of r.
+    the people with the same row, gaps included ⊆ C ⊆ the neighbourhood of r.
 
-An attacker who knows t finds r with probability 1/|C|, which may be far above 1/F(r); missing as a value of its own
-never understates the risk. Of the rows (30, male), (40, male) and (?, male) the last has F = 3; who knows that this
-person is 50 rules the others out. The first has F = 2; who knows that the third person is 50 is certain of the first as
-well. And F grows with every value that is taken out, whether or not an attacker knows it: one more row with nothing in
-it adds 1 to the F of all.
+An attacker who knows t finds r with probability 1/|C|, which may be far above 1/F(r). Reading missing as a value of its
+own never understates the risk. Of the rows (30, male), (40, male) and (?, male), the last has F = 3, but an attacker
+who knows that this person is 50 rules the others out. The first has F = 2, but an attacker who knows that the third
+person is 50 is certain of the first as well. And F grows with every suppressed value, whether or not an attacker knows
+it: one more empty row adds 1 to everyone's F.
 
-**How it is computed.** Only different rows matter, the *profiles*. Their codes are laid side by side in the bits of one
-or more words, missing as 0; two profiles may be the same when their words agree in the fields that both know. Profiles
-that miss the same columns have the same *pattern*. What two patterns both know is the same for all their profiles: one
-pattern's are put into a table by it, the other's are looked up, which takes time in proportion to the profiles of both.
-Patterns of a few profiles are compared with everyone instead, several at a time by the processor. All numbers are
-sums of whole numbers: the order of rows and columns changes nothing.
+**Computation.** Only distinct rows, the *profiles*, matter. Their codes are packed side by side into the bits of one or
+more words, with missing as 0; two profiles may be the same if their words agree in the fields that both know. Profiles
+that miss the same columns share a *pattern*, and two patterns know the same columns in common for all their profiles.
+The profiles of one are put into a hash table by these columns and those of the other are looked up, in time
+proportional to both. Patterns with few profiles are compared with everyone instead, with vector instructions. All
+results are sums of integers: the order of rows and columns changes nothing.
 """
 
 from __future__ import annotations
@@ -35,29 +35,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from unveil.classes.models import Classes, classes_of
+from unveil.arrays import Ints, Small
+from unveil.classes.diversity import SensitiveClasses, group_sensitive_values
 from unveil.errors import UnveilError
-from unveil.grouping import Ints, packed
+from unveil.grouping import pack_columns
 from unveil.run import Run
 
-__all__ = ["Maybe", "Patterns", "maybe", "maybe_classes"]
+__all__ = ["GapPatterns", "Neighbourhoods", "find_neighbourhoods", "neighbourhood_classes"]
 
-_DOING = "matching missing values"
-_WORD = 63  # bits that are used of one word
-_FEW = 20  # profiles of a pattern up to which comparing is faster than a table
-_WORK = 10_000_000  # profiles looked up between two looks at the clock; 16 are compared in the time one is looked up
-_HITS = 1 << 21  # room for the cells that profiles may be, and for pairs of profile and value
-_ROWS = 1 << 18  # profiles put into a table at a time
-_PAIRS = 1 << 27  # most of them in all: with 12 bytes each, 1.6 GB
+_TASK_TEXT = "matching missing values"
+_WORD_BITS = 63  # bits used per word
+_FEW_PROFILES = 20  # up to this many profiles per pattern, comparing is faster than a table
+_LOOKUPS_PER_SLICE = (
+    10_000_000  # profiles looked up between two progress checks; 16 comparisons take as long as one look-up
+)
+_MOST_HITS = 1 << 21  # buffer size for cells that profiles may match, and for pairs of profile and value
+_PROFILES_PER_TABLE = 1 << 18  # profiles put into a table at a time
+_MOST_PAIRS = 1 << 27  # the most pairs in all: with 12 bytes each, 1.6 GB
 
 
 @dataclass(frozen=True, eq=False)
-class Patterns:
-    """Profiles by what they miss: ``order[starts[p] : starts[p + 1]]`` are those of pattern p; patterns with many come
-    first. ``bits[:, i]`` has the codes of the i-th in this order, ``known[:, i]`` all bits of the columns that it does
-    not miss."""
+class GapPatterns:
+    """Profiles by what they miss: ``order[starts[p] : starts[p + 1]]`` are those of pattern p; patterns with most
+    profiles come first. For the i-th profile in this order, ``bits[:, i]`` holds its codes and ``known[:, i]`` has all
+    bits of the columns it does not miss set."""
 
     order: Ints
     starts: Ints
@@ -68,36 +70,38 @@ class Patterns:
         return len(self.starts) - 1
 
     @property
-    def tables(self) -> int:
-        """How many patterns have more than a few profiles."""
-        return int((np.diff(self.starts) > _FEW).sum())
+    def large_patterns(self) -> int:
+        """The number of patterns with enough profiles for a table."""
+        return int((np.diff(self.starts) > _FEW_PROFILES).sum())
 
 
 @dataclass(frozen=True, eq=False)
-class Maybe:
-    """The different rows of the quasi-identifiers, *profiles*, and whom each may be.
+class Neighbourhoods:
+    """The distinct rows of the quasi-identifiers, or *profiles*, and the size of their neighbourhoods.
 
-    ``profile`` is that of every given row; profiles are numbered from 0 in the order of their codes. So many people
-    have each profile (``members``), and so many may be the same as they (``size``). ``patterns`` is None where all
-    profiles miss the same columns: then people may be the same only if their rows are.
+    ``row_profile`` is the profile of every given row; profiles are numbered from 0 in the order of their codes. Each is
+    shared by ``members`` people, and ``size`` people may be the same as they. ``patterns`` is None if all profiles miss
+    the same columns: people then may be the same only if their rows are equal.
     """
 
-    profile: Ints
+    row_profile: Ints
     members: Ints
     size: Ints
-    patterns: Patterns | None
+    patterns: GapPatterns | None
 
 
-def maybe(columns: Sequence[npt.NDArray[np.int32]], counts: Ints | None, rows: int, run: Run | None = None) -> Maybe:
-    """Whom each row of these columns of codes may be; −1 is missing and matches anything. A row stands for as many
-    people as its count says.
+def find_neighbourhoods(
+    columns: Sequence[Small], counts: Ints | None, rows: int, run: Run | None = None
+) -> Neighbourhoods:
+    """Find who may be the same as each row of these columns of codes; −1 is missing and matches anything. A row stands
+    for ``counts`` people, or for one by default.
 
     >>> age, sex = np.array([30, 40, -1, 30], np.int32), np.array([1, 1, 1, 0], np.int32)
-    >>> found = maybe([age, sex], None, 4)
-    >>> found.size[found.profile].tolist()
+    >>> found = find_neighbourhoods([age, sex], None, 4)
+    >>> found.size[found.row_profile].tolist()
     [2, 2, 3, 1]
     """
-    keys, profile = np.unique(packed(columns, rows)[0], return_inverse=True)
+    keys, profile = np.unique(pack_columns(columns, rows)[0], return_inverse=True)
     if counts is None:
         members = np.bincount(profile, minlength=len(keys))
     else:
@@ -107,37 +111,37 @@ def maybe(columns: Sequence[npt.NDArray[np.int32]], counts: Ints | None, rows: i
     if any(codes.min(initial=0) < 0 for codes in columns):
         one = np.empty(len(keys), np.int64)
         one[profile] = np.arange(rows)  # any row of a profile will do
-        patterns = _patterns([codes[one] for codes in columns])
-    size = members if patterns is None else _sizes(patterns, members, run)
-    return Maybe(profile, members, size, patterns)
+        patterns = _group_by_gaps([codes[one] for codes in columns])
+    size = members if patterns is None else _neighbourhood_sizes(patterns, members, run)
+    return Neighbourhoods(profile, members, size, patterns)
 
 
-def maybe_classes(
-    found: Maybe, sensitive: npt.NDArray[np.int32], counts: Ints | None = None, run: Run | None = None
-) -> Classes:
-    """The neighbourhoods of all profiles with the sensitive values in them; class c is that of profile c. ``sensitive``
-    has the code of every given row, −1 (missing) is one more value.
+def neighbourhood_classes(
+    found: Neighbourhoods, sensitive: Small, counts: Ints | None = None, run: Run | None = None
+) -> SensitiveClasses:
+    """The neighbourhoods of all profiles with their sensitive values; class c belongs to profile c. ``sensitive`` is
+    the code of every given row; −1 (missing) is one more value.
 
-    >>> found = maybe([np.array([30, 40, -1], np.int32)], None, 3)
-    >>> classes = maybe_classes(found, np.array([0, 1, 1], np.int32))
-    >>> classes.size[found.profile].tolist(), classes.distinct[found.profile].tolist()
+    >>> found = find_neighbourhoods([np.array([30, 40, -1], np.int32)], None, 3)
+    >>> classes = neighbourhood_classes(found, np.array([0, 1, 1], np.int32))
+    >>> classes.size[found.row_profile].tolist(), classes.distinct[found.row_profile].tolist()
     ([2, 2, 3], [2, 1, 2])
     """
-    own = classes_of(found.profile, len(found.members), sensitive, counts)
+    own = group_sensitive_values(found.row_profile, len(found.members), sensitive, counts)
     whole = np.zeros(own.values, np.int64)
     np.add.at(whole, own.value, own.count)
     if found.patterns is None:
         return replace(own, members=found.members, whole=whole)
-    begins, value, count = _neighbourhoods(found.patterns, own, run)
-    return Classes(own.key, begins, value, count, own.codes, found.members, whole)
+    begins, value, count = _neighbourhood_values(found.patterns, own, run)
+    return SensitiveClasses(own.key, begins, value, count, own.codes, found.members, whole)
 
 
 # ---- profiles --------------------------------------------------------------------------------------------------------
 
 
-def _patterns(columns: Sequence[npt.NDArray[np.int32]]) -> Patterns | None:
-    """Profiles, given by columns, by what they miss; None if all miss the same."""
-    gaps, _ = packed([(codes < 0).astype(np.int32) for codes in columns], len(columns[0]))
+def _group_by_gaps(columns: Sequence[Small]) -> GapPatterns | None:
+    """Group profiles by the columns they miss; None if all miss the same columns."""
+    gaps, _ = pack_columns([(codes < 0).astype(np.int32) for codes in columns], len(columns[0]))
     kinds, pattern, profiles = np.unique(gaps, return_inverse=True, return_counts=True)
     if len(kinds) == 1:
         return None
@@ -146,7 +150,7 @@ def _patterns(columns: Sequence[npt.NDArray[np.int32]]) -> Patterns | None:
     words, used = list[tuple[Ints, Ints]](), 0
     for codes in columns:
         width = (int(codes.max()) + 1).bit_length()
-        if not words or used + width > _WORD:
+        if not words or used + width > _WORD_BITS:
             words.append((np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)))
             used = 0
         bits, known = words[-1]
@@ -155,18 +159,18 @@ def _patterns(columns: Sequence[npt.NDArray[np.int32]]) -> Patterns | None:
         known |= np.where(ordered < 0, 0, ((1 << width) - 1) << used)
         used += width
     starts = np.append(0, np.cumsum(profiles[by_size]))
-    return Patterns(order, starts, np.array([bits for bits, _ in words]), np.array([known for _, known in words]))
+    return GapPatterns(order, starts, np.array([bits for bits, _ in words]), np.array([known for _, known in words]))
 
 
-# ---- how many people -------------------------------------------------------------------------------------------------
+# ---- neighbourhood sizes ---------------------------------------------------------------------------------------------
 
 
-def _sizes(patterns: Patterns, members: Ints, run: Run | None) -> Ints:
-    """How many people may be the same as those of each profile. Of profiles with the same pattern, none may be another:
-    they differ in what they know."""
+def _neighbourhood_sizes(patterns: GapPatterns, members: Ints, run: Run | None) -> Ints:
+    """The number of people who may be the same as those of each profile. Two profiles of one pattern cannot be the
+    same: they differ in a column that both know."""
     from unveil.classes import _wildcard
 
-    starts, bits, known, tables = patterns.starts, patterns.bits, patterns.known, patterns.tables
+    starts, bits, known, tables = patterns.starts, patterns.bits, patterns.known, patterns.large_patterns
     profiles = np.diff(starts)
     before = np.repeat(starts[:-1], profiles)
     people = members[patterns.order]
@@ -176,46 +180,46 @@ def _sizes(patterns: Patterns, members: Ints, run: Run | None) -> Ints:
     slots = np.empty(_wildcard.SLOTS * int(profiles[1]), np.int32)
     p, q = 0, 1
     while q < tables:
-        _look(run, spent[q] / spent[-1])
-        p, q = _wildcard.paired(p, q, tables, _WORK, starts, bits, known, people, slots, size)
+        _report_progress(run, spent[q] / spent[-1])
+        p, q = _wildcard.count_by_table(p, q, tables, _LOOKUPS_PER_SLICE, starts, bits, known, people, slots, size)
     row = int(starts[tables])
     while row < len(people):
-        _look(run, spent[int(np.searchsorted(starts, row, "right")) - 1] / spent[-1])
-        row = _wildcard.compared(row, 16 * _WORK, before, bits, known, people, size)
+        _report_progress(run, spent[int(np.searchsorted(starts, row, "right")) - 1] / spent[-1])
+        row = _wildcard.count_by_comparison(row, 16 * _LOOKUPS_PER_SLICE, before, bits, known, people, size)
     found = np.empty_like(size)
     found[patterns.order] = size
     return found
 
 
-def _look(run: Run | None, fraction: float) -> None:
+def _report_progress(run: Run | None, fraction: float) -> None:
     if run is not None:
-        run.progress(_DOING, float(fraction))
+        run.progress(_TASK_TEXT, float(fraction))
         run.check()
 
 
-# ---- and which values they have --------------------------------------------------------------------------------------
+# ---- values in neighbourhoods ----------------------------------------------------------------------------------------
 
-Part = tuple[int, Ints, npt.NDArray[np.int32], Ints]
+NeighbourhoodPart = tuple[int, Ints, Small, Ints]
 
 
-def _neighbourhoods(patterns: Patterns, own: Classes, run: Run | None) -> tuple[Ints, npt.NDArray[np.int32], Ints]:
-    """Where the pairs of each neighbourhood begin, the values, and how many people there have them; ``own`` has those
-    of the profiles themselves."""
-    order, parts, total = patterns.order, list[Part](), 0
+def _neighbourhood_values(patterns: GapPatterns, own: SensitiveClasses, run: Run | None) -> tuple[Ints, Small, Ints]:
+    """The values in each neighbourhood: where its pairs begin, the values, and their counts. ``own`` holds the pairs of
+    the profiles themselves."""
+    order, parts, total = patterns.order, list[NeighbourhoodPart](), 0
     begins = np.zeros(len(order) + 1, np.int64)
-    for row, ends, value, count in _parts(patterns, own, run):
+    for row, ends, value, count in _neighbourhood_parts(patterns, own, run):
         distinct = np.diff(ends, prepend=0)
         begins[order[row : row + len(ends)] + 1] = distinct
         parts.append((row, distinct, value.copy(), count.copy()))
         total += len(value)
-        if total > _PAIRS:
+        if total > _MOST_PAIRS:
             raise UnveilError(
-                f"when missing values match anything, there are more than {_PAIRS:,} sensitive values to count; let "
-                "missing be a value of its own, or give fewer quasi-identifiers or coarser sensitive values"
+                f"with missing values as wildcards, there are more than {_MOST_PAIRS:,} sensitive values to count; "
+                "read missing as a value of its own, or give fewer quasi-identifiers or coarser sensitive values"
             )
     np.cumsum(begins, out=begins)
     values, counts = np.empty(total, np.int32), np.empty(total, np.int64)
-    while parts:  # each is dropped when it is in its place
+    while parts:  # freed as soon as it is copied
         row, distinct, value, count = parts.pop()
         shift = begins[order[row : row + len(distinct)]] - np.cumsum(distinct) + distinct
         place = np.arange(len(value)) + np.repeat(shift, distinct)
@@ -223,12 +227,18 @@ def _neighbourhoods(patterns: Patterns, own: Classes, run: Run | None) -> tuple[
     return begins, values, counts
 
 
-def _parts(patterns: Patterns, own: Classes, run: Run | None) -> Iterator[Part]:
-    """The neighbourhoods in the order of patterns, some at a time: the first profile, where the pairs of each end, the
-    values and how many people have them. What is given is overwritten by what comes next."""
+def _neighbourhood_parts(patterns: GapPatterns, own: SensitiveClasses, run: Run | None) -> Iterator[NeighbourhoodPart]:
+    """The neighbourhoods in the order of patterns, several at a time: the first profile, where the pairs of each end,
+    the values, and their counts. The next part overwrites these arrays."""
     from unveil.classes import _wildcard
 
-    order, starts, bits, known, tables = patterns.order, patterns.starts, patterns.bits, patterns.known, patterns.tables
+    order, starts, bits, known, tables = (
+        patterns.order,
+        patterns.starts,
+        patterns.bits,
+        patterns.known,
+        patterns.large_patterns,
+    )
     by_value = np.argsort(own.value, kind="stable")
     owner = np.repeat(np.argsort(order), own.distinct)[by_value]
     pairs = owner, own.value[by_value], own.count[by_value]
@@ -238,39 +248,53 @@ def _parts(patterns: Patterns, own: Classes, run: Run | None) -> Iterator[Part]:
         np.empty(len(owner), np.int32),
         np.empty(len(owner), np.int64),
     )
-    most = min(int(starts[1]), _ROWS)
+    most = min(int(starts[1]), _PROFILES_PER_TABLE)
     slots, cell = np.empty(_wildcard.SLOTS * most, np.int32), np.empty(len(order), np.int32)
     total, seen = np.empty(own.values, np.int64), np.empty(own.values, np.int64)
-    room = max(own.values, _HITS)
+    room = max(own.values, _MOST_HITS)
     value, count, ends = np.empty(room, np.int32), np.empty(room, np.int64), np.empty(len(order), np.int64)
     of_patterns = known[:, starts[:-1]]
     for p in range(tables):
-        turn, until, unders = _shared(of_patterns, p)
-        step = max(1, min(most, _HITS // len(unders)))
+        turn, until, unders = _shared_columns(of_patterns, p)
+        step = max(1, min(most, _MOST_HITS // len(unders)))
         for first in range(int(starts[p]), int(starts[p + 1]), step):
             rows, i = min(step, int(starts[p + 1]) - first), 0
             hit = np.empty((rows, len(unders)), np.int32)
-            cells = _wildcard.matched(first, first + rows, unders, until, turn, starts, bits, slots, cell, hit)
-            _wildcard.dealt(cells, cell, *pairs, *of_cells)
+            cells = _wildcard.assign_cells(first, first + rows, unders, until, turn, starts, bits, slots, cell, hit)
+            _wildcard.deal_values(cells, cell, *pairs, *of_cells)
             seen.fill(-1)
             while i < rows:
-                _look(run, (first + i) / len(order))
+                _report_progress(run, (first + i) / len(order))
                 begin = i
-                i, made = _wildcard.gathered(i, rows, _WORK, hit, *of_cells, total, seen, value, count, ends)
+                i, made = _wildcard.gather_values(
+                    i, rows, _LOOKUPS_PER_SLICE, hit, *of_cells, total, seen, value, count, ends
+                )
                 yield first + begin, ends[: i - begin], value[:made], count[:made]
     row = int(starts[tables])
     seen.fill(-1)
     while row < len(order):
-        _look(run, row / len(order))
+        _report_progress(run, row / len(order))
         begin = row
-        row, made = _wildcard.listed(
-            row, 16 * _WORK, bits, known, order, own.begins, own.value, own.count, total, seen, value, count, ends
+        row, made = _wildcard.list_values(
+            row,
+            16 * _LOOKUPS_PER_SLICE,
+            bits,
+            known,
+            order,
+            own.begins,
+            own.value,
+            own.count,
+            total,
+            seen,
+            value,
+            count,
+            ends,
         )
         yield begin, ends[: row - begin], value[:made], count[:made]
 
 
-def _shared(known: Ints, p: int) -> tuple[Ints, Ints, Ints]:
-    """What pattern p and each other both know: the patterns ordered by it, where each kind ends, and the bits."""
+def _shared_columns(known: Ints, p: int) -> tuple[Ints, Ints, Ints]:
+    """What pattern p and each other both know: the patterns sorted by it, where each group ends, and its bits."""
     shared = known & known[:, p : p + 1]
     turn = np.lexsort(shared)
     ordered = shared[:, turn]

@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
-from unveil.cli.options import case_from, holding_options, policy_from, policy_options, reading_options, sources_from
-from unveil.cli.output import assessed, check_targets, output_options
-from unveil.cli.telling import note
-from unveil.wording import shown
+from unveil.cli.holdings import files_read, holding_options, read_case
+from unveil.cli.messages import note_printer
+from unveil.cli.output import assess_and_deliver, check_output_files, output_options
+from unveil.cli.policy import make_policy, policy_options
+from unveil.cli.reading import reading_options
+from unveil.wording import safe_text
 
 __all__ = ["command"]
 
@@ -19,25 +21,31 @@ Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130
 \b
 Examples:
   unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
-  unveil assess baskets.dat --tolerance 0.2 --similar competitor.dat --report baskets.html
+  unveil assess patients.csv --quasi age,zip,sex --only classes
+  unveil assess baskets.dat --tolerance items.expected_cracks=20% --similar competitor.dat
 """
 
 
 @click.command("assess", epilog=_EPILOG)
 @click.argument("file", type=click.Path())
-@policy_options
-@holding_options
-@click.option("--original", metavar="FILE", help="The baskets that FILE was made from by unveil protect.")
-@click.option("--mapping", metavar="FILE", help="What each item of the original became: columns item, pseudonym.")
+@click.option(
+    "--only",
+    metavar="QUESTIONS",
+    help="Ask only these questions, comma-separated: classes, or classes.k for one finding. Checks that are left out "
+    'keep the verdict from being "release".',
+)
+@policy_options()
+@holding_options()
 @reading_options
 @output_options
-def command(file: str, **given: Any) -> int:
+def command(file: str, only: str | None, **given: Any) -> int:
     """Attack FILE as an attacker would and say whether it may be released.
 
     FILE is a table (CSV, TSV, Parquet, Arrow), baskets of items (.dat, JSON lines, basket,item CSV) or a graph (edge
     list, GML, GraphML, Matrix Market). Without roles for the columns of a table, they are guessed, and the verdict
     is never "release".
     """
-    policy = policy_from(given, note(given["quiet"]))
-    check_targets([given["output"], given["report"]], sources_from(file, given, policy))
-    return assessed(lambda: case_from(file, given), policy, f"reading {shown(file)}", given)
+    policy = make_policy(given, note_printer(given["quiet"]))
+    check_output_files([given["output"], given["report"]], files_read(file, given, policy))
+    names = None if only is None else [name.strip() for name in only.split(",")]
+    return assess_and_deliver(lambda: read_case(file, given), policy, f"reading {safe_text(file)}", given, only=names)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from unveil.cli.telling import note, progress
+from unveil.cli.messages import note_printer, progress_bar
 from unveil.errors import UnveilError
-from unveil.wording import shown
+from unveil.wording import safe_text
 
 __all__ = ["command"]
 
@@ -29,24 +29,24 @@ def command(directory: Path, seed: int, quiet: bool) -> None:
     from unveil.assess import assess
     from unveil.demo.examples import EXAMPLES
     from unveil.policy import Policy
+    from unveil.release.atomic_file import open_atomic
     from unveil.release.read import read
-    from unveil.release.target import atomic
-    from unveil.report.html import page
+    from unveil.report.html import render_page
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise UnveilError(f"{shown(directory, 200)}: cannot be made; name another directory") from None
+        raise UnveilError(f"{safe_text(directory, 200)}: cannot be made; name another directory") from None
     assessments = []
-    with progress("making examples", quiet) as told:
+    with progress_bar("making examples", quiet) as told:
         for example in EXAMPLES:
             file, policy = example.write(directory, seed)
             assessments.append(assess(read(file), Policy.from_toml(policy), progress=told))
         told("writing the report", None)
         report = directory / "report.html"
-        with atomic(report) as written:
-            written.write(page(assessments).encode())
-    tell = note(quiet)
+        with open_atomic(report) as written:
+            written.write(render_page(assessments).encode())
+    tell = note_printer(quiet)
     for assessment in assessments:
         tell(f"{assessment.release.name}: {assessment.verdict.decision}. {assessment.verdict.sentence}")
     click.echo(report)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unveil.cli.options import reading_options, release_from
-from unveil.cli.telling import note, progress
+from unveil.cli.messages import note_printer, progress_bar
+from unveil.cli.reading import read_release, reading_options
 from unveil.errors import UnveilError
 from unveil.policy import PRESETS, Policy
+from unveil.questions import questions_about, risks_about
 from unveil.release import Table
-from unveil.toml import toml
-from unveil.wording import shown
+from unveil.settings import Setting, declared_settings
+from unveil.toml_writer import to_toml
+from unveil.wording import safe_text
 
 if TYPE_CHECKING:
-    from unveil.release.several import Several
+    from unveil.release.repeated_subjects import RepeatedSubjects
 
 __all__ = ["command", "policy_text"]
 
@@ -39,34 +42,38 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
 
     The suggestions are guesses and stay marked as guesses until you confirm them by editing the policy.
     """
-    from unveil.release.roles import complete
-    from unveil.release.several import several
-    from unveil.release.target import atomic
+    from unveil.release.atomic_file import open_atomic
+    from unveil.release.repeated_subjects import find_repeated_subjects
+    from unveil.release.roles import complete_roles
 
     if Path(output).exists() and not force:
-        raise UnveilError(f"{shown(output, 200)} exists; pass --force to overwrite it or -o to write elsewhere")
-    with progress(f"reading {shown(file)}", quiet):
-        release = release_from(file, given)
-        policy, columns = complete(Policy(), release) if isinstance(release, Table) else (Policy(), ())
-        rows = several(release, policy) if isinstance(release, Table) else None
+        raise UnveilError(f"{safe_text(output, 200)} exists; pass --force to overwrite it or -o to write elsewhere")
+    with progress_bar(f"reading {safe_text(file)}", quiet):
+        release = read_release(file, given)
+        policy, columns = complete_roles(Policy(), release) if isinstance(release, Table) else (Policy(), ())
+        rows = find_repeated_subjects(release, policy) if isinstance(release, Table) else None
     reasons = {c.name: c.why for c in columns}
-    with atomic(output) as written:
+    with open_atomic(output) as written:
         written.write(policy_text(policy, release.name, release.kind, reasons, rows).encode())
-    use = "" if output == "unveil.toml" else f" --policy {shown(output, 200)}"
-    note(quiet)(f"policy written to {shown(output, 200)}; check it, then run: unveil assess {shown(file, 200)}{use}")
+    use = "" if output == "unveil.toml" else f" --policy {safe_text(output, 200)}"
+    note_printer(quiet)(
+        f"policy written to {safe_text(output, 200)}; check it, then run: unveil assess {safe_text(file, 200)}{use}"
+    )
 
 
-def policy_text(policy: Policy, name: str, kind: str, reasons: dict[str, str], rows: Several | None = None) -> str:
+def policy_text(
+    policy: Policy, name: str, kind: str, reasons: dict[str, str], rows: RepeatedSubjects | None = None
+) -> str:
     """A policy as commented TOML, with what there is to say if several rows seem to be one person."""
     others = ", ".join(p for p in PRESETS if p != "default")
-    parts = [_HEAD.format(name=shown(name), presets=others, missing=toml(policy.missing))]
+    parts = [_POLICY_HEAD.format(name=safe_text(name), presets=others, missing=to_toml(policy.missing))]
     if kind == "table":
-        parts.append(_columns(policy, reasons, rows))
-    parts.append(_tolerances(policy, kind))
+        parts.append(_columns_section(policy, reasons, rows))
+    parts += [_room_settings(policy, kind), _tolerance_section(policy, kind)]
     return "\n".join(parts)
 
 
-_HEAD = """\
+_POLICY_HEAD = """\
 # What unveil asks of {name}. Every line can be changed; lines that begin with # are comments.
 
 # Tolerances with a public source; others: {presets}
@@ -80,47 +87,82 @@ missing = {missing}
 """
 
 
-def _columns(policy: Policy, reasons: dict[str, str], rows: Several | None) -> str:
+def _columns_section(policy: Policy, reasons: dict[str, str], rows: RepeatedSubjects | None) -> str:
     lines = ["[columns]"]
     if policy.guessed:
         lines += [
             "# These roles are guesses. Take a column out of this list once you have checked its role below;",
             '# as long as any is listed, the verdict is never "release".',
-            f"guessed = {toml(policy.guessed)}",
+            f"guessed = {to_toml(policy.guessed)}",
         ]
     lines += ["", "# Columns that name people and must not be in the release:"]
-    lines += _role("identifier", policy.identifier, reasons)
+    lines += _role_lines("identifier", policy.identifier, reasons)
     lines += ["", "# What an attacker may know about a person. Several sets: quasi = [[...], [...]]"]
     if len(policy.quasi) > 1:
-        lines += ["quasi = [", *(f"    {toml(group)}," for group in policy.quasi), "]"]
+        lines += ["quasi = [", *(f"    {to_toml(group)}," for group in policy.quasi), "]"]
     else:
-        lines += _role("quasi", policy.quasi[0] if policy.quasi else (), reasons)
-    lines += ["", "# What nobody should learn about a person:", *_role("sensitive", policy.sensitive, reasons)]
-    lines += ["", "# Columns that help no attacker:", *_role("insensitive", policy.insensitive, reasons)]
+        lines += _role_lines("quasi", policy.quasi[0] if policy.quasi else (), reasons)
+    lines += ["", "# What nobody should learn about a person:", *_role_lines("sensitive", policy.sensitive, reasons)]
+    lines += ["", "# Columns that help no attacker:", *_role_lines("insensitive", policy.insensitive, reasons)]
     person, ratings = (rows.person, rows.ratings) if rows else ("person", ())
     subject = "" if policy.subject else "# "
     lines += ["", "# The column that says which rows are the same person, if several can be:"]
     if rows:
-        lines += [f"# (each value of {shown(rows.person)} is in {rows.rows:.1f} rows on average)"]
-    lines += [f"{subject}subject = {toml(policy.subject or person)}"]
+        lines += [f"# (each value of {safe_text(rows.person)} is in {rows.rows:.1f} rows on average)"]
+    lines += [f"{subject}subject = {to_toml(policy.subject or person)}"]
     rated = "" if policy.ratings else "# "
     lines += ["", "# Where each row says that a person rated an item: person, item, and perhaps value and date."]
     if ratings:
         lines += ["# (None of these has a role above then.)"]
-    lines += [f"{rated}ratings = {toml(policy.ratings or ratings or ('person', 'item', 'value'))}", ""]
+    lines += [f"{rated}ratings = {to_toml(policy.ratings or ratings or ('person', 'item', 'value'))}", ""]
     return "\n".join(lines)
 
 
-def _role(role: str, names: Iterable[str], reasons: dict[str, str]) -> list[str]:
-    rows = [f"    {toml(n)},{f'  # {shown(reasons[n])}' if reasons.get(n) else ''}" for n in names]
+def _role_lines(role: str, names: Iterable[str], reasons: dict[str, str]) -> list[str]:
+    rows = [f"    {to_toml(n)},{f'  # {safe_text(reasons[n])}' if reasons.get(n) else ''}" for n in names]
     return [f"{role} = [", *rows, "]"] if rows else [f"{role} = []"]
 
 
-def _tolerances(policy: Policy, kind: str) -> str:
-    from unveil.assess import QUESTIONS
+def _room_settings(policy: Policy, kind: str) -> str:
+    """The settings of the rooms that are asked about such a release, as comments with their defaults."""
+    lines: list[str] = []
+    for question in questions_about(kind):
+        chosen = policy.settings.get(question.name)
+        all_of_them = {} if chosen is None else declared_settings(chosen)
+        own = {name: setting for name, setting in all_of_them.items() if kind in (setting.about or question.kinds)}
+        if own:
+            lines += [f"[{question.name}]"]
+        tables = {name: setting for name, setting in own.items() if setting.kind.endswith("per column")}
+        for name, setting in own.items():
+            if name not in tables:
+                value = getattr(chosen, name)
+                lines += _comment(setting.help)
+                lines += [f"# {name} = {to_toml(_example(setting) if value is None else value)}"]
+        for name, setting in tables.items():
+            lines += [*_comment(setting.help), f"# [{question.name}.{name}]", f"# {setting.example}"]
+        lines += [""] if own else []
+    return "\n".join(lines)
 
-    names = [finding for question in QUESTIONS if kind in question.kinds for finding in question.findings]
-    lines = ["[tolerance]", "# What is tolerated; these override the preset, and false turns one off."]
-    tolerated = {name: policy.tolerated(name) for name in names}
-    lines += [f"# {name} = {'false' if value is None else f'{value:g}'}" for name, value in tolerated.items()]
+
+def _comment(text: str) -> list[str]:
+    """A comment, set off from what stands above it."""
+    return ["#", *textwrap.wrap(text, 100, initial_indent="# ", subsequent_indent="# ")]
+
+
+def _example(setting: Setting) -> object:
+    """Something to write where there is no default."""
+    return setting.example if setting.example is not None else 10 if setting.kind == "whole number" else ""
+
+
+def _tolerance_section(policy: Policy, kind: str) -> str:
+    """Every check, with what is tolerated now."""
+    lines = [
+        "[tolerance]",
+        "# What is tolerated. Remove the # to override the preset; a check without a number informs.",
+    ]
+    for risk in risks_about(kind):
+        if not risk.needs:
+            value = policy.tolerance_for(risk)
+            lines += _comment(risk.summary)
+            lines += [f"# {risk.id} = {'' if value is None else f'{value:g}'}".rstrip()]
     return "\n".join(lines) + "\n"

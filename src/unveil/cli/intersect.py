@@ -2,51 +2,56 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any
 
 import click
 
 from unveil.case import Case
-from unveil.cli.options import sources_from, table_from, table_options, table_policy_from
-from unveil.cli.output import assessed, check_targets, output_options
-from unveil.cli.telling import note
+from unveil.cli.holdings import files_read, holding_options, read_holdings
+from unveil.cli.messages import note_printer
+from unveil.cli.output import assess_and_deliver, check_output_files, output_options
+from unveil.cli.policy import make_policy, policy_options, renamed_option
+from unveil.cli.reading import read_table, table_reading_options
 from unveil.errors import UnveilError
-from unveil.wording import shown
+from unveil.wording import safe_text
 
 __all__ = ["command"]
 
 _EPILOG = """\b
-Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted.
+Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted. The verdict is about the
+releases together; unveil assess judges each by itself.
 
 \b
 Examples:
-  unveil intersect a.csv b.csv --on zip,age --sensitive diagnosis
-  unveil intersect may.csv june.csv july.csv --on zip,age --sensitive diagnosis --people voters.csv
+  unveil intersect a.csv b.csv --quasi zip,age --sensitive diagnosis
+  unveil intersect may.csv june.csv july.csv --quasi zip,age --sensitive diagnosis --people voters.csv
 """
 
 
 @click.command("intersect", epilog=_EPILOG)
 @click.argument("files", type=click.Path(), nargs=-1, required=True)
-@click.option("--on", required=True, metavar="COLUMNS", help="What the attacker knows of people, comma-separated.")
-@click.option("--people", metavar="FILE", help="The people that are known; by default the first file.")
-@table_options
+@policy_options("classes", kind="table")
+@holding_options("classes")
+@table_reading_options
 @output_options
-def command(files: tuple[str, ...], on: str, people: str | None, **given: Any) -> int:
+@renamed_option("on", "quasi")
+def command(files: tuple[str, ...], **given: Any) -> int:
     """Lay FILES, releases of the same people, on top of each other.
 
-    Each may be anonymous by itself. What is possible in all of them is what an attacker is left with who knows that a
-    person is in all. Labels such as 476**, 20-29 or * are read as they are written.
+    Each may be anonymous by itself. An attacker who knows that a person is in all of them is left with what is
+    possible in all. Labels such as 476**, 20-29 or * are read as they are written. The people are those of --people,
+    by default those of the first file.
     """
-    if len(files) < 2:
+    first, *others = files
+    given["earlier"] = (*given["earlier"], *others)
+    if not given["earlier"]:
         raise UnveilError("give two releases or more")
-    policy = table_policy_from({**given, "quasi": (on,)}, note(given["quiet"]))
-    read_too = [*files[1:], people]
-    check_targets([given["output"], given["report"]], [*sources_from(files[0], given, policy), *read_too])
+    policy = make_policy(given, note_printer(given["quiet"]))
+    check_output_files([given["output"], given["report"]], files_read(first, given, policy))
 
     def read() -> Case:
-        first, *others = (table_from(file, given) for file in files)
-        holds = {f"release {k}": table for k, table in enumerate(others, 2)}
-        return Case(first, holds=MappingProxyType(holds | ({"people": table_from(people, given)} if people else {})))
+        return read_holdings(Case(read_table(first, given)), given)
 
-    return assessed(read, policy, f"reading {shown(files[0])}", given)
+    return assess_and_deliver(
+        read, policy, f"reading {safe_text(first)}", given, only=["classes.intersection"], decide_alone=True
+    )

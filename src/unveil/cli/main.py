@@ -19,49 +19,49 @@ from unveil.errors import UnveilError
 
 __all__ = ["cli", "main"]
 
-_INTERRUPTED = 130
-_COMMANDS = ("assess", "protect", "intersect", "link", "describe", "init", "crack", "demo", "schema", "completion")
+_INTERRUPTED_CODE = 130
 
 
-class _Lazy(click.Group):
+class _LazyGroup(click.Group):
     """A group that loads a command's file when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_COMMAND_SUMMARIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _COMMAND_SUMMARIES:
             return None
         command: click.Command = importlib.import_module(f"unveil.cli.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_SUMMARY.items()))
+            formatter.write_dl(list(_COMMAND_SUMMARIES.items()))
 
 
-_SUMMARY = {
+_COMMAND_SUMMARIES = {
     "assess": "Attack a release and say whether it may be published.",
     "protect": "Write a safer version of a release, and say what it costs.",
     "intersect": "Say what several releases of the same people give away together.",
-    "link": "Say who of the people in a file is which row of a release.",
+    "link": "Say which people of a file are which rows of a release.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely each pseudonym of a matrix is to be cracked.",
+    "theory": "Say what theorems guarantee an attacker, without data.",
     "demo": "Make four examples, assess them and write the report.",
-    "schema": "Print the JSON Schema of an assessment.",
+    "schema": "Print the JSON Schema of assessments or policies.",
     "completion": "Print the script for completion in a shell.",
 }
 
 _EPILOG = """\b
 Examples:
   unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
-  unveil protect baskets.dat --tolerance .1 -o safe.dat
+  unveil protect baskets.dat --tolerance items.expected_cracks=10% -o safe.dat
   unveil demo
 """
 
 
-@click.group(cls=_Lazy, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="unveil", message="unveil %(version)s")
 def cli() -> None:
     """Just how safe is your anonymised data?
@@ -74,9 +74,11 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminated)
-    code = _run()
-    if code == _INTERRUPTED:  # the interpreter may remember an interrupt that was dealt with, and die of it at its end;
+        signal.signal(number, _exit_on_signal)
+    code = _run_command()
+    if (
+        code == _INTERRUPTED_CODE
+    ):  # the interpreter may remember an interrupt that was dealt with, and die of it at its end;
         from unveil.engine import remove_spills  # so may libraries whose threads are still at work when they clean up
 
         remove_spills()
@@ -85,39 +87,39 @@ def main() -> None:
     sys.exit(code)
 
 
-def _terminated(number: int, frame: FrameType | None) -> None:
+def _exit_on_signal(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _run() -> int:
+def _run_command() -> int:
     try:
         code: Any = cli.main(prog_name="unveil", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except UnveilError as error:
-        return _complain(str(error))
+        return _print_error(str(error))
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
         return 2
     except click.ClickException as error:
         usage = error.ctx.get_usage() + "\n" if isinstance(error, click.UsageError) and error.ctx else ""
-        return _complain(error.format_message(), usage)
+        return _print_error(error.format_message(), usage)
     except (KeyboardInterrupt, click.Abort):
-        _complain("interrupted; no file was left half-written")
-        return _INTERRUPTED
+        _print_error("interrupted; no file was left half-written")
+        return _INTERRUPTED_CODE
     except SystemExit as leaving:  # click's own word for a closed pipe is exit code 1, which means something else here
         return 128 + signal.SIGPIPE if leaving.code == 1 else int(leaving.code or 0)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _complain(f"standard output: {error.strerror or 'cannot be written'}")
+        return _print_error(f"standard output: {error.strerror or 'cannot be written'}")
     except MemoryError:
-        return _complain("not enough memory; lower --memory-limit so that the engine spills to disk")
+        return _print_error("not enough memory; lower --memory-limit so that the engine spills to disk")
     except Exception as error:
         if os.environ.get("UNVEIL_DEBUG"):
             raise
-        return _complain(f"this is a defect of unveil ({type(error).__name__}); UNVEIL_DEBUG=1 shows where")
+        return _print_error(f"this is a defect of unveil ({type(error).__name__}); UNVEIL_DEBUG=1 shows where")
 
 
-def _complain(line: str, usage: str = "") -> int:
+def _print_error(line: str, usage: str = "") -> int:
     print(f"{usage}unveil: {line}", file=sys.stderr)
     return 2

@@ -1,4 +1,4 @@
-"""``unveil schema``: the JSON Schema of an assessment."""
+"""``unveil schema``: the JSON Schema of an assessment or of a policy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ __all__ = ["command"]
 _EPILOG = """\b
 Examples:
   unveil schema > assessment.schema.json
-  unveil schema | python -m json.tool
+  unveil schema policy > policy.schema.json
 """
 
 
 @click.command("schema", epilog=_EPILOG)
-def command() -> None:
-    """Print the JSON Schema that every assessment in JSON obeys."""
-    from unveil.report.schema import schema
+@click.argument("what", type=click.Choice(["assessment", "policy"]), default="assessment")
+def command(what: str) -> None:
+    """Print the JSON Schema of every assessment in JSON, or of policy files, which editors can use to complete them."""
+    from unveil.report.schema import assessment_schema, policy_schema
 
-    click.echo(json.dumps(schema(), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(policy_schema() if what == "policy" else assessment_schema(), indent=2, ensure_ascii=False))

@@ -1,1 +1,1 @@
-"""Four believable examples, made from a seed."""
+"""Four realistic examples, generated from a seed."""

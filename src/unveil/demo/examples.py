@@ -1,4 +1,4 @@
-"""The four examples: what is written, and under which policy."""
+"""The four examples, each with its policy."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unveil.release import Graph, Release, Transactions
-from unveil.release.table import table_of
-from unveil.release.target import atomic
+from unveil.release.atomic_file import open_atomic
+from unveil.release.table import table_from_frame
 from unveil.release.write import write
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["EXAMPLES", "Example"]
 
 @dataclass(frozen=True)
 class Example:
-    """A release made from a seed, and its policy as TOML."""
+    """A release generated from a seed, and its policy as TOML."""
 
     file: str
     make: Callable[[np.random.Generator], Release]
@@ -32,47 +32,47 @@ class Example:
 
         release, policy = directory / self.file, directory / Path(self.file).with_suffix(".toml")
         write(self.make(np.random.default_rng(seed)), release)
-        with atomic(policy) as written:
+        with open_atomic(policy) as written:
             written.write(self.policy.encode())
         return release, policy
 
 
-def _patients(rng: np.random.Generator) -> Release:
-    from unveil.demo.hospital import hospital
+def _make_patients(rng: np.random.Generator) -> Release:
+    from unveil.demo.hospital import make_visits
 
-    return table_of(hospital(rng))
-
-
-def _baskets(rng: np.random.Generator) -> Release:
-    from unveil.demo.grocery import grocery
-
-    return Transactions.from_baskets(grocery(rng))
+    return table_from_frame(make_visits(rng))
 
 
-def _friends(rng: np.random.Generator) -> Release:
-    from unveil.demo.friends import friends
+def _make_baskets(rng: np.random.Generator) -> Release:
+    from unveil.demo.grocery import make_baskets
 
-    edges = friends(rng)
+    return Transactions.from_baskets(make_baskets(rng))
+
+
+def _make_friends(rng: np.random.Generator) -> Release:
+    from unveil.demo.friends import make_friendships
+
+    edges = make_friendships(rng)
     return Graph.from_edges(edges[:, 0], edges[:, 1])
 
 
-def _films(rng: np.random.Generator) -> Release:
-    from unveil.demo.films import films
+def _make_films(rng: np.random.Generator) -> Release:
+    from unveil.demo.films import make_ratings
 
-    return table_of(films(rng))
+    return table_from_frame(make_ratings(rng))
 
 
 EXAMPLES = (
     Example(
         "patients.csv",
-        _patients,
+        _make_patients,
         """\
 # A hospital wants to publish last year's visits.
 [columns]
 identifier = ["name"]
 quasi = [
     ["birth_date", "sex", "zip"],   # what a neighbour or an employer knows
-    ["admitted", "ward", "sex"],    # what a visitor of the ward knows
+    ["admitted", "ward", "sex"],    # what a visitor to the ward knows
 ]
 sensitive = ["diagnosis"]
 insensitive = ["days", "cost"]
@@ -84,7 +84,7 @@ classes.k = 5
     ),
     Example(
         "baskets.dat",
-        _baskets,
+        _make_baskets,
         """\
 # A grocer wants to publish what is bought together, products replaced by numbers.
 [tolerance]
@@ -93,15 +93,16 @@ items.expected_cracks = 0.1
     ),
     Example(
         "films.csv",
-        _films,
+        _make_films,
         """\
 # A film club wants to publish its members' ratings, names replaced by numbers.
-things_known = 3                    # what a colleague heard someone say about films
-
 [columns]
 ratings = ["person", "film", "stars", "date"]
 
-[compare]
+[linkage]
+known = 3                           # what a colleague heard someone say about films
+
+[linkage.compare]
 stars = "1"                         # give or take a star
 date = "30d"                        # and a month
 
@@ -111,7 +112,7 @@ linkage.success = 0.1
     ),
     Example(
         "friends.edges",
-        _friends,
+        _make_friends,
         """\
 # A network wants to publish who knows whom, names replaced by numbers.
 [tolerance]

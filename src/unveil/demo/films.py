@@ -1,11 +1,11 @@
-"""Made-up ratings: who gave which film how many stars, and when, with people replaced by numbers.
+"""Invented film ratings: who gave which film how many stars, and when, with people replaced by numbers.
 
-Nobody in it exists. It imitates what makes people recognisable by what they watched:
+Nobody in it exists. It imitates what makes people recognisable by the films they watched:
 
-- *popularity* is skewed: everybody has seen a few films, most films have been seen by few;
-- *tastes*: people like some genres and leave others alone, so that nobody's list is a random one;
-- most people rate a handful of films and some very many;
-- stars follow the film and the person, who is kind or strict, more than chance.
+- *popularity* is skewed: a few films have been seen by everybody, most films by few;
+- *tastes*: people like some genres and avoid others, so nobody's list is random;
+- *activity*: most people rate a handful of films, some rate very many;
+- *stars* depend on the film and on whether the person is generous or strict, more than on chance.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from unveil.errors import UnveilError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["films"]
+__all__ = ["make_ratings"]
 
 _GENRES = 8
-_RATED = 12.0  # films in the middle of all lists
-_FEWEST = 3
+_TYPICAL_RATINGS = 12.0  # median number of ratings per person
+_MIN_RATINGS = 3
 _DAYS = 700
-_FIRST = dt.date(2023, 1, 1)
+_FIRST_DAY = dt.date(2023, 1, 1)
 
 
-def films(rng: np.random.Generator, people: int = 500, titles: int = 200) -> pa.Table:
+def make_ratings(rng: np.random.Generator, people: int = 500, titles: int = 200) -> pa.Table:
     """Ratings with columns person, film, stars and date, in random order; nobody rates a film twice."""
     import pyarrow as pa
 
@@ -38,7 +38,9 @@ def films(rng: np.random.Generator, people: int = 500, titles: int = 200) -> pa.
     fame = 1 / np.arange(1, titles + 1) ** 0.8
     genre = rng.integers(0, _GENRES, titles)
     taste = rng.dirichlet(np.full(_GENRES, 0.5), people)
-    length = np.clip(rng.lognormal(np.log(_RATED), 0.7, people).astype(np.int64), _FEWEST, (titles + 1) // 2)
+    length = np.clip(
+        rng.lognormal(np.log(_TYPICAL_RATINGS), 0.7, people).astype(np.int64), _MIN_RATINGS, (titles + 1) // 2
+    )
     quality, kindness = rng.normal(3.5, 0.7, titles), rng.normal(0.0, 0.5, people)
     who, what = list[int](), list[int]()
     for number in range(people):
@@ -57,6 +59,6 @@ def films(rng: np.random.Generator, people: int = 500, titles: int = 200) -> pa.
             "person": (1000 + name[person])[order],
             "film": (100 + title[film])[order],
             "stars": stars[order],
-            "date": [(_FIRST + dt.timedelta(int(d))).isoformat() for d in day[order]],
+            "date": [(_FIRST_DAY + dt.timedelta(int(d))).isoformat() for d in day[order]],
         }
     )

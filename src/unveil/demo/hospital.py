@@ -1,15 +1,15 @@
-"""A made-up regional hospital: one row per visit in one year.
+"""An invented regional hospital: one row per visit in one year.
 
 Nobody in it exists. It imitates what makes real hospital files both useful and dangerous:
 
-- *age*: infants, few children, women of childbearing age, and then more and more elderly people;
+- *age*: infants, few children, women of childbearing age, then more and more elderly people;
 - *place*: one city, smaller towns and villages, so that some postal codes hold hundreds and others a handful;
 - *time*: fewer admissions at weekends and in summer; illnesses that return bring the same person back;
 - *illness* follows age and sex, *ward* follows illness, *length of stay* grows with age, *cost* follows all of them;
 - *names* go with sex, generation and the family's origin;
 - values are missing in more than one spelling.
 
-Together birth date, sex and postal code are almost a name, which is the point of the example.
+Birth date, sex and postal code together are almost a name, which is the point of the example.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["hospital"]
+__all__ = ["make_visits"]
 
 
 class _Diagnosis(NamedTuple):
@@ -75,14 +76,14 @@ _DIAGNOSES = [
 
 class _Origin(NamedTuple):
     share: float
-    elder_women: str  # given names of those born before _GENERATION, the commonest first
+    elder_women: str  # given names of those born before _YOUNGER_SINCE, the commonest first
     elder_men: str
     women: str
     men: str
     surnames: str
 
 
-_GENERATION = 1972
+_YOUNGER_SINCE = 1972
 _ORIGINS = [
     _Origin(
         0.46,
@@ -142,17 +143,17 @@ _ORIGINS = [
 ]
 
 _YEAR = np.datetime64("2023-01-01")
-_AGES = (
+_AGE_DISTRIBUTION = (
     [0, 0.02, 0.05, 0.13, 0.37, 0.59, 0.83, 0.96, 1],
     [0, 0.04, 1, 16, 45, 65, 80, 90, 103],
 )  # share of patients younger than
-_WOMEN = ([0, 15, 30, 45, 65, 100], [0.47, 0.5, 0.64, 0.5, 0.48, 0.68])  # age, share of women
-_AREAS = {"091": (18, 8.0), "092": (14, 3.0), "094": (12, 1.5), "101": (10, 2.0), "103": (6, 0.5)}  # zips, people
-_MISSING = {"zip": ["", "", "NA", "?"], "diagnosis": ["", "NA", "NA", "?"]}
+_SHARE_OF_WOMEN = ([0, 15, 30, 45, 65, 100], [0.47, 0.5, 0.64, 0.5, 0.48, 0.68])  # age, share of women
+_ZIP_AREAS = {"091": (18, 8.0), "092": (14, 3.0), "094": (12, 1.5), "101": (10, 2.0), "103": (6, 0.5)}  # zips, people
+_MISSING_SPELLINGS = {"zip": ["", "", "NA", "?"], "diagnosis": ["", "NA", "NA", "?"]}
 _MISSING_SHARE = 0.03
 
 
-def hospital(rng: np.random.Generator, patients: int = 3000) -> pa.Table:
+def make_visits(rng: np.random.Generator, patients: int = 3000) -> pa.Table:
     """Visits of ``patients`` invented people in one year, about 1.2 rows per person, in order of admission.
 
     All columns are strings, as they would stand in a CSV file: ``patient``, ``name``, ``birth_date``, ``sex``, ``zip``,
@@ -164,45 +165,47 @@ def hospital(rng: np.random.Generator, patients: int = 3000) -> pa.Table:
     if patients < 1:
         raise UnveilError("hospital: the number of patients must be at least 1")
 
-    age = np.interp(rng.random(patients), *_AGES)
-    women = rng.random(patients) < np.interp(age, *_WOMEN)
+    age = np.interp(rng.random(patients), *_AGE_DISTRIBUTION)
+    women = rng.random(patients) < np.interp(age, *_SHARE_OF_WOMEN)
     sex = np.where(rng.random(patients) < 0.005, "x", np.where(women, "f", "m"))
-    first_day = _first_days(rng, patients)
+    first_day = _draw_first_days(rng, patients)
     born = _YEAR + first_day - np.floor(age * 365.25).astype(np.int64)
-    name = _names(rng, women, born)
-    home = _homes(rng, patients)
+    name = _draw_names(rng, women, born)
+    home = _draw_zip_codes(rng, patients)
 
     person = np.repeat(np.arange(patients), rng.choice([1, 2, 3], patients, p=[0.79, 0.155, 0.055]))
-    illness = _illnesses(rng, person, age, sex)
-    days = _stays(rng, illness, age[person])
-    day = _admissions(rng, person, first_day, days)
-    ward = _wards(rng, illness, age[person])
-    cost = _costs(rng, illness, days, ward)
+    illness = _draw_illnesses(rng, person, age, sex)
+    days = _draw_stays(rng, illness, age[person])
+    day = _draw_admissions(rng, person, first_day, days)
+    ward = _draw_wards(rng, illness, age[person])
+    cost = _draw_costs(rng, illness, days, ward)
 
     order = np.argsort(day, kind="stable")
-    order = order[day[order] < 365]  # what falls into the next year is not in this year's file
+    order = order[day[order] < 365]  # visits in the next year are not in this year's file
     who = person[order]
     columns: dict[str, Iterable[object]] = {
         "patient": [f"P{i + 1:05d}" for i in who],
         "name": name[who],
         "birth_date": born[who].astype(str),
         "sex": sex[who],
-        "zip": _with_gaps(rng, home[who], _MISSING["zip"]),
+        "zip": _add_missing_values(rng, home[who], _MISSING_SPELLINGS["zip"]),
         "admitted": (_YEAR + day[order]).astype(str),
         "ward": ward[order],
-        "diagnosis": _with_gaps(rng, _field("name")[illness[order]], _MISSING["diagnosis"]),
+        "diagnosis": _add_missing_values(
+            rng, _diagnosis_field("name")[illness[order]], _MISSING_SPELLINGS["diagnosis"]
+        ),
         "days": days[order].astype(str),
         "cost": [f"{c:.2f}" for c in cost[order]],
     }
     return pa.table({key: pa.array(list(map(str, values)), pa.string()) for key, values in columns.items()})
 
 
-def _field(field: str) -> npt.NDArray[Any]:
-    """One field of all diagnoses, by number of the diagnosis."""
+def _diagnosis_field(field: str) -> npt.NDArray[Any]:
+    """One field of all diagnoses, indexed by diagnosis number."""
     return np.array([getattr(d, field) for d in _DIAGNOSES])
 
 
-def _first_days(rng: np.random.Generator, patients: int) -> npt.NDArray[np.int64]:
+def _draw_first_days(rng: np.random.Generator, patients: int) -> Ints:
     """Day of the year of each first admission: busier in winter, quieter at weekends."""
     day = np.arange(365)
     weekend = np.isin((_YEAR + day).astype("datetime64[D]").astype(np.int64) % 7, [2, 3])  # day 0 was a Thursday
@@ -210,11 +213,9 @@ def _first_days(rng: np.random.Generator, patients: int) -> npt.NDArray[np.int64
     return rng.choice(day, patients, p=busy / busy.sum())
 
 
-def _names(
-    rng: np.random.Generator, women: npt.NDArray[np.bool_], born: npt.NDArray[np.datetime64]
-) -> npt.NDArray[np.str_]:
+def _draw_names(rng: np.random.Generator, women: Bools, born: npt.NDArray[np.datetime64]) -> npt.NDArray[np.str_]:
     """Full names that go with sex, generation and origin."""
-    elder = born < np.datetime64(f"{_GENERATION}-01-01")
+    elder = born < np.datetime64(f"{_YOUNGER_SINCE}-01-01")
     shares = [origin.share for origin in _ORIGINS]
     origin = rng.choice(len(_ORIGINS), women.size, p=np.array(shares) / sum(shares))
     name = np.empty(women.size, dtype="U40")
@@ -226,22 +227,25 @@ def _names(
             (False, False, o.men),
         ]:
             here = np.flatnonzero((origin == number) & (women == is_woman) & (elder == is_elder))
-            firsts, lasts = _by_rank(rng, given.split(), here.size), _by_rank(rng, o.surnames.split(), here.size)
+            firsts, lasts = (
+                _draw_by_rank(rng, given.split(), here.size),
+                _draw_by_rank(rng, o.surnames.split(), here.size),
+            )
             name[here] = [f"{first} {last}" for first, last in zip(firsts, lasts, strict=True)]
     return name
 
 
-def _by_rank(rng: np.random.Generator, values: list[str], size: int) -> npt.NDArray[np.str_]:
+def _draw_by_rank(rng: np.random.Generator, values: list[str], size: int) -> npt.NDArray[np.str_]:
     """``size`` draws from ``values``, the first ones more often."""
     weight = 1 / (np.arange(len(values)) + 8)
     return np.array(values)[rng.choice(len(values), size, p=weight / weight.sum())]
 
 
-def _homes(rng: np.random.Generator, patients: int) -> npt.NDArray[np.str_]:
-    """Postal codes: areas of different size, and within an area a few crowded codes and many small ones."""
+def _draw_zip_codes(rng: np.random.Generator, patients: int) -> npt.NDArray[np.str_]:
+    """Postal codes: areas of different sizes, each with a few crowded codes and many small ones."""
     codes: list[str] = []
-    weights: list[npt.NDArray[np.float64]] = []
-    for area, (zips, people) in _AREAS.items():
+    weights: list[Floats] = []
+    for area, (zips, people) in _ZIP_AREAS.items():
         codes += [f"{area}{n:02d}" for n in rng.choice(100, zips, replace=False)]
         weight = 1 / (np.arange(zips) + 1.0)
         weights.append(people * weight / weight.sum())
@@ -249,79 +253,73 @@ def _homes(rng: np.random.Generator, patients: int) -> npt.NDArray[np.str_]:
     return np.array(codes)[rng.choice(len(codes), patients, p=weight / weight.sum())]
 
 
-def _illnesses(
-    rng: np.random.Generator, person: npt.NDArray[np.int64], age: npt.NDArray[np.float64], sex: npt.NDArray[np.str_]
-) -> npt.NDArray[np.int64]:
+def _draw_illnesses(rng: np.random.Generator, person: Ints, age: Floats, sex: npt.NDArray[np.str_]) -> Ints:
     """Diagnosis number of each visit. Later visits are for illnesses that return, mostly for the first one again."""
     by_age = np.stack([d.weight * np.interp(age, d.ages, [0, 1, 0]) for d in _DIAGNOSES], axis=1)
-    women = _field("women")
+    women = _diagnosis_field("women")
     by_sex = np.select([sex[:, None] == "f", sex[:, None] == "m"], [women, 1 - women], np.minimum(women, 1 - women))
     likely = (by_age * by_sex)[person]
 
     first = np.unique(person, return_index=True)[1]
     later = np.ones(person.size, dtype=np.bool_)
     later[first] = False
-    returns = _field("returns")
-    illness = _draw(rng, np.where(later[:, None], likely * returns, likely))
-    original: npt.NDArray[np.int64] = illness[first][person]
+    returns = _diagnosis_field("returns")
+    illness = _draw_columns(rng, np.where(later[:, None], likely * returns, likely))
+    original: Ints = illness[first][person]
     again = later & returns[original] & (rng.random(person.size) < 0.7)
     return np.where(again, original, illness)
 
 
-def _draw(rng: np.random.Generator, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """One column number per row, with chances in proportion to the weights in the row."""
+def _draw_columns(rng: np.random.Generator, weight: Floats) -> Ints:
+    """One column number per row, drawn with probability proportional to the weights in the row."""
     total = np.cumsum(weight, axis=1)
     target = rng.random(len(weight)) * total[:, -1]
-    drawn: npt.NDArray[np.int64] = np.argmax(total > target[:, None], axis=1)
+    drawn: Ints = np.argmax(total > target[:, None], axis=1)
     return drawn
 
 
-def _stays(
-    rng: np.random.Generator, illness: npt.NDArray[np.int64], age: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
-    """Length of stay in days: skewed to the right, longer for the old."""
-    typical = _field("days")[illness] * np.interp(age, [60, 95], [1, 1.4])
+def _draw_stays(rng: np.random.Generator, illness: Ints, age: Floats) -> Ints:
+    """Length of stay in days: skewed to the right, longer for older patients."""
+    typical = _diagnosis_field("days")[illness] * np.interp(age, [60, 95], [1, 1.4])
     return np.maximum(1, np.rint(rng.lognormal(np.log(typical), 0.45))).astype(np.int64)
 
 
-def _admissions(
+def _draw_admissions(
     rng: np.random.Generator,
-    person: npt.NDArray[np.int64],
-    first_day: npt.NDArray[np.int64],
-    days: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
+    person: Ints,
+    first_day: Ints,
+    days: Ints,
+) -> Ints:
     """Day of each admission, counted from New Year: a person returns some weeks after going home."""
     until_next = days + 4 + rng.geometric(1 / 45, person.size)
     elapsed = np.cumsum(until_next) - until_next
     before = elapsed[np.unique(person, return_index=True)[1]]
-    day: npt.NDArray[np.int64] = elapsed + (first_day - before)[person]
+    day: Ints = elapsed + (first_day - before)[person]
     return day
 
 
-def _wards(
-    rng: np.random.Generator, illness: npt.NDArray[np.int64], age: npt.NDArray[np.float64]
-) -> npt.NDArray[np.str_]:
+def _draw_wards(rng: np.random.Generator, illness: Ints, age: Floats) -> npt.NDArray[np.str_]:
     """The ward of the illness, except for children and for the severely ill."""
-    ward = _field("ward")[illness]
+    ward = _diagnosis_field("ward")[illness]
     ward = np.where((age < 16) & (ward != "neonatology"), "paediatrics", ward)
-    serious = _field("fee")[illness] > 3000
+    serious = _diagnosis_field("fee")[illness] > 3000
     severe = serious & (ward != "neonatology") & (rng.random(illness.size) < 0.12)
     return np.where(severe, "intensive care", ward)
 
 
-def _costs(
+def _draw_costs(
     rng: np.random.Generator,
-    illness: npt.NDArray[np.int64],
-    days: npt.NDArray[np.int64],
+    illness: Ints,
+    days: Ints,
     ward: npt.NDArray[np.str_],
-) -> npt.NDArray[np.float64]:
-    """Treatment and days on the ward, billed in steps of ten cents."""
+) -> Floats:
+    """The cost of treatment and of days on the ward, rounded to ten cents."""
     per_day = np.select([ward == "intensive care", ward == "neonatology", ward == "psychiatry"], [1450, 820, 260], 390)
-    fee = _field("fee")[illness] * rng.lognormal(0, 0.25, illness.size)
+    fee = _diagnosis_field("fee")[illness] * rng.lognormal(0, 0.25, illness.size)
     return np.round(fee + per_day * days * rng.uniform(0.9, 1.1, illness.size), 1)
 
 
-def _with_gaps(
+def _add_missing_values(
     rng: np.random.Generator, values: npt.NDArray[np.generic], spellings: list[str]
 ) -> npt.NDArray[np.generic]:
     """``values`` with a small share of them replaced by one of the spellings of "missing"."""

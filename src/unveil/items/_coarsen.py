@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from unveil.compiled import kernel
+from unveil.compilation import allocating_kernel
+
+__all__ = ["gather_counts"]
 
 
-@kernel
-def gathered(values, weights, price):  # type: ignore[no-untyped-def]
+@allocating_kernel
+def gather_counts(values, weights, price):  # type: ignore[no-untyped-def]
     """Each value's new value when successive values are gathered at a weighted median, so that the distance moved, plus
     a price for every group, is least. Values rise; the result is one of them for each."""
     n = len(values)

@@ -17,16 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import kernel
+from unveil.compilation import allocating_kernel
 
-__all__ = ["corner", "dealt", "marked", "rows", "sweeps", "violations", "wanted"]
+__all__ = [
+    "count_given_pairs",
+    "count_rare_items",
+    "count_top_items",
+    "count_violations",
+    "deal_baskets",
+    "mark_cooccurrences",
+    "run_sweeps",
+]
 
 
 # ---- pairs -----------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def corner(indptr: Any, items: Any, rank: Any, basket: Any, budget: Any, inside: Any, table: Any) -> Any:
+@allocating_kernel
+def count_top_items(indptr: Any, items: Any, rank: Any, basket: Any, budget: Any, inside: Any, table: Any) -> Any:
     """Count the pairs of the items of the lowest ranks, as many as the table has rows, each in one of its two cells."""
     steps = 0
     while basket < len(indptr) - 1 and steps < budget:
@@ -42,8 +50,8 @@ def corner(indptr: Any, items: Any, rank: Any, basket: Any, budget: Any, inside:
     return basket
 
 
-@kernel
-def dealt(
+@allocating_kernel
+def deal_baskets(
     indptr: Any, items: Any, rank: Any, first: Any, last: Any, start: Any, stop: Any, begins: Any, kept: Any, free: Any,
     of_rank: Any,
 ) -> None:  # fmt: skip
@@ -61,8 +69,8 @@ def dealt(
         begins[basket + 1] = filled
 
 
-@kernel
-def rows(
+@allocating_kernel
+def count_rare_items(
     begins: Any, kept: Any, starts: Any, of_rank: Any, first: Any, last: Any, codes: Any, bound: Any, budget: Any,
     state: Any, counts: Any, touched: Any, found: Any,
 ) -> None:  # fmt: skip
@@ -101,8 +109,8 @@ def rows(
     state[0], state[1], state[2], state[3] = row, done, met, filled
 
 
-@kernel
-def wanted(
+@allocating_kernel
+def count_given_pairs(
     indptr: Any, items: Any, starts: Any, partners: Any, basket: Any, budget: Any, last: Any, counts: Any
 ) -> Any:
     """Count given pairs: ``partners[starts[i] : starts[i + 1]]`` are those of item i. ``last[i]`` is the basket that
@@ -121,8 +129,8 @@ def wanted(
     return basket
 
 
-@kernel
-def marked(indptr: Any, items: Any, place: Any, basket: Any, budget: Any, inside: Any, table: Any) -> Any:
+@allocating_kernel
+def mark_cooccurrences(indptr: Any, items: Any, place: Any, basket: Any, budget: Any, inside: Any, table: Any) -> Any:
     """Mark which of the items that have a place occur together."""
     steps = 0
     while basket < len(indptr) - 1 and steps < budget:
@@ -143,8 +151,8 @@ def marked(indptr: Any, items: Any, place: Any, basket: Any, budget: Any, inside
 # ---- matchings -------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def _drawn(graph: Any, entry: Any, random: Any) -> Any:
+@allocating_kernel
+def _draw_pseudonym(graph: Any, entry: Any, random: Any) -> Any:
     """One of the candidates of an entry."""
     of_entry, starts, upto, first = graph[:4]
     begin, end = starts[of_entry[entry]], starts[of_entry[entry] + 1]
@@ -153,8 +161,8 @@ def _drawn(graph: Any, entry: Any, random: Any) -> Any:
     return first[k] + u - (upto[k - 1] if k > begin else 0)
 
 
-@kernel
-def violations(held: Any, never: Any) -> Any:
+@allocating_kernel
+def count_violations(held: Any, never: Any) -> Any:
     """How many of the pairs have pseudonyms that occur together."""
     left, right, _, place, together = never[:5]
     found = 0
@@ -163,8 +171,8 @@ def violations(held: Any, never: Any) -> Any:
     return found
 
 
-@kernel
-def _swaps(graph: Any, matching: Any, never: Any, among: Any, many: Any, most: Any, random: Any) -> None:
+@allocating_kernel
+def _try_swaps(graph: Any, matching: Any, never: Any, among: Any, many: Any, most: Any, random: Any) -> None:
     """One of some entries draws a candidate and swaps with the holder, if that can take what it gives up and no more
     than ``most`` pairs are violated then. The way back is drawn as often."""
     of_entry, _, _, _, of_slot, allowed = graph[:6]
@@ -172,16 +180,16 @@ def _swaps(graph: Any, matching: Any, never: Any, among: Any, many: Any, most: A
     bound = never[2]
     for _ in range(many):
         i = among[int(random.random() * len(among))]
-        old, j = held[i], _drawn(graph, i, random)
+        old, j = held[i], _draw_pseudonym(graph, i, random)
         other = holder[j]
         if allowed[of_entry[other], of_slot[old]]:
             held[i], held[other], holder[old], holder[j] = j, old, other, i
-            if (bound[i] or bound[other]) and violations(held, never) > most:
+            if (bound[i] or bound[other]) and count_violations(held, never) > most:
                 held[i], held[other], holder[old], holder[j] = old, j, i, other
 
 
-@kernel
-def _tour(graph: Any, matching: Any, block: Any, random: Any) -> Any:
+@allocating_kernel
+def _tour_block(graph: Any, matching: Any, block: Any, random: Any) -> Any:
     """An entry of a block lets go of its pseudonym and draws a candidate; whoever held that draws in turn, until one
     draws what is free. Returns the number of steps; 0 if the tour grew too long and what it left is no matching."""
     held, holder = matching
@@ -191,7 +199,7 @@ def _tour(graph: Any, matching: Any, block: Any, random: Any) -> Any:
     head = graph[6][begin + int(random.random() * many)]
     free = held[head]
     for step in range(4 * many + 8):
-        j = _drawn(graph, head, random)
+        j = _draw_pseudonym(graph, head, random)
         displaced = holder[j]
         held[head], holder[j] = j, head
         if j == free:
@@ -200,8 +208,8 @@ def _tour(graph: Any, matching: Any, block: Any, random: Any) -> Any:
     return 0
 
 
-@kernel
-def _leaps(graph: Any, matching: Any, never: Any, many: Any, most: Any, random: Any, before: Any) -> None:
+@allocating_kernel
+def _try_leaps(graph: Any, matching: Any, never: Any, many: Any, most: Any, random: Any, before: Any) -> None:
     """A tour in each of the blocks of a pair and, each time with probability 1/2, of one more pair, which are judged
     together: undone if one of them grew too long or more than ``most`` pairs are violated in the end. What blocks are
     toured does not depend on the matching, and tours of different blocks commute, so that the way back is as likely."""
@@ -212,16 +220,16 @@ def _leaps(graph: Any, matching: Any, never: Any, many: Any, most: Any, random: 
         good, more = True, True
         while good and more:
             p = int(random.random() * ends.shape[1])
-            good = _tour(graph, matching, ends[0, p], random) > 0
+            good = _tour_block(graph, matching, ends[0, p], random) > 0
             if good and ends[0, p] != ends[1, p]:
-                good = _tour(graph, matching, ends[1, p], random) > 0
+                good = _tour_block(graph, matching, ends[1, p], random) > 0
             more = random.random() < 0.5
-        if not good or violations(held, never) > most:
+        if not good or count_violations(held, never) > most:
             held[:], holder[:] = before[0], before[1]
 
 
-@kernel
-def sweeps(
+@allocating_kernel
+def run_sweeps(
     graph: Any, matching: Any, never: Any, rounds: Any, most: Any, random: Any, before: Any, sink: Any, own: Any,
     kin: Any, sizes: Any, hits: Any, scores: Any,
 ) -> None:  # fmt: skip
@@ -233,10 +241,10 @@ def sweeps(
     bound, movable = never[2], graph[6]
     choosy = movable[bound[movable]]
     for sweep in range(len(scores)):
-        most = min(most, violations(held, never)) if sink else most
-        _swaps(graph, matching, never, graph[6], rounds[0], most, random)
-        _swaps(graph, matching, never, choosy, rounds[1], most, random)
-        _leaps(graph, matching, never, rounds[2], most, random, before)
+        most = min(most, count_violations(held, never)) if sink else most
+        _try_swaps(graph, matching, never, graph[6], rounds[0], most, random)
+        _try_swaps(graph, matching, never, choosy, rounds[1], most, random)
+        _try_leaps(graph, matching, never, rounds[2], most, random, before)
         score = 0.0
         for i in range(len(own)):
             if own[i] >= 0 and kin[holder[own[i]]] == kin[i]:

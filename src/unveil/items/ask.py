@@ -1,128 +1,166 @@
-"""The question ``items``: what if the attacker roughly knows how popular each item is?"""
+"""The question ``items``: what if the attacker roughly knows how often each item is bought?
+
+Someone who knows every frequency exactly comes first (``items.point_knowledge``), then someone who believes what the
+policy or a file says. What that attacker identifies, and the recipe for deciding whether it is too much, follow here;
+sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_together``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.crowds import Crowds
+from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Exposed, Finding
-from unveil.items.ask_itemsets import itemset_findings, itemsets_wanted
-from unveil.items.ask_together import correlation_findings, never_findings
-from unveil.items.groups import Groups
-from unveil.items.paper import LAKSHMANAN, MISSING
+from unveil.holding import Holding
+from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
+from unveil.items.ask_pairs import correlation_findings, never_together_findings
+from unveil.items.attack import FrequencyAttack
+from unveil.items.finding_constants import LAKSHMANAN, MISSING_VALUES
+from unveil.items.frequency_groups import FrequencyGroups
 from unveil.items.protect import PROTECTIONS
+from unveil.items.risks import (
+    ALPHA_MAX,
+    CORRELATION,
+    EXPECTED_CRACKS,
+    ITEMSETS_VULNERABLE,
+    NEVER_TOGETHER,
+    O_ESTIMATE,
+    POINT_KNOWLEDGE,
+    RISKS,
+    SAMPLE_KNOWLEDGE,
+)
+from unveil.items.settings import ItemsSettings
+from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release import Release
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import counted, number, percent, shown
+from unveil.wording import count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from unveil.items.beliefs import Beliefs
-    from unveil.items.recipe import Elsewhere, Recipe
-    from unveil.items.sampling import Knowledge
+    from unveil.arrays import Floats, Ints
+    from unveil.items.item_recipe import MixedUpItems, Recipe
+    from unveil.items.sample_similarity import SampleKnowledge
 
 __all__ = ["QUESTION"]
 
-_SAMPLE = 0.1  # the sample that a competitor is assumed to hold
-_MIXED = 2000  # items up to which wrong items are also mixed up with each other
+_COMPETITOR_SHARE = 0.1  # the share of the baskets that a competitor is assumed to hold
+_MAX_MIXED_UP_ITEMS = 2000  # items up to which wrong items are also mixed up with each other
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question. In a protected release an item may be a category, which counts as one."""
-    from unveil.items.knowledge import attacker_of, beliefs_of
-    from unveil.items.recipe import assess_risk, wrong_elsewhere
-    from unveil.items.sampling import sample_knowledge
-
     baskets = case.release
     assert isinstance(baskets, Transactions)
-    yield _point_knowledge(baskets, policy, run)
-    beliefs = beliefs_of(case, policy)
-    attacker = attacker_of(case, policy, beliefs)
-    recipe = assess_risk(beliefs, policy.wanted("items.expected_cracks"), run)
-    yield _expected_cracks(recipe, beliefs, baskets, attacker, policy, run)
-    yield _o_estimate(recipe, beliefs, attacker, policy, run)
-    elsewhere = None
-    if recipe.stopped == 3 and recipe.solution.exact and beliefs.n <= _MIXED:
-        elsewhere = wrong_elsewhere(beliefs, recipe.solution, recipe.allowed, run.rng("items.alpha_max"), run)
-    yield _alpha_max(recipe, elsewhere, attacker, policy)
-    yield from itemset_findings(case, baskets, beliefs, recipe, attacker, policy, run)
-    knowledge = sample_knowledge(baskets, run.rng("items.sample_knowledge"), confidence=run.confidence, run=run)
-    yield _sample_knowledge(knowledge, recipe, policy, run)
-    yield from correlation_findings(baskets, beliefs, recipe, attacker, policy, run)
-    yield from never_findings(case, baskets, beliefs, recipe, attacker, policy, run)
+    if run.asks(POINT_KNOWLEDGE):
+        yield _point_knowledge_finding(baskets, policy, run)
+    if not run.asks(*(risk for risk in RISKS if risk is not POINT_KNOWLEDGE)):
+        return
+    attack = _frequency_attack(case, baskets, policy, run)
+    yield _expected_cracks_finding(attack, policy, run)
+    if run.asks(O_ESTIMATE):
+        yield _o_estimate_finding(attack, policy, run)
+    if run.asks(ALPHA_MAX):
+        yield _alpha_max_finding(attack, policy, run)
+    if run.asks(ITEMSETS_VULNERABLE):
+        yield from itemset_findings(attack, policy, run)
+    if run.asks(SAMPLE_KNOWLEDGE):
+        yield _sample_knowledge_finding(attack, policy, run)
+    if run.asks(CORRELATION):
+        yield from correlation_findings(attack, policy, run)
+    if run.asks(NEVER_TOGETHER):
+        yield from never_together_findings(attack, policy, run)
 
 
 def check(case: Case, policy: Policy) -> None:
-    """What was given beside the baskets must fit them."""
-    from unveil.items import given
-    from unveil.items.knowledge import beliefs_of, change_of, released_codes
+    """Refuse what was given beside the baskets if it does not fit them."""
+    from unveil.items import attacker_files
+    from unveil.items.attacker_beliefs import build_beliefs, find_change
 
-    change_of(case)
-    baskets = case.original or case.release
+    if "beliefs" in case.holds and "similar" in case.holds:
+        raise UnveilError("beliefs and similar baskets exclude each other; give one of them")
+    find_change(case)
+    baskets = case.release if case.original is None else case.original
     assert isinstance(baskets, Transactions)
     tables = {name: held for name, held in case.holds.items() if isinstance(held, Table)}
     if "beliefs" in tables:
-        given.believed(tables["beliefs"], baskets)
-    if "itemsets" in tables:
-        given.itemsets(tables["itemsets"], released_codes(case), policy.danger, 0.1)
+        attacker_files.parse_beliefs(tables["beliefs"], baskets)
     if "never" in tables:
-        given.apart(tables["never"], baskets)
+        attacker_files.parse_never_together(tables["never"], baskets)
     if "categories" in tables:
-        given.categories(tables["categories"], baskets)
-    if policy.itemsets is not None and not itemsets_wanted(policy, 0.1)[1].count(beliefs_of(case, policy)):
-        raise UnveilError(f"itemsets {policy.itemsets}: there are none among {counted(len(baskets.labels), 'item')}")
+        attacker_files.parse_categories(tables["categories"], baskets)
     if isinstance(similar := case.holds.get("similar"), Transactions):
-        given.counts_in(similar, baskets)
+        attacker_files.similar_counts(similar, baskets)
+    which = policy.room(ItemsSettings).itemsets
+    for group in policy_itemsets(case, policy):
+        if group.known is None and which is not None and not group.theta.count(build_beliefs(case, policy)):
+            raise UnveilError(f"itemsets {which}: there are none among {count_text(len(baskets.labels), 'item')}")
 
 
-def _point_knowledge(baskets: Transactions, policy: Policy, run: Run) -> Finding:
-    sizes = Groups.of(baskets.counts).size_of_each
-    crowds = Crowds.from_members(sizes)
-    items = crowds.total
-    groups = round(crowds.found)
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
+    """What an owner can do if no protection reaches what is tolerated."""
+    if any(risk.id in in_the_way for risk in RISKS):
+        yield (
+            "where items differ widely in how often they are bought, their counts give them away whatever else is "
+            "changed: publish figures about many baskets instead of the baskets themselves"
+        )
+
+
+def facts(release: Release) -> dict[str, float | bool]:
+    """Sizes, and the gaps between frequencies as shares of the baskets (Figure 10 of Lakshmanan and others)."""
+    assert isinstance(release, Transactions)
+    groups = FrequencyGroups.from_counts(release.counts)
+    found: dict[str, float | bool] = {
+        "items per basket": len(release.items) / release.baskets,
+        "frequency groups": len(groups.values),
+        "groups of a single item": groups.singletons,
+    }
+    if len(groups.gaps):
+        gaps = {"smallest": groups.gaps.min(), "median": groups.median_gap, "mean": groups.mean_gap}
+        gaps["largest"] = groups.gaps.max()
+        found |= {f"{name} gap": float(gap) / release.baskets for name, gap in gaps.items()}
+    return found
+
+
+# ---- every frequency known -------------------------------------------------------------------------------------------
+
+
+def _point_knowledge_finding(baskets: Transactions, policy: Policy, run: Run) -> Finding:
+    sizes = FrequencyGroups.from_counts(baskets.counts).own_group_sizes
+    crowds = ClassSizes.from_subjects(sizes)
+    items, certain = crowds.total, crowds.count_below(2)
+    groups = round(crowds.expected_found)
     share = groups / items
-    tolerance = policy.tolerated("items.point_knowledge")
-    return Finding(
-        id="items.point_knowledge",
-        question="items",
-        title="Items given away to someone who knows every frequency",
+    why = "no other item is bought exactly as often" if certain else "every item shares its frequency with another"
+    return POINT_KNOWLEDGE.finding(
+        policy,
         value=share,
-        unit="share",
-        method="exact",
         subjects=items,
-        share=(share, share),
-        tolerance=tolerance,
-        direction="lower",
-        decides=tolerance is not None,
+        share=share,
         attacker="Knows exactly how often every item was bought, and tries to tell which pseudonym is which item.",
-        missing=MISSING,
+        missing=MISSING_VALUES,
         baseline=1 / items,
-        sentence=f"Of {counted(items, 'item')}, {number(groups)} ({percent(share)}) can be expected to be named; "
-        f"for {number(crowds.below(2))} of them that is certain, because no other item is bought as often.",
+        sentence=f"On average, the attacker identifies {number_text(groups)} of {count_text(items, 'item')} "
+        f"({percent_text(share)}), {certain_text(certain, items)}, because {why}.",
         curves=(crowds.sizes_curve("items", "Items by how many share their frequency", None),),
-        exposed=_exposed(baskets, 1 / sizes, lambda i: _alike(int(sizes[i])), run),
+        exposed=_exposed_items(baskets, 1 / sizes, lambda i: _same_frequency_text(int(sizes[i])), run),
         source=f"{LAKSHMANAN}, Lemmas 3.1, 3.2 and 3.5",
     )
 
 
-def _alike(size: int) -> str:
+def _same_frequency_text(size: int) -> str:
     if size == 1:
-        return "no other item is bought as often"
-    return f"only {size - 1:,} other{'s are' if size > 2 else ' is'} bought as often"
+        return "no other item is bought exactly as often"
+    return f"only {count_text(size - 1, 'other item is', 'other items are')} bought exactly as often"
 
 
-def _exposed(
-    baskets: Transactions, risk: npt.NDArray[np.float64], because: Callable[[int], str], run: Run
-) -> tuple[Exposed, ...]:
-    """The items most at risk, the most frequent first. Items are numbered as they first appear."""
+def _exposed_items(baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run) -> tuple[Exposed, ...]:
+    """The items most at risk, the most frequent first. Items are numbered in the order in which they first appear."""
     import numpy as np
 
     order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
@@ -132,246 +170,281 @@ def _exposed(
             risk=float(min(risk[i], 1.0)),
             because=because(i),
             learns=("which item it is",),
-            values={"item": shown(baskets.labels[i].as_py())} if run.reveal else None,
+            values={"item": safe_text(baskets.labels[i].as_py())} if run.reveal else None,
         )
         for i in order.tolist()
     )
 
 
-def _expected_cracks(
-    recipe: Recipe,
-    beliefs: Beliefs,
-    baskets: Transactions,
-    attacker: str,
-    policy: Policy,
-    run: Run,
-) -> Finding:
-    solution, n = recipe.solution, recipe.items
-    tolerance = policy.tolerated("items.expected_cracks")
-    degrees = beliefs.candidates.degrees
-    certain = int((solution.crack > 1 - 1e-9).sum())
-    return Finding(
-        id="items.expected_cracks",
-        question="items",
-        title="Items cracked by someone who roughly knows how often each is bought",
-        value=solution.expected_cracks,
+# ---- frequencies known roughly ---------------------------------------------------------------------------------------
+
+
+def _frequency_attack(case: Case, baskets: Transactions, policy: Policy, run: Run) -> FrequencyAttack:
+    from unveil.items.attacker_beliefs import build_beliefs, describe_attacker
+    from unveil.items.item_recipe import assess_risk
+
+    beliefs = build_beliefs(case, policy)
+    attacker = describe_attacker(case, policy, beliefs)
+    return FrequencyAttack(
+        case, baskets, beliefs, assess_risk(beliefs, policy.threshold(EXPECTED_CRACKS), run), attacker
+    )
+
+
+def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    solution, n = attack.recipe.solution, attack.recipe.items
+    cracks = solution.expected_cracks
+    fitting = attack.beliefs.candidates.degrees
+    return EXPECTED_CRACKS.finding(
+        policy,
+        value=cracks,
         unit="items",
         method=solution.method,
-        interval=None if solution.exact else solution.interval,
-        confidence=None if solution.exact else run.confidence,
+        interval=solution.interval,
+        confidence=run.confidence,
         subjects=n,
         share=(min(1.0, solution.interval[0] / n), min(1.0, solution.interval[1] / n)),
-        tolerance=None if tolerance is None else tolerance * n,
-        direction="lower",
-        decides=tolerance is not None,
-        attacker=attacker,
-        missing=MISSING,
+        attacker=attack.attacker,
+        missing=MISSING_VALUES,
         baseline=1.0,
-        sentence=f"Of {counted(n, 'item')}, {number(solution.expected_cracks)} "
-        f"({percent(solution.expected_cracks / n)}) can be expected to be named, {number(certain)} of them "
-        "for certain.",
-        curves=(_by_rank(solution.crack),),
-        exposed=_exposed(
-            baskets, solution.crack, lambda i: counted(int(degrees[i]), "pseudonym fits", "pseudonyms fit"), run
+        sentence=f"On average, the attacker identifies {average_text(cracks, solution.exact)} of "
+        f"{count_text(n, 'item')} ({percent_text(cracks / n)}), {certain_text(count_certain(solution), n)}.",
+        curves=(_crack_rank_curve(solution.crack),),
+        exposed=_exposed_items(
+            attack.baskets,
+            solution.crack,
+            lambda i: count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit"),
+            run,
         ),
         source=f"{LAKSHMANAN}, section 4; exact values instead of estimates",
     )
 
 
-def _by_rank(crack: npt.NDArray[np.float64]) -> Curve:
-    """The crack probabilities from the highest to the lowest, at no more than a hundred places."""
+def _crack_rank_curve(crack: Floats) -> Curve:
+    """The probabilities of being identified from the highest to the lowest, at no more than a hundred places."""
     import numpy as np
 
     ranked = np.sort(np.minimum(crack, 1.0))[::-1]
     at = np.unique(np.linspace(0, len(ranked) - 1, 100).round().astype(int))
     half = int((ranked >= 0.5).sum())
-    who = counted(half, "item is", "items are") if half else "No item is"
+    who = count_text(half, "item is", "items are") if half else "No item is"
     return Curve(
-        title="Crack probability by rank",
+        title="Probability of being identified, by rank",
         kind="line",
         x_label="items, the most exposed first",
-        y_label="probability of being cracked",
+        y_label="probability of being identified",
         x=tuple(float(k + 1) for k in at),
         y=tuple(float(p) for p in ranked[at]),
-        reading=f"{who} as likely cracked as not, or likelier.",
+        reading=f"{who} identified with a probability of 50% or more.",
     )
 
 
-def _o_estimate(recipe: Recipe, beliefs: Beliefs, attacker: str, policy: Policy, run: Run) -> Finding:
-    from unveil.items.estimates import crack_estimates, o_estimate
-    from unveil.items.recipe import printed
+def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    from unveil.items.degree_estimates import crack_estimates, o_estimate
+    from unveil.items.item_recipe import published_alpha_max
 
-    estimates = crack_estimates(beliefs, propagate=False)
-    plain, value = float(estimates.sum()), o_estimate(beliefs)
-    so_far = printed(estimates, recipe.allowed, run.rng("items.o_estimate"))
-    exact = recipe.solution.expected_cracks
-    tolerance = policy.tolerated("items.o_estimate")
-    off = value / exact - 1 if exact else 0.0
-    beside = f"{percent(abs(off))} {'above' if off > 0 else 'below'}" if abs(off) > 5e-4 else "equal to"
-    return Finding(
-        id="items.o_estimate",
-        question="items",
-        title="Items cracked by the O-estimate",
+    recipe = attack.recipe
+    estimates = crack_estimates(attack.beliefs, propagate=False)
+    value = o_estimate(attack.beliefs)
+    tolerated = published_alpha_max(estimates, recipe.allowed, run.rng("items.o_estimate"))
+    return O_ESTIMATE.finding(
+        policy,
         value=value,
         unit="items",
         method="estimate",
         subjects=recipe.items,
-        tolerance=None if tolerance is None else tolerance * recipe.items,
-        direction="lower",
-        decides=False,
-        attacker=attacker,
-        sentence=f"One in as many as pseudonyms fit an item, after what is certain has been propagated "
-        f"({number(plain)} before): {beside} the {'exact' if recipe.solution.exact else 'simulated'} value. By this "
-        f"estimate the recipe, as printed, tolerates someone who is right about {percent(so_far)} of the items.",
+        attacker=attack.attacker,
+        sentence="The estimate adds up, over all items, one divided by the number of pseudonyms that fit, after "
+        f"propagating what is certain ({number_text(float(estimates.sum()))} before). It is "
+        f"{compare_with_estimate(value, recipe.solution)}. By this estimate, the recipe as published tolerates an "
+        f"attacker who is right about {percent_text(tolerated)} of the items.",
         source=f"{LAKSHMANAN}, Figures 4 and 5",
     )
 
 
-def _alpha_max(recipe: Recipe, elsewhere: Elsewhere | None, attacker: str, policy: Policy) -> Finding:
-    tolerance = policy.tolerated("items.alpha_max")
-    solution = recipe.solution
+# ---- the recipe ------------------------------------------------------------------------------------------------------
+
+
+def _alpha_max_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    from unveil.items.item_recipe import assess_mixed_up_items
+
+    recipe, solution = attack.recipe, attack.recipe.solution
+    elsewhere = None
+    if recipe.last_step == 3 and solution.exact and recipe.items <= _MAX_MIXED_UP_ITEMS:
+        elsewhere = assess_mixed_up_items(attack.beliefs, solution, recipe.allowed, run.rng("items.alpha_max"), run)
     low, high = (min(1.0, recipe.allowed / x) if x else 1.0 for x in reversed(solution.interval))
-    return Finding(
-        id="items.alpha_max",
-        question="items",
-        title="Share of items the attacker may be right about",
+    return ALPHA_MAX.finding(
+        policy,
         value=recipe.alpha_max,
-        unit="share",
         method=solution.method,
-        interval=None if solution.exact else (low, high),
+        interval=(low, high),
+        confidence=run.confidence,
         subjects=recipe.items,
-        tolerance=tolerance,
-        direction="higher",
-        decides=tolerance is not None,
-        attacker=attacker,
-        sentence=_steps(recipe, elsewhere),
-        curves=(_excluded(recipe), *(() if elsewhere is None else (_elsewhere(recipe, elsewhere),))),
+        attacker=attack.attacker,
+        sentence=_recipe_steps(recipe, elsewhere),
+        curves=(_excluded_curve(recipe), *(() if elsewhere is None else (_mixed_up_curve(elsewhere),))),
         source=f"{LAKSHMANAN}, Figure 8 (Assess-Risk)",
     )
 
 
-def _steps(recipe: Recipe, elsewhere: Elsewhere | None) -> str:
+def _recipe_steps(recipe: Recipe, elsewhere: MixedUpItems | None) -> str:
     """The recipe, step by step, as far as it had to go."""
-    allowed = f"{number(recipe.allowed)} of {number(recipe.items)} items may be cracked"
-    cracks = recipe.solution.expected_cracks
-    steps = [f"Step 1, every frequency known: {number(recipe.groups)} cracked where {allowed}"]
-    if recipe.stopped == 1:
-        return f"{steps[0]}. That is tolerated, and the recipe stops: release."
-    steps.append(f"Step 2, frequencies known roughly: {number(cracks)} cracked")
-    if recipe.stopped == 2:
-        return f"{'. '.join(steps)}. That is tolerated, and the recipe stops: release."
+    steps = [
+        f"Step 1, every frequency known: {number_text(recipe.groups)} of {count_text(recipe.items, 'item')} identified "
+        f"on average, against a limit of {number_text(recipe.allowed)}."
+    ]
+    if recipe.last_step > 1:
+        cracks = average_text(recipe.solution.expected_cracks, recipe.solution.exact)
+        steps.append(f"Step 2, frequencies known roughly: {cracks} identified on average.")
+    if recipe.last_step < 3:
+        return " ".join([*steps, "That is within the limit, so the recipe ends here."])
     right = int(recipe.alpha_max * recipe.items)
     steps.append(
-        f"Step 3: only an attacker who is right about no more than {percent(recipe.alpha_max)} of the items "
-        f"({number(right)}) is tolerated"
+        "Step 3: to stay within the limit, the attacker may be right about no more than "
+        f"{percent_text(recipe.alpha_max)} of the items ({number_text(right)})."
     )
     if elsewhere is not None:
-        steps.append(f"If they mix up those they are wrong about, {percent(elsewhere.alpha_max)}")
-    return ". ".join(steps) + ". The owner has to judge whether anyone knows that much."
+        over = elsewhere.cracks[0] > recipe.allowed
+        most = (
+            "even being right about none is too much"
+            if over
+            else f"about no more than {percent_text(elsewhere.alpha_max)}"
+        )
+        steps.append(f"If the items they are wrong about are mixed up with each other, {most}.")
+    return " ".join([*steps, "You have to judge whether anyone knows that much."])
 
 
-def _excluded(recipe: Recipe) -> Curve:
+def _excluded_curve(recipe: Recipe) -> Curve:
     alphas = tuple(k / 10 for k in range(11))
     return Curve(
-        title="Expected cracks by how much the attacker is right about",
+        title="Items identified, by how many the attacker is right about",
         kind="line",
         x_label="share of items the attacker is right about",
-        y_label="items cracked",
+        y_label="items identified on average",
         x=alphas,
         y=tuple(a * recipe.solution.expected_cracks for a in alphas),
         mark=recipe.alpha_max if recipe.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="Items that the attacker is wrong about are never cracked and change nothing else.",
+        reading="Items that the attacker is wrong about are never identified and change nothing else.",
     )
 
 
-def _elsewhere(recipe: Recipe, found: Elsewhere) -> Curve:
+def _mixed_up_curve(found: MixedUpItems) -> Curve:
     return Curve(
-        title="The same when wrong items are mixed up",
+        title="Items identified when wrong items are mixed up",
         kind="line",
         x_label="share of items the attacker is right about",
-        y_label="items cracked",
+        y_label="items identified on average",
         x=found.alpha,
         y=tuple(float(v) for v in found.cracks),
-        low=tuple(float(v) for v in found.least),
-        high=tuple(float(v) for v in found.most),
+        low=tuple(float(v) for v in found.lowest),
+        high=tuple(float(v) for v in found.highest),
         mark=found.alpha_max if found.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="Each item that the attacker is wrong about is taken for another such item; mean, least and most of "
-        "five random choices of right items, each computed exactly.",
+        reading="The attacker takes each item they are wrong about for another such item. The line is the mean of five "
+        "random choices of right items, each computed exactly; the band runs from the least to the most.",
     )
 
 
-def _sample_knowledge(knowledge: Knowledge, recipe: Recipe, policy: Policy, run: Run) -> Finding:
-    alpha, low, high = knowledge.at(_SAMPLE)
-    tolerance = policy.tolerated("items.sample_knowledge")
-    who = f"Someone with a {percent(_SAMPLE)} sample of the baskets"
-    right = f"{who} is right about {percent(alpha)} of the items"
-    if recipe.stopped < 3:
-        joined = f"{right}; being right about all of them would be tolerated."
-    elif low >= recipe.alpha_max:
-        joined = f"{right}, and {percent(recipe.alpha_max)} suffice to crack too many: that already is enough."
-    elif high < recipe.alpha_max:
-        joined = f"{right}; it takes more than {percent(recipe.alpha_max)} to crack too many."
-    else:
-        joined = f"{right}, about as many as it takes to crack too many ({percent(recipe.alpha_max)})."
-    return Finding(
-        id="items.sample_knowledge",
-        question="items",
-        title=f"Items someone with a {percent(_SAMPLE)} sample is right about",
+# ---- what a sample is worth ------------------------------------------------------------------------------------------
+
+
+def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    from unveil.items.sample_similarity import sample_knowledge
+
+    stream = run.rng("items.sample_knowledge")
+    knowledge = sample_knowledge(attack.baskets, stream, confidence=run.confidence, run=run)
+    alpha, low, high = knowledge.alpha_at(_COMPETITOR_SHARE)
+    measured = f" ({percent_text(low)} to {percent_text(high)})" if low < high else ""
+    return SAMPLE_KNOWLEDGE.finding(
+        policy,
+        title=f"Items that someone with a {percent_text(_COMPETITOR_SHARE)} sample is right about",
         value=alpha,
-        unit="share",
         method="simulation",
         interval=(low, high),
         confidence=run.confidence,
-        subjects=recipe.items,
-        tolerance=tolerance,
-        direction="lower",
-        decides=tolerance is not None,
-        attacker="Holds a random sample of the baskets with the items' names, and believes every frequency to be as in "
-        "the sample, give or take the sample's median gap.",
-        sentence=joined,
-        curves=(
-            Curve(
-                title="What a sample is worth",
-                kind="line",
-                x_label="share of the baskets in the sample",
-                y_label="share of items believed rightly",
-                x=knowledge.shares,
-                y=tuple(float(a) for a in knowledge.alpha),
-                low=tuple(float(a) for a in knowledge.low),
-                high=tuple(float(a) for a in knowledge.high),
-                reading="Intervals narrow as a sample grows, so that a larger sample may be right about fewer items. "
-                "Mean of ten samples of each size.",
-            ),
-        ),
+        subjects=attack.recipe.items,
+        attacker="Holds a random sample of the baskets with the items' names, and believes that every item is as "
+        "frequent as in the sample, give or take the sample's median gap.",
+        sentence=f"Someone with a {percent_text(_COMPETITOR_SHARE)} sample of the baskets is right about "
+        f"{percent_text(alpha)} of the items on average{measured}. {_compare_with_limit(low, high, attack.recipe)}",
+        curves=(_sample_curve(knowledge),),
         source=f"{LAKSHMANAN}, Figure 15",
     )
 
+
+def _compare_with_limit(low: float, high: float, recipe: Recipe) -> str:
+    """Whether being right about so many items is enough to identify too many."""
+    if recipe.last_step < 3:
+        return "Even being right about all of them would not identify too many."
+    enough = "is" if low >= recipe.alpha_max else "is not" if high < recipe.alpha_max else "may be"
+    return f"It takes more than {percent_text(recipe.alpha_max)} to identify too many, so the sample {enough} enough."
+
+
+def _sample_curve(knowledge: SampleKnowledge) -> Curve:
+    return Curve(
+        title="What a sample is worth",
+        kind="line",
+        x_label="share of the baskets in the sample",
+        y_label="share of items the attacker is right about",
+        x=knowledge.shares,
+        y=tuple(float(a) for a in knowledge.alpha),
+        low=tuple(float(a) for a in knowledge.low),
+        high=tuple(float(a) for a in knowledge.high),
+        reading="Mean of ten samples of each size. The intervals that an attacker believes in become narrower as the "
+        "sample grows, so someone with a larger sample may be right about fewer items.",
+    )
+
+
+# ---- the door --------------------------------------------------------------------------------------------------------
+
+
+def _truth_from_mapping(mapping: Release, case: Case) -> Ints:
+    """What each item of the original became."""
+    from unveil.release.item_mapping import truth_from_mapping
+
+    if not isinstance(case.original, Transactions):
+        raise UnveilError(f"{safe_text(mapping.name)}: the mapping and the original baskets go together; give both")
+    assert isinstance(mapping, Table)
+    assert isinstance(case.release, Transactions)
+    return truth_from_mapping(mapping, case.original, case.release)
+
+
+HOLDINGS = (
+    Holding("beliefs", "table", "What the attacker believes about item frequencies: columns item, low and high."),
+    Holding("similar", "transactions", "Similar baskets that the attacker holds, with the items' names."),
+    Holding(
+        "itemsets_file",
+        "table",
+        "Sets of items to protect: a column items (names separated by blanks or semicolons) and optionally sigma, tau "
+        "and class.",
+    ),
+    Holding(
+        "never",
+        "table",
+        "Items that the attacker knows are never bought together: columns item and other, one pair a row.",
+    ),
+    Holding("original", "transactions", "The baskets that the release was made from.", original=True),
+    Holding(
+        "mapping",
+        "table",
+        "What each item of the original became: columns item and pseudonym.",
+        truth=_truth_from_mapping,
+    ),
+    Holding(
+        "categories", "table", "Categories that items may be replaced by: columns item and category.", to_protect=True
+    ),
+)
 
 QUESTION = Question(
     name="items",
     title="What do the frequencies give away?",
     kinds=("transactions",),
-    findings=(
-        "items.point_knowledge",
-        "items.expected_cracks",
-        "items.o_estimate",
-        "items.alpha_max",
-        "items.itemsets_vulnerable",
-        "items.sample_knowledge",
-        "items.correlation",
-        "items.never_together",
-    ),
+    risks=RISKS,
     ask=ask,
-    protect=PROTECTIONS,
-    sampled=(
-        "items.correlation",
-        "items.never_together",
-        "items.itemsets_vulnerable",
-        "items.expected_cracks",
-        "items.alpha_max",
-        "items.sample_knowledge",
-    ),
+    settings=ItemsSettings,
+    holds=HOLDINGS,
     check=check,
+    facts=facts,
+    protections=PROTECTIONS,
+    hints=hints,
 )

@@ -1,172 +1,235 @@
-"""The finding about sets of items: which are cracked, and how much the attacker may know until too many are."""
+"""The findings about sets of items: which are identified, and how much the attacker may know until too many are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Curve, Finding
-from unveil.items.paper import LAKSHMANAN
+from unveil.items.attack import FrequencyAttack
+from unveil.items.finding_constants import LAKSHMANAN
+from unveil.items.risks import ITEMSETS_VULNERABLE
+from unveil.items.settings import ItemsSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
-from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import number, percent
+from unveil.wording import count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.items.beliefs import Beliefs
-    from unveil.items.itemset_recipe import ItemsetRecipe, ItemsetsElsewhere
-    from unveil.items.itemsets import Theta, Vulnerable
-    from unveil.items.recipe import Recipe
+    from unveil.items.itemset_recipe import ItemsetRecipe, MixedUpItemsets
+    from unveil.items.itemsets import ItemsetRequirement, VulnerableShare
 
-__all__ = ["itemset_findings", "itemsets_wanted"]
+__all__ = ["ItemsetGroup", "itemset_findings", "policy_itemsets"]
 
-_MIXED_SETS = 500  # items up to which wrong items are also mixed up with each other
-_LISTED = 1000  # listed itemsets up to which they are
+_MAX_MIXED_UP_ITEMS = 500  # items up to which wrong items are also mixed up with each other
+_MAX_LISTED_SETS = 1000  # listed sets up to which they are
 
 
-def itemset_findings(
-    case: Case, baskets: Transactions, beliefs: Beliefs, recipe: Recipe, attacker: str, policy: Policy, run: Run
-) -> Iterator[Finding]:
-    """Itemsets that are cracked with too high a probability. Where nobody named any, all pairs, which then inform."""
-    from unveil.items.itemsets import vulnerable
+@dataclass(frozen=True)
+class ItemsetGroup:
+    """Sets of items with a threshold and a tolerance, and what to call one and several of them.
 
-    tau = policy.tolerated("items.itemsets_vulnerable")
-    given = case.holds.get("itemsets")
-    asked = given is not None or policy.itemsets is not None
-    if isinstance(given, Table):
-        from unveil.items.given import itemsets
-        from unveil.items.knowledge import released_codes
+    ``known`` tells the groups of a file apart: the class and, where a group has thresholds of its own, these.
+    """
 
-        thetas = itemsets(given, released_codes(case), policy.danger, 0.1 if tau is None else tau)
-    else:
-        thetas = [itemsets_wanted(policy, 0.1 if tau is None else tau)]
-    for k, (kind, theta) in enumerate(thetas, 1):
-        found = vulnerable(beliefs, theta, run, solution=recipe.solution)
-        name = f"items.itemsets_vulnerable{f'.{k}' if k > 1 else ''}"
-        decides = asked and tau is not None
-        steps, curves = _itemset_recipe(found, theta, beliefs, recipe, run, name) if decides else ("", ())
-        yield _vulnerable(found, kind, name, theta.tau if decides else None, attacker, run.confidence, steps, curves)
+    theta: ItemsetRequirement
+    one: str
+    several: str
+    known: tuple[str, ...] | None = None
 
 
-def itemsets_wanted(policy: Policy, tau: float) -> tuple[str, Theta]:
-    """The itemsets that the policy names, by default all pairs, and what to call them."""
-    from unveil.items.itemsets import Theta
+def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Iterator[Finding]:
+    """One finding for each group of sets. Where nobody named any, all pairs, which then only inform."""
+    from unveil.items.itemsets import measure_vulnerable_share
 
-    which = policy.itemsets or "pairs"
+    asked = "itemsets_file" in attack.case.holds or policy.room(ItemsSettings).itemsets is not None
+    decides = asked and policy.tolerance_for(ITEMSETS_VULNERABLE) is not None
+    groups = policy_itemsets(attack.case, policy) if asked else [_all_pairs(policy)]
+    for k, group in enumerate(groups, 1):
+        found = measure_vulnerable_share(attack.beliefs, group.theta, run, solution=attack.recipe.solution)
+        stream = f"{ITEMSETS_VULNERABLE.id}{f'.{k}' if k > 1 else ''}"
+        steps, curves = _run_itemset_recipe(found, attack, run, stream) if decides else ("", ())
+        yield _vulnerable_finding(found, group, attack, policy, run, decides, steps, curves)
+
+
+def policy_itemsets(case: Case, policy: Policy) -> list[ItemsetGroup]:
+    """The sets of items that a file lists or the policy names, if any."""
+    from unveil.items.itemsets import ItemsetRequirement
+
+    settings = policy.room(ItemsSettings)
+    sigma, tau = settings.itemset_threshold, policy.threshold(ITEMSETS_VULNERABLE)
+    listed = _listed_itemsets(case, sigma, tau)
+    if settings.itemsets is None:
+        return listed
+    which = settings.itemsets
     top = int(which[4:]) / 100 if which.startswith("top:") else 0.0
     size = int(which) if which.isdecimal() else 2
-    kind = f"pairs without the most frequent {percent(top)} of the items" if top else f"sets of {size} items"
-    return "pairs of items" if kind == "sets of 2 items" else kind, Theta(size, top, sigma=policy.danger, tau=tau)
+    theta = ItemsetRequirement(size, top, sigma=sigma, tau=tau)
+    if top:
+        outside = f"of items outside the most frequent {percent_text(top)}"
+        return [*listed, ItemsetGroup(theta, f"pair {outside}", f"pairs {outside}")]
+    return [*listed, ItemsetGroup(theta, *_set_names(size))]
 
 
-def _itemset_recipe(
-    found: Vulnerable, theta: Theta, beliefs: Beliefs, items: Recipe, run: Run, name: str
+def _set_names(size: int) -> tuple[str, str]:
+    if size == 1:
+        return "single item", "single items"
+    return ("pair of items", "pairs of items") if size == 2 else (f"set of {size} items", f"sets of {size} items")
+
+
+def _all_pairs(policy: Policy) -> ItemsetGroup:
+    from unveil.items.itemsets import ItemsetRequirement
+
+    sigma, tau = policy.room(ItemsSettings).itemset_threshold, policy.threshold(ITEMSETS_VULNERABLE)
+    return ItemsetGroup(ItemsetRequirement(sigma=sigma, tau=tau), *_set_names(2))
+
+
+def _listed_itemsets(case: Case, sigma: float, tau: float) -> list[ItemsetGroup]:
+    """The groups of sets in a file: one for each class and pair of thresholds."""
+    given = case.holds.get("itemsets_file")
+    if not isinstance(given, Table):
+        return []
+    from unveil.items.attacker_beliefs import released_codes
+    from unveil.items.attacker_files import parse_itemsets
+
+    groups = []
+    for kind, theta in parse_itemsets(given, released_codes(case), sigma, tau):
+        own = [f"threshold {theta.sigma}"] if theta.sigma != sigma else []
+        own += [f"tolerance {theta.tau}"] if theta.tau != tau else []
+        names = "listed itemset", "listed itemsets"
+        if kind:
+            names = f"itemset of class {safe_text(kind)}", f"itemsets of class {safe_text(kind)}"
+        groups.append(ItemsetGroup(theta, *names, known=(kind or "listed itemsets", *own)))
+    return groups
+
+
+def _run_itemset_recipe(
+    found: VulnerableShare, attack: FrequencyAttack, run: Run, stream: str
 ) -> tuple[str, tuple[Curve, ...]]:
-    """The recipe for itemsets that the owner named, in words and as curves."""
-    from unveil.items.itemset_recipe import assess_risk_itemsets, itemsets_elsewhere
+    """The recipe for sets that the owner named, in words and as curves."""
+    from unveil.items.itemset_recipe import assess_mixed_up_itemsets, assess_risk_itemsets
 
-    solution = items.solution
+    theta, beliefs, solution = found.requirement, attack.beliefs, attack.recipe.solution
     recipe = assess_risk_itemsets(beliefs, theta, run, believed=found, solution=solution)
-    few = beliefs.n <= _MIXED_SETS and (theta.listed is None or len(theta.listed) <= _LISTED)
+    few = beliefs.n <= _MAX_MIXED_UP_ITEMS and (theta.listed is None or len(theta.listed) <= _MAX_LISTED_SETS)
     elsewhere = None
-    if recipe.stopped == 3 and few and solution.exact:
-        elsewhere = itemsets_elsewhere(beliefs, theta, run.rng(name), run, solution=solution)
-    curves = _sets_excluded(recipe), *(() if elsewhere is None else (_sets_elsewhere(elsewhere),))
+    if recipe.last_step == 3 and few and solution.exact:
+        elsewhere = assess_mixed_up_itemsets(beliefs, theta, run.rng(stream), run, solution=solution)
+    curves = _excluded_sets_curve(recipe), *(() if elsewhere is None else (_mixed_up_sets_curve(elsewhere),))
     return f" {_itemset_steps(recipe, elsewhere)}", curves
 
 
-def _itemset_steps(recipe: ItemsetRecipe, elsewhere: ItemsetsElsewhere | None) -> str:
-    """The recipe for itemsets, step by step, as far as it had to go."""
-    point, believed, alpha_max = recipe.point.share, recipe.believed, recipe.alpha_max
-    may_be = percent(believed.theta.tau)
-    steps = [f"Step 1, every frequency known: {percent(point)} are vulnerable where {may_be} may be"]
-    if recipe.stopped >= 2:
-        steps.append(f"Step 2, frequencies known as believed: {percent(believed.share)}")
-    if recipe.stopped <= 2:
-        return f"{'. '.join(steps)}. That is tolerated, and the recipe stops."
-    ends = [percent(end) for end in recipe.interval]
-    unsure = f", between {ends[0]} and {ends[1]}" if recipe.interval[0] < recipe.interval[1] else ""
+def _itemset_steps(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) -> str:
+    """The recipe for sets of items, step by step, as far as it had to go."""
+    believed, alpha_max = recipe.known_roughly, recipe.alpha_max
+    steps = [
+        f"Step 1, every frequency known: {percent_text(recipe.known_exactly.share)} are vulnerable, "
+        f"against a limit of {percent_text(believed.requirement.tau)}."
+    ]
+    if recipe.last_step > 1:
+        steps.append(f"Step 2, frequencies known as believed: {percent_text(believed.share)} are vulnerable.")
+    if recipe.last_step < 3:
+        return " ".join([*steps, "That is within the limit, so the recipe ends here."])
+    ends = [percent_text(end) for end in recipe.interval]
+    unsure = (
+        f"; the exact limit lies between {ends[0]} and {ends[1]}" if recipe.interval[0] < recipe.interval[1] else ""
+    )
     steps.append(
-        f"Step 3: only an attacker who is right about no more than {percent(alpha_max)} of the items "
-        f"({number(round(alpha_max * recipe.items))}{unsure}) is tolerated, if a set with an item they are wrong about "
-        "counts as not cracked"
+        f"Step 3: to stay within the limit, the attacker may be right about no more than {percent_text(alpha_max)} of "
+        f"the items ({number_text(round(alpha_max * recipe.items))}{unsure}), if no set with an item they are wrong "
+        "about is identified."
     )
     if elsewhere is not None:
         mixed = elsewhere.alpha_max
-        up_to = "not even one who is right about none" if mixed is None else percent(mixed)
-        steps.append(f"If they mix up those they are wrong about, {up_to}")
-    return ". ".join(steps) + ". The owner has to judge whether anyone knows that much."
+        most = (
+            "even being right about none is too much" if mixed is None else f"about no more than {percent_text(mixed)}"
+        )
+        steps.append(f"If the items they are wrong about are mixed up with each other, {most}.")
+    return " ".join([*steps, "You have to judge whether anyone knows that much."])
 
 
-def _sets_excluded(recipe: ItemsetRecipe) -> Curve:
+def _excluded_sets_curve(recipe: ItemsetRecipe) -> Curve:
     n = recipe.items
     right = sorted({round(k * n / 20) for k in range(21)})
     return Curve(
-        title="Vulnerable itemsets by how much the attacker is right about",
+        title="Vulnerable sets, by how many items the attacker is right about",
         kind="line",
         x_label="share of items the attacker is right about",
-        y_label="share of the itemsets that are vulnerable",
+        y_label="share of the sets that are vulnerable",
         x=tuple(m / max(n, 1) for m in right),
-        y=tuple(float(recipe.excluded[m]) for m in right),
+        y=tuple(float(recipe.excluded_shares[m]) for m in right),
         mark=recipe.alpha_max if recipe.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="A set with an item that the attacker is wrong about counts as not cracked, the others are as before; "
-        "the mean over all choices of right items.",
+        reading="A set with an item that the attacker is wrong about counts as not identified; all other sets are as "
+        "before. The line is the mean over all choices of right items.",
     )
 
 
-def _sets_elsewhere(found: ItemsetsElsewhere) -> Curve:
+def _mixed_up_sets_curve(found: MixedUpItemsets) -> Curve:
+    drawn = f" Based on {count_text(found.inspected_count, 'set')} drawn at random." if found.sampled else ""
     return Curve(
-        title="The same when wrong items are mixed up",
+        title="Vulnerable sets when wrong items are mixed up",
         kind="line",
         x_label="share of items the attacker is right about",
-        y_label="share of the itemsets that are vulnerable",
-        x=tuple(float(m) for m in found.right / max(found.items, 1)),
+        y_label="share of the sets that are vulnerable",
+        x=tuple(float(m) for m in found.right_counts / max(found.items, 1)),
         y=tuple(float(v) for v in found.share),
-        low=tuple(float(v) for v in found.least),
-        high=tuple(float(v) for v in found.most),
+        low=tuple(float(v) for v in found.lowest),
+        high=tuple(float(v) for v in found.highest),
         mark=found.alpha_max if found.alpha_max is not None and found.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="Each item that the attacker is wrong about is taken for another such item, and a set is also cracked "
-        "by its items taking each other's pseudonyms; mean, least and most of five random choices of right items"
-        f"{f', for {number(found.looked_at)} itemsets' if found.sampled else ''}.",
+        reading="The attacker takes each item they are wrong about for another such item. A set is also identified if "
+        "its items take each other's pseudonyms. The line is the mean of five random choices of right items; the band "
+        f"runs from the least to the most.{drawn}",
     )
 
 
-def _vulnerable(
-    found: Vulnerable,
-    kind: str,
-    name: str,
-    tolerance: float | None,
-    attacker: str,
-    confidence: float,
+def _vulnerable_finding(
+    found: VulnerableShare,
+    group: ItemsetGroup,
+    attack: FrequencyAttack,
+    policy: Policy,
+    run: Run,
+    decides: bool,
     steps: str,
     curves: tuple[Curve, ...],
 ) -> Finding:
-    part = f" Of {number(found.itemsets)}, {number(found.looked_at)} were drawn at random." * (
-        found.looked_at < found.itemsets
-    )
-    unclear = f" {number(found.undecided)} could not be decided and are counted as vulnerable." * bool(found.undecided)
-    return Finding(
-        id=name,
-        question="items",
-        title=f"Itemsets cracked with probability {percent(found.theta.sigma)} or more",
+    threshold = percent_text(found.requirement.sigma)
+    return ITEMSETS_VULNERABLE.finding(
+        policy,
+        title=f"{group.several[0].upper()}{group.several[1:]} identified with a probability of {threshold} or more",
+        known=group.known,
         value=found.share,
-        unit="share",
         method=found.method,
-        interval=None if found.method == "exact" else found.interval,
-        confidence=confidence if found.method == "simulation" else None,
+        interval=found.interval,
+        confidence=run.confidence if found.method == "simulation" else None,
         subjects=found.itemsets,
         share=(max(0.0, found.interval[0]), min(1.0, found.interval[1])),
-        tolerance=tolerance,
-        direction="lower",
-        decides=tolerance is not None,
-        attacker=attacker,
-        sentence=f"Among {kind}, {percent(found.share)} of {number(found.itemsets)} are vulnerable: the attacker gives "
-        f"such a set just its own pseudonyms, in whatever order. The OS estimate says {percent(found.estimate)}."
-        f"{part}{unclear}{steps}",
+        tolerance=found.requirement.tau if decides else None,
+        attacker=attack.attacker,
+        sentence=f"{_vulnerable_text(found, group, threshold)}{steps}",
         curves=curves,
         source=f"{LAKSHMANAN}, Definition 2.1 and Figure 9; exact probabilities instead of OS",
+    )
+
+
+def _vulnerable_text(found: VulnerableShare, group: ItemsetGroup, threshold: str) -> str:
+    if not found.itemsets:
+        return f"There are no {group.several}."
+    which, share = count_text(found.itemsets, group.one, group.several), percent_text(found.share)
+    if found.inspected_count < found.itemsets:
+        which = (
+            f"{number_text(found.inspected_count)} {group.several} drawn at random from {number_text(found.itemsets)}"
+        )
+        share = f"{share} ({percent_text(found.interval[0])} to {percent_text(found.interval[1])} of all)"
+    undecided = ""
+    if found.undecided_count:
+        one, several = f"{group.one} could not be decided and counts", f"{group.several} could not be decided and count"
+        undecided = f" {count_text(found.undecided_count, one, several)} as vulnerable."
+    return (
+        f"Of {which}, {'at most ' if found.undecided_count else ''}{share} are vulnerable: the attacker gives such a "
+        f"set exactly its own pseudonyms, in any order, with a probability of {threshold} or more."
+        f"{undecided} The published estimate (OS) is {percent_text(found.estimate)}."
     )

@@ -1,35 +1,36 @@
 """The recipe for itemsets: should the baskets be released? (Assess-Risk-Itemsets, Figure 9 of Lakshmanan, Ng and Ramesh
 2008.)
 
-The owner names itemsets Θ, a danger σ and a tolerance τ (``itemsets``). Probabilities are exact where the paper takes
-OS, and bounded where they are out of reach; what is undecided counts as vulnerable.
+The owner names itemsets Θ, a threshold σ and a tolerance τ (``itemsets``). Probabilities are exact where the paper uses
+OS, and bounded where a block is too large to solve; undecided itemsets count as vulnerable.
 
-1. Someone who knows every frequency exactly: if at most a share τ of Θ is vulnerable, stop.
-2. Someone who knows them as believed: if at most a share τ is vulnerable, stop. Neither the exact share nor OS is
-   monotone in what is known, so that step 1 ends the recipe only where step 2 agrees.
-3. Otherwise: the largest share α_max of items that the attacker may be right about, with all smaller ones tolerated
-   too.
+1. An attacker who knows every frequency exactly: if at most a share τ of Θ is vulnerable, stop.
+2. An attacker with the given beliefs: if at most a share τ is vulnerable, stop. Neither the exact share nor OS is
+   monotone in the attacker's knowledge, so step 1 ends the recipe only if step 2 agrees.
+3. Otherwise: find α_max, the largest share of items that the attacker may be right about, such that all smaller shares
+   are tolerated too.
 
-To be *right* about an item is to believe of it what the given beliefs say. An itemset that holds an item with a wrong
-interval can still be cracked, as a set: the wrong item takes the pseudonym of another member.
+To be *right* about an item is to believe what the given beliefs say about it. An itemset with a wrong interval can
+still be cracked as a set: the wrong item takes the pseudonym of another member.
 
-- The **exact** value is what it always is, the share of the consistent mappings that give the itemset just its own
-  pseudonyms. **OS** is ∏ |N(x) ∩ X′| / |N(x)| over its items, where N(x) is what is believed: a wrong item has the
-  pseudonyms of the others in its N(x) ∩ X′, and not its own. Both are 0 for a wrong item alone.
-- Where **no mapping is consistent** there is no exact value: ``InfeasibleError`` names items with too few pseudonyms
+- The **exact** value is the share of consistent mappings that give the itemset exactly its own pseudonyms. **OS** is
+  ∏ |N(x) ∩ X′| / |N(x)| over its items, where N(x) is what the attacker believes: for a wrong item, N(x) ∩ X′ contains
+  pseudonyms of other members but not its own. Both are 0 for a wrong item alone.
+- If **no mapping is consistent**, there is no exact value: ``InfeasibleError`` names items with too few pseudonyms
   between them. OS is still defined (``itemsets.estimated``); it informs, and decides nothing.
 
 As in ``recipe``, being wrong is read in two ways. The paper says that OS applies to wrong beliefs "under the same
-assumptions" as for items, namely that wrong items are known and never cracked; what their intervals are it does not
-say.
+assumptions" as for items, namely that wrong items are known and never cracked; it does not give their intervals.
 
-- **Excluded** (as printed): an itemset with a wrong item counts as not cracked, and the others are as before. If m of n
-  items are right, at random, a vulnerable k-itemset stays so with probability C(n − k, m − k) / C(n, m), so that the
-  expected share has a closed form and no subsets need be drawn. It rises with m.
-- **Elsewhere**: each wrong item has the interval of the next wrong one (``recipe.mixed_up``), and every share is
-  computed anew, cracks by permutation included. The intervals are the same, only dealt differently: if a mapping is
-  consistent with the given beliefs, one is with the mixed-up ones. Random nested subsets, averaged over several orders.
-  The share need not be monotone, so that α_max comes from a scan and not from a binary search.
+- **Excluded** (as printed): an itemset with a wrong item counts as not cracked, and nothing else changes. If m random
+  items of n are right, a vulnerable k-itemset stays vulnerable with probability C(n − k, m − k) / C(n, m), so the
+  expected share has a closed form and needs no random subsets. It rises with m.
+- **Mixed up**: each wrong item has the interval of the next wrong item (``recipe.mix_up_wrong_items``), and every share
+is
+  computed anew, including cracks by permutation. The same intervals are dealt differently, so if a mapping is
+  consistent with the given beliefs, one is consistent with the mixed-up beliefs. The shares are averages over several
+  orders of items, each of which yields nested subsets. They need not be monotone, so α_max comes from a scan, not from
+  a binary search.
 """
 
 from __future__ import annotations
@@ -38,145 +39,144 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unveil.arrays import Floats, Ints
 from unveil.items.beliefs import Beliefs
-from unveil.items.itemsets import Theta, Vulnerable, vulnerable
-from unveil.items.recipe import mixed_up
-from unveil.matching.candidates import Floats, Ints
-from unveil.matching.ladder import Budget, Solution, solve
+from unveil.items.item_recipe import mix_up_wrong_items
+from unveil.items.itemsets import ItemsetRequirement, VulnerableShare, measure_vulnerable_share
+from unveil.matching.solver import Budget, Solution, solve
 from unveil.run import Run
 
-__all__ = ["ItemsetRecipe", "ItemsetsElsewhere", "assess_risk_itemsets", "itemsets_elsewhere"]
+__all__ = ["ItemsetRecipe", "MixedUpItemsets", "assess_mixed_up_itemsets", "assess_risk_itemsets"]
 
-_RUNS = 5
-_STEPS = 10
-_SAMPLE = 1000
-_SLACK = 1e-12  # a share that is τ but for rounding is tolerated
+_ORDERS = 5
+_ALPHA_STEPS = 10
+_SAMPLE_SIZE = 1000
+_TAU_SLACK = 1e-12  # a share that exceeds τ only by rounding is tolerated
 
 
 @dataclass(frozen=True, eq=False)
 class ItemsetRecipe:
-    """What each step found. ``stopped`` is the step at which the recipe ended; 3 leaves it to the owner whether
-    ``alpha_max`` is high enough.
+    """What each step found. ``last_step`` is the step at which the recipe ended; after step 3 the owner must judge
+    whether ``alpha_max`` is high enough.
 
-    ``excluded[m]`` is the expected share that is vulnerable when m items are right and the others excluded. Where the
+    ``excluded_shares[m]`` is the expected vulnerable share if m items are right and the others are excluded. If the
     share of step 2 is not exact, ``alpha_max`` lies in ``interval``.
     """
 
     items: int
-    point: Vulnerable
-    believed: Vulnerable
-    stopped: int
-    excluded: Floats
+    known_exactly: VulnerableShare
+    known_roughly: VulnerableShare
+    last_step: int
+    excluded_shares: Floats
     alpha_max: float
     interval: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class ItemsetsElsewhere:
-    """The share that is vulnerable when so many items are ``right`` and the others mixed up: mean over several orders,
-    the least and the most, and the mean by OS; ``looked_at`` itemsets were, a sample or all of them.
+class MixedUpItemsets:
+    """The vulnerable share if the given numbers of items are ``right_counts`` and the others are mixed up: the mean,
+    lowest and highest over several orders, and the mean by OS. ``inspected_count`` is the number of inspected itemsets.
 
-    ``alpha_max`` is the largest share of right items looked at up to which the mean is tolerated, None if it is not
-    even where none is right.
+    ``alpha_max`` is the largest inspected share of right items up to which the mean is tolerated; None if the mean is
+    not tolerated even if no item is right.
     """
 
     items: int
-    looked_at: int
+    inspected_count: int
     sampled: bool
-    right: Ints
+    right_counts: Ints
     share: Floats
-    least: Floats
-    most: Floats
+    lowest: Floats
+    highest: Floats
     estimate: Floats
     alpha_max: float | None
 
 
 def assess_risk_itemsets(
     beliefs: Beliefs,
-    theta: Theta | None = None,
+    theta: ItemsetRequirement | None = None,
     run: Run | None = None,
     *,
-    believed: Vulnerable | None = None,
+    believed: VulnerableShare | None = None,
     solution: Solution | None = None,
     budget: Budget | None = None,
 ) -> ItemsetRecipe:
     """Go through the recipe, with wrong items excluded.
 
-    ``believed`` is what ``vulnerable`` said of the same beliefs and itemsets, and ``solution`` what is known of single
-    items, if there is either.
+    ``known_roughly`` is the result of ``measure_vulnerable_share`` for the same beliefs and itemsets, ``solution`` the
+    solution for single items; both are computed if not given.
 
-    >>> found = assess_risk_itemsets(Beliefs.exact([1, 2, 3, 4]), Theta(tau=0.2))
-    >>> found.stopped, found.alpha_max  # of 6 pairs one may be cracked: two items
+    >>> found = assess_risk_itemsets(Beliefs.from_exact_counts([1, 2, 3, 4]), ItemsetRequirement(tau=0.2))
+    >>> found.last_step, found.alpha_max  # 1 of 6 pairs may be cracked: two right items
     (3, 0.5)
     """
-    theta, run, n = theta or Theta(), run or Run(), beliefs.n
-    point = vulnerable(Beliefs.exact(beliefs.counts), theta, run, budget=budget)
+    theta, run, n = theta or ItemsetRequirement(), run or Run(), beliefs.n
+    point = measure_vulnerable_share(Beliefs.from_exact_counts(beliefs.counts), theta, run, budget=budget)
     if believed is None:
-        believed = vulnerable(beliefs, theta, run, budget=budget, solution=solution)
-    parts = _by_size(theta)
+        believed = measure_vulnerable_share(beliefs, theta, run, budget=budget, solution=solution)
+    parts = _split_by_size(theta)
     found = (
-        [(k, vulnerable(beliefs, some, run, budget=budget, solution=solution)) for k, some in parts]
+        [(k, measure_vulnerable_share(beliefs, some, run, budget=budget, solution=solution)) for k, some in parts]
         if len(parts) > 1
         else [(k, believed) for k, _ in parts]
     )
-    excluded = _excluded(n, found)
-    stopped = 3 if not believed.tolerable else 1 if point.tolerable else 2
-    most, alpha_max, least = (_largest(np.arange(n + 1), share, theta.tau, n) or 0.0 for share in excluded)
+    excluded = _expected_shares(n, found)
+    stopped = 3 if not believed.is_tolerable else 1 if point.is_tolerable else 2
+    most, alpha_max, least = (_largest_tolerated(np.arange(n + 1), share, theta.tau, n) or 0.0 for share in excluded)
     return ItemsetRecipe(n, point, believed, stopped, excluded[1], alpha_max, (least, most))
 
 
-def itemsets_elsewhere(
+def assess_mixed_up_itemsets(
     beliefs: Beliefs,
-    theta: Theta,
+    theta: ItemsetRequirement,
     rng: np.random.Generator,
     run: Run | None = None,
     *,
-    runs: int = _RUNS,
-    steps: int = _STEPS,
-    sample: int = _SAMPLE,
+    runs: int = _ORDERS,
+    steps: int = _ALPHA_STEPS,
+    sample: int = _SAMPLE_SIZE,
     solution: Solution | None = None,
     budget: Budget | None = None,
-) -> ItemsetsElsewhere:
-    """The share that is vulnerable against how many items are right, when wrong ones are mixed up with each other.
+) -> MixedUpItemsets:
+    """The vulnerable share by the number of right items, when wrong items are mixed up with each other.
 
-    So many steps from none to all are looked at; then, between the last before the first that is not tolerated and that
-    one, so many smaller ones: every number of items if there are few. The same orders serve all, so that whoever is
-    right about more items is right about those of before. ``sample`` is as in ``vulnerable``; the same itemsets serve
-    all.
+    The scan takes ``steps`` steps from no right item to all, then as many smaller steps before the first number that is
+    not tolerated; with few items it tries every number. All numbers share the same orders, so the right items of a
+    smaller number are among those of a larger one, and the same itemsets, sampled as in ``measure_vulnerable_share``.
     """
     run, n = run or Run(), beliefs.n
     if solution is None:
         solution = solve(beliefs.candidates, None, run, budget=budget, may_be_wrong=True, simulate=False)
     orders = [rng.permutation(n) for _ in range(runs)]
-    looked: dict[int, list[Vulnerable]] = {}
+    looked: dict[int, list[VulnerableShare]] = {}
 
     def look(some: list[int]) -> int | None:
-        """Look at some numbers of right items, and say which is the first that is not tolerated."""
+        """Inspect some numbers of right items; the first that is not tolerated."""
         for right in some:
             if right not in looked:
                 run.progress("mixing up wrong items", len(looked) / (2 * steps + 1))
-                different = orders if right < n - 1 else orders[:1]  # one wrong item has nobody to be mixed up with
+                different = orders if right < n - 1 else orders[:1]  # a single wrong item cannot be mixed up
                 looked[right] = [
-                    _mixed_up_share(mixed_up(beliefs, order, right), theta, run, sample, solution, budget)
+                    _mixed_up_share(mix_up_wrong_items(beliefs, order, right), theta, run, sample, solution, budget)
                     for order in different
                 ]
-        return next((k for k in some if np.mean([x.share for x in looked[k]]) > theta.tau + _SLACK), None)
+        return next((k for k in some if np.mean([x.share for x in looked[k]]) > theta.tau + _TAU_SLACK), None)
 
-    stops = _spread(0, n, steps)
+    stops = _evenly_spaced(0, n, steps)
     over = look(stops)
     if over:
-        look(_spread(stops[stops.index(over) - 1], over, steps))
+        look(_evenly_spaced(stops[stops.index(over) - 1], over, steps))
     right = np.array(sorted(looked))
     shares = [np.array([x.share for x in looked[m]]) for m in right]
     mean, least, most = (np.array([end(x) for x in shares]) for end in (np.mean, np.min, np.max))
     estimate = np.array([np.mean([x.estimate for x in looked[m]]) for m in right])
-    alpha_max = _largest(right, mean, theta.tau, n)
+    alpha_max = _largest_tolerated(right, mean, theta.tau, n)
     all_right = looked[n][0]
-    sampled = all_right.looked_at < all_right.itemsets
-    return ItemsetsElsewhere(n, all_right.looked_at, sampled, right, mean, least, most, estimate, alpha_max)
+    sampled = all_right.inspected_count < all_right.itemsets
+    return MixedUpItemsets(n, all_right.inspected_count, sampled, right, mean, least, most, estimate, alpha_max)
 
 
-def _by_size(theta: Theta) -> list[tuple[int, Theta]]:
+def _split_by_size(theta: ItemsetRequirement) -> list[tuple[int, ItemsetRequirement]]:
     """The itemsets of each size."""
     if theta.listed is None:
         return [(theta.size, theta)]
@@ -184,43 +184,45 @@ def _by_size(theta: Theta) -> list[tuple[int, Theta]]:
     return [(k, replace(theta, listed=tuple(x for x in theta.listed if len(x) == k))) for k in sizes]
 
 
-def _excluded(n: int, found: list[tuple[int, Vulnerable]]) -> Floats:
-    """The expected share when 0 … n items are right: its lower end, as counted, and its upper end."""
+def _expected_shares(n: int, found: list[tuple[int, VulnerableShare]]) -> Floats:
+    """The expected share if 0 … n items are right: lower end, value and upper end."""
     total = np.zeros((3, n + 1))
     all_sizes = max(sum(part.itemsets for _, part in found), 1)
     for k, part in found:
         ends = np.array([[part.interval[0]], [part.share], [part.interval[1]]])
-        total += part.itemsets / all_sizes * ends * _survival(n, k)
+        total += part.itemsets / all_sizes * ends * _survival_probability(n, k)
     return total
 
 
-def _survival(n: int, k: int) -> Floats:
+def _survival_probability(n: int, k: int) -> Floats:
     """C(n − k, m − k) / C(n, m) for m = 0 … n: the probability that k items are all among m of n."""
     right, others = np.arange(n + 1)[:, None], np.arange(min(k, n))
     chance: Floats = ((right - others) / (n - others)).prod(axis=1) if k <= n else np.zeros(n + 1)
     return chance
 
 
-def _largest(right: Ints, share: Floats, tau: float, n: int) -> float | None:
-    """The largest share of right items up to which the share of itemsets is tolerated throughout; None if nowhere."""
-    over = np.flatnonzero(share > tau + _SLACK)
+def _largest_tolerated(right: Ints, share: Floats, tau: float, n: int) -> float | None:
+    """The largest share of right items up to which every share of itemsets is tolerated; None if there is none."""
+    over = np.flatnonzero(share > tau + _TAU_SLACK)
     if not len(over):
         return 1.0
     return float(right[over[0] - 1] / n) if over[0] else None
 
 
-def _spread(first: int, last: int, steps: int) -> list[int]:
-    """Whole numbers from the first to the last, in about so many steps."""
+def _evenly_spaced(first: int, last: int, steps: int) -> list[int]:
+    """Whole numbers from the first to the last, in about the given number of steps."""
     return sorted({first + round(k * (last - first) / steps) for k in range(steps + 1)})
 
 
 def _mixed_up_share(
-    believed: Beliefs, theta: Theta, run: Run, sample: int, solution: Solution, budget: Budget | None
-) -> Vulnerable:
-    """The share that is vulnerable. Intervals dealt differently make the same classes and groups, and the marginals
-    between them are known already."""
+    believed: Beliefs, theta: ItemsetRequirement, run: Run, sample: int, solution: Solution, budget: Budget | None
+) -> VulnerableShare:
+    """The vulnerable share. Intervals that are only dealt differently form the same classes and groups, so the
+    marginals between them are already known."""
     run.check()
     here, there = believed.candidates, solution.candidates
     names = ("class_sizes", "group_sizes", "indptr", "groups")
     same = all(np.array_equal(getattr(here, name), getattr(there, name)) for name in names)
-    return vulnerable(believed, theta, run, budget=budget, sample=sample, solution=solution if same else None)
+    return measure_vulnerable_share(
+        believed, theta, run, budget=budget, sample=sample, solution=solution if same else None
+    )

@@ -1,10 +1,10 @@
-"""Itemsets of interest: what share of them would be cracked with a probability that is too high?
+"""Itemsets of interest: what share of them is too likely to be cracked?
 
-The owner names a set Θ of itemsets, a danger σ and a tolerance τ. An itemset is *vulnerable* if it is cracked with
-probability σ or more; the release is tolerable if at most a share τ of Θ is (Lakshmanan, Ng and Ramesh 2008,
-Definition 2.1). An itemset is cracked when it has just its own pseudonyms, in whatever order.
+The owner names a set Θ of itemsets, a threshold σ and a tolerance τ. An itemset is *vulnerable* if it is cracked with
+probability σ or more; the release is tolerable if at most a share τ of Θ is vulnerable (Lakshmanan, Ng and Ramesh 2008,
+Definition 2.1). An itemset is cracked if it has exactly its own pseudonyms, in any order.
 
-All pairs are decided by type (``pairtypes``), other itemsets one by one (``joint``), and a random sample of them where
+All pairs are decided by type (``pairtypes``), other itemsets one by one (``joint``), or a random sample of them if
 there are too many. σ is compared with a slack of 10⁻⁹, because 1/2 is a common probability.
 """
 
@@ -18,32 +18,40 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv
 
+from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
+from unveil.intervals import binomial_interval
 from unveil.items.beliefs import Beliefs
-from unveil.items.estimates import checked, os_estimates
-from unveil.items.joint import Joint
-from unveil.items.pairtypes import estimated_pairs, vulnerable_pairs
-from unveil.matching.candidates import Candidates, Floats, Ints
-from unveil.matching.ladder import Budget, Solution
+from unveil.items.degree_estimates import check_itemsets, os_estimates
+from unveil.items.joint_probability import JointProbability
+from unveil.items.pair_types import count_estimated_pairs, count_vulnerable_pairs
+from unveil.matching.candidates import Candidates
+from unveil.matching.solver import Budget, Solution
 from unveil.run import Run
 
-__all__ = ["Theta", "Vulnerable", "estimated", "itemset_chances", "vulnerable"]
+__all__ = [
+    "ItemsetRequirement",
+    "VulnerableShare",
+    "estimate_vulnerable_share",
+    "itemset_chances",
+    "measure_vulnerable_share",
+]
 
-_SLACK = 1e-9
-_SAMPLE = 10_000
+_SIGMA_SLACK = 1e-9
+_SAMPLE_SIZE = 10_000
 
 
 @dataclass(frozen=True)
-class Theta:
-    """Itemsets of interest, the danger σ from which one is vulnerable and the share τ of them that may be.
+class ItemsetRequirement:
+    """Itemsets of interest Θ, the probability σ from which one is vulnerable, and the share τ that may be vulnerable.
 
-    All itemsets of ``size`` items, without those that hold one of the most frequent items, a share ``without_top`` of
-    all; or the ``listed`` ones. Classes of itemsets with thresholds of their own are several Thetas.
+    Θ is either the ``listed`` itemsets, or all itemsets of ``size`` items without any of the most frequent items, which
+    are a share ``without_top`` of all items. Classes of itemsets with their own thresholds need one instance each.
 
-    >>> Theta(without_top=0.1)  # Θ₁ of the paper: pairs without the tenth of the items that everybody knows
-    Theta(size=2, without_top=0.1, listed=None, sigma=0.5, tau=0.1)
+    >>> # Θ₁ of the paper: pairs without the tenth of the items that everybody knows
+    >>> ItemsetRequirement(without_top=0.1)
+    ItemsetRequirement(size=2, without_top=0.1, listed=None, sigma=0.5, tau=0.1)
     """
 
     size: int = 2
@@ -54,128 +62,140 @@ class Theta:
 
     def __post_init__(self) -> None:
         if self.size < 1 or not 0 <= self.without_top < 1:
-            raise UnveilError("itemsets have 1 item or more, and less than all items can be left out")
+            raise UnveilError("itemsets must have at least 1 item, and the share of items left out must be below 1")
         if not (0 < self.sigma <= 1 and 0 <= self.tau <= 1):
-            raise UnveilError("the danger of an itemset must lie above 0 and up to 1, the tolerated share in 0 … 1")
+            raise UnveilError(
+                "the threshold of an itemset must be above 0 and at most 1, the tolerated share between 0 and 1"
+            )
         if self.listed is not None and () in self.listed:
-            raise UnveilError("a listed itemset has no items")
+            raise UnveilError("a listed itemset has no items; name at least one")
 
     @classmethod
-    def of(cls, itemsets: Iterable[Iterable[int]], sigma: float = 0.5, tau: float = 0.1) -> Theta:
+    def from_itemsets(
+        cls, itemsets: Iterable[Iterable[int]], sigma: float = 0.5, tau: float = 0.1
+    ) -> ItemsetRequirement:
         """Listed itemsets; items are numbered from 0."""
         return cls(listed=tuple(tuple(sorted(x)) for x in itemsets), sigma=sigma, tau=tau)
 
     def items(self, known: Beliefs | Candidates) -> Ints:
-        """The items that itemsets are made of; of equally frequent items the first are left out first."""
+        """The items that itemsets consist of; among equally frequent items the first are left out first."""
         n = known.n
         if not self.without_top:
             return np.arange(n)
         if isinstance(known, Candidates):
-            raise UnveilError("to leave out the most frequent items their frequencies are needed")
+            raise UnveilError("cannot leave out the most frequent items without their frequencies; give Beliefs")
         rarest = np.argsort(-known.counts, kind="stable")[round(self.without_top * n) :]
         return np.sort(rarest)
 
     def count(self, known: Beliefs | Candidates) -> int:
-        """How many itemsets there are."""
+        """The number of itemsets."""
         return math.comb(len(self.items(known)), self.size) if self.listed is None else len(self.listed)
 
 
 @dataclass(frozen=True)
-class Vulnerable:
-    """What share of Θ is vulnerable.
+class VulnerableShare:
+    """The share of Θ that is vulnerable.
 
-    ``share`` counts what could not be decided (``undecided`` itemsets) as vulnerable; ``interval`` runs from the
-    certain part to the possible one, and is a confidence interval where only a sample was looked at. ``estimate`` is
-    the share by OS of the same itemsets.
+    ``share`` counts the ``undecided_count`` itemsets as vulnerable; ``interval`` runs from the certain share to the
+    possible share, and is a confidence interval if only a sample was inspected. ``estimate`` is the share of the same
+    itemsets that is vulnerable by OS.
     """
 
-    theta: Theta
+    requirement: ItemsetRequirement
     itemsets: int
-    looked_at: int
-    undecided: int
+    inspected_count: int
+    undecided_count: int
     share: float
     interval: tuple[float, float]
     method: Literal["exact", "bound", "simulation"]
     estimate: float
 
     @property
-    def tolerable(self) -> bool | None:
-        """Whether the requirement R(Θ, σ, τ) holds; None where the interval does not say."""
+    def is_tolerable(self) -> bool | None:
+        """Whether the requirement R(Θ, σ, τ) holds; None if the interval leaves it open."""
         low, high = self.interval
-        return True if high <= self.theta.tau else False if low > self.theta.tau else None
+        return True if high <= self.requirement.tau else False if low > self.requirement.tau else None
 
 
-def vulnerable(
+def measure_vulnerable_share(
     known: Beliefs | Candidates,
-    theta: Theta | None = None,
+    theta: ItemsetRequirement | None = None,
     run: Run | None = None,
     *,
     budget: Budget | None = None,
     solves: int = 1000,
-    sample: int = _SAMPLE,
+    sample: int = _SAMPLE_SIZE,
     solution: Solution | None = None,
-) -> Vulnerable:
-    """The share of Θ that is cracked with probability σ or more, by default of all pairs.
+) -> VulnerableShare:
+    """The share of Θ, by default all pairs, that is cracked with probability σ or more.
 
     Parameters
     ----------
     known
         What the attacker believes; item i has pseudonym i. Intervals may be wrong, but some mapping must be consistent.
     budget
-        How much work one permanent may take.
+        The work that one permanent may take.
     solves
-        How many permanents may be computed beyond the marginals of single items.
+        The number of permanents that may be computed beyond the marginals of single items.
     sample
-        Larger itemsets are sampled if there are more of them than this.
+        If there are more itemsets than this, and they are not pairs, a sample of this size is inspected.
     solution
-        What is already known of single items, if anything.
+        The solution for single items, if known.
 
-    >>> vulnerable(Beliefs.exact([5, 4, 5, 5, 3, 5])).share * 15  # only {2, 5}
+    >>> measure_vulnerable_share(Beliefs.from_exact_counts([5, 4, 5, 5, 3, 5])).share * 15  # only {2, 5}
     1.0
     """
-    theta, run = theta or Theta(), run or Run()
-    candidates, total = _candidates(known), theta.count(known)
-    exact = Joint(candidates, run, budget or Budget(), solves, solution)
+    theta, run = theta or ItemsetRequirement(), run or Run()
+    candidates, total = _as_candidates(known), theta.count(known)
+    exact = JointProbability(candidates, run, budget or Budget(), solves, solution)
     if theta.listed is None and theta.size == 2:
-        certain, undecided = vulnerable_pairs(exact, theta.items(known), theta.sigma - _SLACK)
-        return _told(theta, total, total, certain, undecided, estimated(known, theta, run), None)
-    sets, sampled = _chosen(known, theta, run, sample)
-    share = _estimated(candidates, sets, theta.sigma)
-    certain, undecided = _among(exact, sets, theta.sigma - _SLACK)
+        certain, undecided = count_vulnerable_pairs(exact, theta.items(known), theta.sigma - _SIGMA_SLACK)
+        return _make_share(theta, total, total, certain, undecided, estimate_vulnerable_share(known, theta, run), None)
+    sets, sampled = _choose_itemsets(known, theta, run, sample)
+    share = _estimate_share(candidates, sets, theta.sigma)
+    certain, undecided = _count_vulnerable(exact, sets, theta.sigma - _SIGMA_SLACK)
     looked_at = sum(len(x) for x in sets)
-    return _told(theta, total, looked_at, certain, undecided, share, run.confidence if sampled else None)
+    return _make_share(theta, total, looked_at, certain, undecided, share, run.confidence if sampled else None)
 
 
-def _told(
-    theta: Theta, total: int, looked_at: int, certain: int, undecided: int, estimate: float, confidence: float | None
-) -> Vulnerable:
-    """The result; an interval of the given confidence if the itemsets looked at are a sample (Clopper and Pearson)."""
+def _make_share(
+    theta: ItemsetRequirement,
+    total: int,
+    looked_at: int,
+    certain: int,
+    undecided: int,
+    estimate: float,
+    confidence: float | None,
+) -> VulnerableShare:
+    """The result, with an interval of the given confidence if the itemsets are a sample (Clopper and Pearson)."""
     most, count = certain + undecided, max(looked_at, 1)
     interval = certain / count, most / count
     if confidence is not None:
-        tail = (1 - confidence) / 2
-        low = float(betaincinv(certain, count - certain + 1, tail)) if certain else 0.0
-        high = float(betaincinv(most + 1, count - most, 1 - tail)) if most < count else 1.0
-        interval = low, high
+        interval = binomial_interval(certain, most, count, confidence)
     method: Literal["exact", "bound", "simulation"] = "bound" if undecided else "exact"
     if confidence is not None:
         method = "simulation"
-    return Vulnerable(theta, total, looked_at, undecided, most / count, interval, method, estimate)
+    return VulnerableShare(theta, total, looked_at, undecided, most / count, interval, method, estimate)
 
 
-def estimated(
-    known: Beliefs | Candidates, theta: Theta | None = None, run: Run | None = None, sample: int = _SAMPLE
+def estimate_vulnerable_share(
+    known: Beliefs | Candidates,
+    theta: ItemsetRequirement | None = None,
+    run: Run | None = None,
+    sample: int = _SAMPLE_SIZE,
 ) -> float:
-    """The share of Θ that is vulnerable by OS, without any permanent; also where no mapping is consistent."""
-    theta, run = theta or Theta(), run or Run()
-    candidates = _candidates(known)
+    """The share of Θ that is vulnerable by OS. It needs no permanents and no consistent mapping."""
+    theta, run = theta or ItemsetRequirement(), run or Run()
+    candidates = _as_candidates(known)
     if theta.listed is not None or theta.size != 2:
-        return _estimated(candidates, _chosen(known, theta, run, sample)[0], theta.sigma)
-    return estimated_pairs(candidates, theta.items(known), theta.sigma - _SLACK) / max(theta.count(known), 1)
+        return _estimate_share(candidates, _choose_itemsets(known, theta, run, sample)[0], theta.sigma)
+    return count_estimated_pairs(candidates, theta.items(known), theta.sigma - _SIGMA_SLACK) / max(
+        theta.count(known), 1
+    )
 
 
-def _estimated(candidates: Candidates, sets: list[Ints], sigma: float) -> float:
-    found = sum(int((os_estimates(candidates, some) >= sigma - _SLACK).sum()) for some in sets)
+def _estimate_share(candidates: Candidates, sets: list[Ints], sigma: float) -> float:
+    found = sum(int((os_estimates(candidates, some) >= sigma - _SIGMA_SLACK).sum()) for some in sets)
     return found / max(sum(len(some) for some in sets), 1)
 
 
@@ -187,25 +207,27 @@ def itemset_chances(
     budget: Budget | None = None,
     solves: int = 1_000_000,
 ) -> tuple[Floats, Floats]:
-    """The probability of every itemset, all of one size, to be cracked: between which bounds it lies. They are equal
-    where it is exact, as it is unless a block is out of reach or the permanents are used up.
+    """Lower and upper bounds on the probability that each itemset is cracked, for itemsets of one size. The bounds are
+    equal unless a block is too large to solve or the permanents are used up.
 
     >>> low, high = itemset_chances(Candidates.from_matrix([[1, 1, 0], [1, 1, 0], [0, 1, 1]]), [[0, 1], [0, 2]])
     >>> low.tolist() == high.tolist(), low.tolist()
     (True, [1.0, 0.5])
     """
-    candidates, sets = checked(known, itemsets)
-    exact = Joint(candidates, run or Run(), budget or Budget(), solves)
-    found = np.array([exact.chance(members) for members in sets]).reshape(-1, 2)
+    candidates, sets = check_itemsets(known, itemsets)
+    exact = JointProbability(candidates, run or Run(), budget or Budget(), solves)
+    found = np.array([exact.chance_bounds(members) for members in sets]).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 
 
-def _candidates(known: Beliefs | Candidates) -> Candidates:
+def _as_candidates(known: Beliefs | Candidates) -> Candidates:
     return known.candidates if isinstance(known, Beliefs) else known
 
 
-def _chosen(known: Beliefs | Candidates, theta: Theta, run: Run, sample: int) -> tuple[list[Ints], bool]:
-    """The itemsets to look at, by size, and whether they are only a random sample of Θ."""
+def _choose_itemsets(
+    known: Beliefs | Candidates, theta: ItemsetRequirement, run: Run, sample: int
+) -> tuple[list[Ints], bool]:
+    """The itemsets to inspect, by size, and whether they are only a random sample of Θ."""
     if theta.listed is not None:
         sizes = sorted({len(x) for x in theta.listed})
         return [np.array([x for x in theta.listed if len(x) == k], np.int64) for k in sizes], False
@@ -216,12 +238,12 @@ def _chosen(known: Beliefs | Candidates, theta: Theta, run: Run, sample: int) ->
     return [np.array([rng.choice(items, theta.size, replace=False) for _ in range(sample)])], True
 
 
-def _among(exact: Joint, sets: list[Ints], danger: float) -> tuple[int, int]:
-    """How many itemsets are certainly vulnerable, and how many may be."""
+def _count_vulnerable(exact: JointProbability, sets: list[Ints], danger: float) -> tuple[int, int]:
+    """The number of itemsets that are certainly vulnerable, and of those that may be."""
     certain = undecided = 0
     for some in sets:
-        for k, members in enumerate(some[exact.at_most(some) >= danger]):
-            low, high = exact.chance(members, danger)
+        for k, members in enumerate(some[exact.upper_bounds(some) >= danger]):
+            low, high = exact.chance_bounds(members, danger)
             certain += low >= danger
             undecided += low < danger <= high
             exact.run.progress("inspecting itemsets", k / len(some))

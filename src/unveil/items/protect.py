@@ -1,4 +1,5 @@
-"""How the items of baskets can be protected: renamed, left out, put into categories, or counted differently."""
+"""How the items of baskets can be protected: rename them, leave some out, replace some by categories, or change how
+often they occur."""
 
 from __future__ import annotations
 
@@ -9,132 +10,142 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.items.risks import EXPECTED_CRACKS
 from unveil.policy import Policy
 from unveil.protection import Offer, Protection
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import counted, number, percent
+from unveil.wording import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
-    from unveil.items.change import Change
-    from unveil.items.smallest import Search
+    from unveil.items.item_changes import ItemChange
+    from unveil.items.protection_search import ProtectionSearch
 
 __all__ = ["PROTECTIONS"]
 
 
-def _rename(case: Case, policy: Policy, run: Run, strictness: float) -> Protection:
-    from unveil.items.change import unchanged
+def _rename_items(case: Case, policy: Policy, run: Run, strictness: float) -> Protection:
+    from unveil.items.item_changes import identity_change
 
-    baskets = _baskets(case)
-    return _protection("Only names and order change.", case, unchanged(baskets.counts), run)
+    baskets = _unprotected_baskets(case)
+    return _make_protection("Only names and order change.", case, identity_change(baskets.counts), run)
 
 
-def _suppress(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.items import smallest
+def _suppress_items(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.items import protection_search
 
-    baskets = _baskets(case)
-    change = smallest.suppress(_search(case, policy, run, strictness))
+    baskets = _unprotected_baskets(case)
+    change = protection_search.suppress_items(_make_search(case, policy, run, strictness))
     if change is None:
         return None
     gone = int((change.becomes < 0).sum())
-    said = f"{counted(gone, 'item')} of {number(len(baskets.labels))} {_is(gone)} left out."
-    return _protection(said, case, change, run)
+    said = f"{count_text(gone, 'item')} of {number_text(len(baskets.labels))} {_is_or_are(gone)} left out."
+    return _make_protection(said, case, change, run)
 
 
-def _merge(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.items import smallest
+def _merge_items(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.items import protection_search
 
-    baskets, search = _baskets(case), _search(case, policy, run, strictness)
+    baskets, search = _unprotected_baskets(case), _make_search(case, policy, run, strictness)
     if isinstance(given := case.holds.get("categories"), Table):
-        from unveil.items.given import categories
+        from unveil.items.attacker_files import parse_categories
 
-        change = smallest.collapse(search, categories(given, baskets), baskets)
+        change = protection_search.collapse_categories(search, parse_categories(given, baskets), baskets)
     else:
-        change = smallest.merge(search, baskets)
+        change = protection_search.merge_items(search, baskets)
     if change is None:
         return None
     together = change.members[change.members > 1]
     said = (
-        f"{counted(int(together.sum()), 'item')} of {number(len(baskets.labels))} {_is(int(together.sum()))} replaced "
-        f"by {counted(len(together), 'category', 'categories')}."
+        f"{count_text(int(together.sum()), 'item')} of {number_text(len(baskets.labels))} "
+        f"{_is_or_are(int(together.sum()))} replaced by {count_text(len(together), 'category', 'categories')}."
     )
-    return _protection(said, case, change, run)
+    return _make_protection(said, case, change, run)
 
 
-def _recount(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+def _recount_items(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
     import numpy as np
 
-    from unveil.items import smallest
-    from unveil.items.knowledge import gap_of
+    from unveil.items import protection_search
+    from unveil.items.attacker_beliefs import gap_function
 
-    baskets = _baskets(case)
-    change = smallest.recount(_search(case, policy, run, strictness), gap_of(case, policy))
+    baskets = _unprotected_baskets(case)
+    change = protection_search.recount_items(_make_search(case, policy, run, strictness), gap_function(case, policy))
     if change is None:
         return None
     by = change.counts - baskets.counts
     moved = int((by != 0).sum())
     said = (
-        f"{counted(moved, 'item')} of {number(len(baskets.labels))} {_is(moved)} put into {number(by[by > 0].sum())} "
-        f"and taken out of {number(-by[by < 0].sum())} random baskets, "
-        f"{percent(float(np.abs(by).sum() / baskets.counts.sum()))} of all entries."
+        f"The counts of {number_text(moved)} of {count_text(len(baskets.labels), 'item')} are changed: "
+        f"{count_text(int(by[by > 0].sum()), 'entry', 'entries')} added to random baskets and "
+        f"{number_text(-by[by < 0].sum())} removed from random baskets, "
+        f"{percent_text(float(np.abs(by).sum() / baskets.counts.sum()))} of all entries."
     )
-    return _protection(said, case, change, run)
+    return _make_protection(said, case, change, run)
 
 
-def _is(many: int) -> str:
+def _is_or_are(many: int) -> str:
     return "is" if many == 1 else "are"
 
 
-def _baskets(case: Case) -> Transactions:
+def _unprotected_baskets(case: Case) -> Transactions:
     assert isinstance(case.release, Transactions)
     if case.original is not None:
-        raise UnveilError("protect the original: this release already is a protected one")
+        raise UnveilError("this release is already a protected one; protect the original instead")
     return case.release
 
 
-def _search(case: Case, policy: Policy, run: Run, strictness: float) -> Search:
-    from unveil.items.knowledge import beliefs_of
-    from unveil.items.smallest import Search
-    from unveil.items.weighing import Scales
+def _make_search(case: Case, policy: Policy, run: Run, strictness: float) -> ProtectionSearch:
+    from unveil.items.attacker_beliefs import build_beliefs
+    from unveil.items.crack_evaluation import CrackEvaluator
+    from unveil.items.protection_search import ProtectionSearch
 
-    beliefs, scales = beliefs_of(case, policy).made_right(), Scales(run)
-    aim = min(policy.wanted("items.expected_cracks"), scales.weigh(beliefs) / beliefs.n)
-    return Search(beliefs, strictness * aim, scales)
+    beliefs, scales = build_beliefs(case, policy).cover_true_counts(), CrackEvaluator(run)
+    aim = min(policy.threshold(EXPECTED_CRACKS), scales.evaluate_cracks(beliefs) / beliefs.n)
+    return ProtectionSearch(beliefs, strictness * aim, scales)
 
 
-def _protection(sentence: str, case: Case, change: Change, run: Run) -> Protection:
-    from unveil.items.change import applied, usefulness
+def _make_protection(sentence: str, case: Case, change: ItemChange, run: Run) -> Protection:
+    from unveil.items.item_changes import apply_change, measure_usefulness
 
-    baskets = _baskets(case)
-    changed = applied(baskets, change)
-    found = usefulness(baskets, change, changed, run)
-    kept = f" The {counted(found.compared, 'most frequent pair')} before and after agree by {percent(found.pairs)}."
+    baskets = _unprotected_baskets(case)
+    changed = apply_change(baskets, change)
+    found = measure_usefulness(baskets, change, changed, run)
+    kept = (
+        f" The {count_text(found.pairs_compared, 'most frequent pair')} before and after agree by "
+        f"{percent_text(found.pair_agreement)}."
+    )
     return Protection(
-        sentence=sentence + kept * bool(found.compared),
-        usefulness=found.pairs,
-        apply=_applied(case, change, changed),
+        sentence=sentence + kept * bool(found.pairs_compared),
+        usefulness=found.pair_agreement,
+        apply=_make_apply(case, change, changed),
     )
 
 
-def _applied(case: Case, change: Change, changed: Transactions) -> Callable[[], Case]:
+def _make_apply(case: Case, change: ItemChange, changed: Transactions) -> Callable[[], Case]:
     def apply() -> Case:
         import numpy as np
 
-        from unveil.items.change import pseudonymised
+        from unveil.items.item_changes import pseudonymise_baskets
 
-        release, place = pseudonymised(changed)
+        release, place = pseudonymise_baskets(changed)
         truth = np.where(change.becomes >= 0, place[change.becomes], -1)
         return replace(case, release=release, original=case.release, truth=truth)
 
     return apply
 
 
+_CAVEAT = (
+    "Someone who holds counts of pairs with the items' names, or some of the original baskets, can compare all pairs "
+    "at once and may still identify most items: see docs/protect.md."
+)
+
 PROTECTIONS = MappingProxyType(
     {
-        "rename": Offer("Rename items", _rename, harmless=True),
-        "suppress": Offer("Leave out items", _suppress),
-        "merge": Offer("Put items into categories", _merge),
-        "recount": Offer("Move counts onto each other", _recount),
+        "rename": Offer("Rename items", _rename_items, harmless=True, caveat=_CAVEAT),
+        "suppress": Offer("Leave out items", _suppress_items, caveat=_CAVEAT),
+        "merge": Offer("Replace items by categories", _merge_items, caveat=_CAVEAT),
+        "recount": Offer("Give items equal counts", _recount_items, caveat=_CAVEAT),
     }
 )

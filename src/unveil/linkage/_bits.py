@@ -8,30 +8,30 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from unveil.compiled import inlined
+from unveil.compilation import helper
 
 __all__ = ["bit_count", "has_bit", "lowest_bit"]
 
 
-def _bits_set(_context: Any, _x: Any) -> Any:
+def _emit_bit_count(_context: Any, _x: Any) -> Any:
     """How many bits of a word are set. As an instruction of its own it is done for several words at once."""
 
-    def made(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def emit_count(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), made
+    return types.uint64(types.uint64), emit_count
 
 
-bit_count: Any = intrinsic(_bits_set)
+bit_count: Any = intrinsic(_emit_bit_count)
 
 
-@inlined
+@helper
 def has_bit(words: Any, place: Any) -> Any:
     """1 if the bit of a place is set, else 0."""
     return (words[place >> 6] >> np.uint64(place & 63)) & np.uint64(1)
 
 
-@inlined
+@helper
 def lowest_bit(x: Any) -> Any:
     """The number of the lowest bit that is set."""
     return np.int64(bit_count((x & (~x + np.uint64(1))) - np.uint64(1)))

@@ -1,100 +1,144 @@
 """The question ``linkage``: which record is the person I know a few things about?
 
-Someone knows a few random things about a person and looks for the record. How often they find it is measured by
-attacking; what a theorem guarantees them, without attacking, stands beside it. Asked of tables with at least three
-quasi-identifiers, and of ratings. Who is who in a file of known people is :mod:`.ask_link`.
+Someone knows a few random facts about a person and looks for the record. An attack measures how often they find it;
+beside it stands what theorems guarantee them without attacking. Asked of tables with at least three quasi-identifiers,
+and of ratings. Who is who in a file of known people is :mod:`.ask_link`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
+from unveil.errors import UnveilError
 from unveil.finding import Finding
-from unveil.linkage.ask_link import check_link, link_findings, similarities
-from unveil.linkage.protect import PROTECTIONS
-from unveil.linkage.telling import FEWEST, MOST
+from unveil.holding import PEOPLE
+from unveil.linkage.ask_link import LINKS, check_known_people, link_findings
+from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS, Attacker
+from unveil.linkage.protect import PROTECTIONS, targeted_risk
+from unveil.linkage.risks import MATCHED, OWN_ROW, RISKS, SPARSITY, SUCCESS, SUCCESS_BOUND, UNICITY
+from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
-from unveil.question import Question
+from unveil.question import Artefact, Question
+from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
-
-if TYPE_CHECKING:
-    from unveil.linkage.people import People
+from unveil.wording import list_text
 
 __all__ = ["QUESTION"]
 
 
-def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The findings of this question."""
-    from unveil.linkage.ask_found import found_findings
-    from unveil.linkage.ask_sparse import sparse_findings
-
-    yield from link_findings(case, policy, run)
-    assert isinstance(case.release, Table)
-    people = _people(case.release, policy, run)
-    if people is None or not len(people.records.value):
+def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
+    """The findings of this question, and the matches of known people."""
+    if run.asks(MATCHED):
+        yield from link_findings(case, policy, run)
+    if not run.asks(SUCCESS, OWN_ROW, UNICITY, SPARSITY, SUCCESS_BOUND):
         return
-    known = min(policy.things_known, int(people.support.max()))
-    yield from found_findings(people, known, policy, run)
-    yield from sparse_findings(people, known, policy, run)
+    assert isinstance(case.release, Table)
+    attacker = _attacker(case.release, policy, run)
+    if attacker is None:
+        return
+    if run.asks(SUCCESS, OWN_ROW, UNICITY):
+        from unveil.linkage.ask_success import success_findings
+
+        yield from success_findings(attacker, policy, run)
+    if run.asks(SPARSITY, SUCCESS_BOUND):
+        from unveil.linkage.ask_sparsity import sparsity_findings
+
+        yield from sparsity_findings(attacker, policy, run)
 
 
-def _people(table: Table, policy: Policy, run: Run) -> People | None:
-    """Whom someone would look for, if it can be asked."""
-    from unveil.linkage.people import people_of_ratings, people_of_rows, people_of_several_rows
+def _attacker(table: Table, policy: Policy, run: Run) -> Attacker | None:
+    """Someone who looks for the people in the table; None if there is nothing to know about them."""
+    from unveil.linkage.people import people_from_ratings, people_from_repeated_rows, people_from_rows
 
+    settings, columns = policy.room(LinkageSettings), policy.ratings or policy.quasi_columns
+    similarities = settings.similarities(columns)
     if policy.ratings:
-        return people_of_ratings(table, policy, similarities(policy, policy.ratings), run)
-    columns = policy.quasi_columns
-    if len(columns) < FEWEST or table.rows > MOST:
+        people = people_from_ratings(table, policy, similarities, run)
+    elif len(columns) < MIN_COLUMNS or table.rows > MAX_ROWS:
         return None
-    if policy.subject is not None:  # what is known of several rows is not compared but for equality
-        return None if similarities(policy, columns) else people_of_several_rows(table, columns, policy, run)
-    return people_of_rows(table, columns, policy, similarities(policy, columns), run)
+    elif policy.subject is None:
+        people = people_from_rows(table, columns, policy, similarities, run)
+    elif similarities:  # the values of several rows can only be compared for equality
+        return None
+    else:
+        people = people_from_repeated_rows(table, columns, policy, run)
+    if not len(people.records.value):
+        return None
+    return Attacker(people, min(settings.known, int(people.support.max())), settings)
 
 
-def _check(case: Case, policy: Policy) -> None:
-    check_link(case, policy)
-    if isinstance(case.release, Table) and "known" not in case.holds:
-        _check_compared(case.release, policy)
-    if policy.ratings and isinstance(case.release, Table) and set(policy.ratings) <= set(case.release.columns):
+def check(case: Case, policy: Policy) -> None:
+    """Refuse known people, comparisons and ratings that cannot be used."""
+    check_known_people(case, policy)
+    table = case.release
+    if not isinstance(table, Table):
+        return
+    if PEOPLE.name not in case.holds:
+        _check_comparisons(table, policy)
+    if policy.ratings and set(policy.ratings) <= set(table.columns):
         from unveil.linkage.people import check_ratings
 
-        check_ratings(case.release, policy, similarities(policy, policy.ratings))
+        check_ratings(table, policy, policy.room(LinkageSettings).similarities(policy.ratings))
 
 
-def _check_compared(table: Table, policy: Policy) -> None:
-    """Values that are to be compared must be such that they can be, in columns that someone may know."""
-    from unveil.errors import UnveilError
-    from unveil.release.roles import check_column
-    from unveil.wording import listed
-
-    known = {*policy.ratings[2:], *policy.quasi_columns}
-    for column in policy.compare:
+def _check_comparisons(table: Table, policy: Policy) -> None:
+    """Refuse comparisons of columns that no attacker knows, or of values that cannot be compared that way."""
+    settings, known = policy.room(LinkageSettings), {*policy.ratings[2:], *policy.quasi_columns}
+    for column in settings.compare:
         check_column(table, column)
-    strange = [c for c in policy.compare if c not in known] if known else []
-    if strange:
-        raise UnveilError(f"compare names {listed(strange)}, which is not among what an attacker may know")
-    for column, sim in similarities(policy, tuple(known & set(table.columns))).items():
-        sim.numbers(table.codes([column], policy.missing)[column].values, column)
+    unknown = [column for column in settings.compare if column not in known] if known else []
+    if unknown:
+        raise UnveilError(f"compare names {list_text(unknown)}, which is not among what an attacker may know")
+    for column, similarity in settings.similarities(known & set(table.columns)).items():
+        similarity.numeric_values(table.codes([column], policy.missing)[column].values, column)
+
+
+def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """Ratings of which nobody said how many people may be found by them."""
+    if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, OWN_ROW)):
+        return
+    found = next((f for f in findings if f.id == SUCCESS.id), None)
+    if found is None and any(f.id == MATCHED.id for f in findings):  # only the known people were asked about
+        return
+    measured = "" if found is None else f"{found.title}: {found.value_text}. "
+    yield f"{measured}Nobody said how many people may be found by a few ratings: {SUCCESS.id} has no tolerance."
+
+
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
+    """What an owner can do if no protection reaches what is tolerated."""
+    aim = targeted_risk(policy).id
+    others = [risk_id for risk_id in dict.fromkeys(in_the_way) if not risk_id.startswith("linkage.")]
+    if others:
+        yield (
+            f"the protections of tables aim at {aim}, not at {list_text(others)}: try another method or a lower "
+            f"tolerance for {aim}, release fewer columns, or tolerate more"
+        )
+    elif policy.ratings:
+        yield (
+            "where people have many ratings, a few tell who it is, whatever is coarsened: publish figures about many "
+            "people instead, or try another method, release fewer columns, or tolerate more"
+        )
+    elif SUCCESS.id in in_the_way:
+        if policy.tolerance_for(OWN_ROW) is None:
+            yield (
+                f"rows that become equal in everything released count as found in {SUCCESS.id}; {OWN_ROW.id} counts "
+                "only a person's own row: set a tolerance for it, such as 0.05, to see how many of these are found"
+            )
+        yield "try another method, release fewer columns, tolerate more, or publish figures about many people instead"
 
 
 QUESTION = Question(
     name="linkage",
     title="Which record is the person I know a few things about?",
     kinds=("table",),
-    findings=(
-        "linkage.success",
-        "linkage.own_row",
-        "linkage.unicity",
-        "linkage.sparsity",
-        "linkage.success_bound",
-        "linkage.matched",
-    ),
-    sampled=("linkage.success", "linkage.own_row", "linkage.unicity", "linkage.sparsity"),
+    risks=RISKS,
     ask=ask,
-    check=_check,
-    protect=PROTECTIONS,
+    settings=LinkageSettings,
+    holds=(PEOPLE, LINKS),
+    check=check,
+    doubts=doubts,
+    protections=PROTECTIONS,
+    hints=hints,
 )

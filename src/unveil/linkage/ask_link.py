@@ -1,169 +1,92 @@
-"""The finding about a file of known people: who of them is which row of the release."""
+"""The finding about a file of known people: which of them is which row of the release."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Exposed, Finding
+from unveil.holding import PEOPLE, Holding
+from unveil.linkage.risks import MATCHED
+from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
+from unveil.question import Artefact
+from unveil.release import Release
 from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import counted, listed, number, percent, shown
+from unveil.settings import option_text
+from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.linkage.link.matches import Linkage
+    from unveil.linkage.link.best_match import Linkage
+    from unveil.linkage.link.file_pair import FilePair
+    from unveil.linkage.link.link_quality import LinkQuality
     from unveil.linkage.link.one_to_one import OneToOne
-    from unveil.linkage.link.paired import Paired
-    from unveil.linkage.link.quality import Quality
-    from unveil.linkage.similarity import Similarity
 
-__all__ = ["check_link", "link_findings", "matches", "similarities"]
+__all__ = ["LINKS", "check_known_people", "link_findings", "match_table"]
 
 _SOURCE = (
     "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008; I. Fellegi, "
     "A. Sunter, A theory for record linkage, JASA 64, 1969; L. V. S. Lakshmanan, R. T. Ng, G. Ramesh, ACM TKDD 2(3), "
     "2008, §8.1"
 )
-_MANY = 1_000  # people and rows from which on errors are estimated from the files themselves
-_OUTSIDE = 0.1
-_ERRORS = 0.02
-_STEPS = 10
-_SURE = 0.5
+_MIN_TO_ESTIMATE = 1_000  # people and rows from which error rates are estimated from the files themselves
+_OUTSIDE_START = 0.1
+_DEFAULT_ERRORS = 0.02
+_CURVE_STEPS = 10
+_LIKELY_POSTERIOR = 0.5
+_WHOLE = 1e-6  # a sum this close to a whole number is one
 
 
-def similarities(policy: Policy, columns: tuple[str, ...]) -> Mapping[str, Similarity]:
-    """How the policy has columns compared; all others for equality."""
-    from unveil.linkage.similarity import named
-
-    return {c: named(text) for c, text in policy.compare.items() if c in columns}
-
-
-def check_link(case: Case, policy: Policy) -> None:
-    """Known people must be a table with columns that the release has, too."""
-    held = case.holds.get("known")
-    if held is None:
+def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
+    """Who is who, if the attacker holds a file of known people; and the matches, for the owner's eyes only."""
+    release, people = case.release, case.holds.get(PEOPLE.name)
+    if not isinstance(release, Table) or not isinstance(people, Table):
         return
-    if not isinstance(held, Table) or not isinstance(case.release, Table):
-        raise UnveilError(
-            f"{shown(held.name)}: was read as {held.kind}; known people are a table, and so is the release"
-        )
-    columns = _columns(case.release, held, policy)
-    for column in (*columns, *policy.compare):
-        for table in (case.release, held):
-            check_column(table, column)
-    if not columns:
-        raise UnveilError(f"{shown(held.name)} and {shown(case.release.name)} have no column in common")
-    for column, sim in similarities(policy, columns).items():
-        for table in (case.release, held):
-            sim.numbers(table.codes([column], policy.missing)[column].values, column)
+    columns = _linking_columns(release, people, policy)
+    found, one_to_one = _find_links(case, release, people, columns, policy, run)
+    measured = None if case.truth is None else _measure_links(found, case.truth, run)
+    value = (measured.right if measured else found.expected_links) / found.n
+    yield MATCHED.finding(
+        policy,
+        title=f"People in {safe_text(people.name)} linked to their row",
+        value=value,
+        method="exact" if measured else "estimate",
+        subjects=found.n,
+        share=value,
+        attacker=f"Holds {safe_text(people.name)} with the {list_text(columns, 12)} of "
+        f"{count_text(found.n, 'person', 'people')}, some of it possibly wrong, and looks for them among "
+        f"{count_text(release.rows, 'row')}.",
+        missing="A missing value rules nobody out.",
+        baseline=1 / release.rows,
+        sentence=_matched_sentence(found, one_to_one, measured)
+        + _unshared_columns_sentence(case, release, people, columns, policy, run),
+        curves=(_certainty_curve(found, _can_estimate_errors(release, people)), *_lead_curves(found)),
+        exposed=_exposed_people(found, policy, run),
+        source=_SOURCE,
+    )
+    yield Artefact("matches", table=partial(match_table, found, one_to_one))
 
 
-def _columns(release: Table, held: Table, policy: Policy) -> tuple[str, ...]:
-    """The quasi-identifiers if they are given; else all columns in common that no given role excludes."""
-    quasi = tuple(c for c in policy.quasi_columns if c not in policy.guessed)
-    if quasi:
-        return quasi
-    named = {*policy.identifier, *policy.sensitive, *policy.insensitive} - set(policy.guessed)
-    return tuple(c for c in release.columns if c in held.columns and c not in named)
+def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
+    """What the attacker makes of every person, in the order of their file, with rows numbered from 1.
 
-
-def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """Who is who, if a file of known people is held."""
-    table, held = case.release, case.holds.get("known")
-    if not isinstance(table, Table) or not isinstance(held, Table):
-        return
-    columns = _columns(table, held, policy)
-    found, one = _linked(case, table, held, columns, policy, run)
-    measured = None if case.truth is None else _measured(found, case.truth, run)
-    yield _finding(case, found, one, measured, table, held, columns, policy, run)
-
-
-class _Measured(NamedTuple):
-    """How good links are: those that are likelier right than wrong, the best match of everybody, and links chosen
-    together, if that could be done."""
-
-    sure: Quality
-    best: Quality
-    together: Quality | None
-
-    @property
-    def right(self) -> float:
-        """How many people the better attacker finds."""
-        return max(self.best.right, self.together.right if self.together else 0.0)
-
-
-def _measured(found: Linkage, truth: np.ndarray, run: Run) -> _Measured:
-    import numpy as np
-
-    from unveil.linkage.link.assigned import assigned
-    from unveil.linkage.link.quality import quality, quality_of_assigned
-
-    people = np.flatnonzero(truth >= 0)
-    rows, everyone = truth[people], np.flatnonzero(found.best >= 0)
-    try:
-        together = quality_of_assigned(assigned(found, run=run), people, rows)
-    except UnveilError:  # too many people and rows are alike
-        together = None
-    return _Measured(quality(found, people, rows), quality(found, people, rows, everyone), together)
-
-
-_links: WeakKeyDictionary[Table, tuple[ref[Table], Any, tuple[Linkage, OneToOne]]] = WeakKeyDictionary()
-"""The links of known people that were found last: whoever asks for the matches, too, has them already."""
-
-
-def _linked(
-    case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
-) -> tuple[Linkage, OneToOne]:
-    """The best match of everybody, and what follows if no row is two people; found once for the same files."""
-    asked = (columns, policy, {column: made.digest for column, made in case.hierarchies.items()})
-    kept = _links.get(held)
-    if kept is None or kept[0]() is not table or kept[1] != asked:
-        _links[held] = kept = ref(table), asked, _found(case, table, held, columns, policy, run)
-    return kept[2]
-
-
-def _many(table: Table, held: Table) -> bool:
-    """Whether there are enough to see from them how often facts are wrong."""
-    return min(table.rows, held.rows) >= _MANY
-
-
-def _found(
-    case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run
-) -> tuple[Linkage, OneToOne]:
-    from unveil.linkage.link.matches import link
-    from unveil.linkage.link.mistakes import estimated_mistakes
-    from unveil.linkage.link.one_to_one import one_to_one
-    from unveil.linkage.link.possible import possible
-
-    sides = _sides(case, table, held, columns, policy, run)
-    if _many(table, held):
-        mistakes = estimated_mistakes(sides, outside=_OUTSIDE, run=run)
-        found = link(sides, errors=mistakes.errors, outside=mistakes.outside, run=run)
-    else:
-        found = link(sides, errors=_ERRORS, run=run)
-    return found, one_to_one(possible(sides, run=run), run)
-
-
-def matches(case: Case, policy: Policy, run: Run) -> pa.Table:
-    """What the attacker makes of every person, in the order of their file: the number of the best row, missing if none
-    agrees in anything, of rows that nothing rules out, its score, by how many standard deviations it is ahead of the
-    second, and the probability that it is right; then the likeliest row if all facts are right and no row is two
-    people, with its probability. Rows are numbered from 1."""
+    ``row`` is the best match (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
+    rules out, ``score`` that of the best match, ``ahead`` its lead over the second in standard deviations, and
+    ``probability`` how likely it is right. ``one_to_one_row`` is the likeliest row if all facts are right and no row is
+    two people, with its probability.
+    """
     import numpy as np
     import pyarrow as pa
 
-    table, held = case.release, case.holds["known"]
-    assert isinstance(table, Table) and isinstance(held, Table)
-    found, one = _linked(case, table, held, _columns(table, held, policy), policy, run)
-    there, placed = found.best >= 0, one.best >= 0
+    there, placed = found.best >= 0, one_to_one.best >= 0
     return pa.table(
         {
             "known": np.arange(1, found.n + 1),
@@ -172,149 +95,276 @@ def matches(case: Case, policy: Policy, run: Run) -> pa.Table:
             "score": pa.array(found.score, mask=~there),
             "ahead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
             "probability": pa.array(found.posterior, mask=~there),
-            "one_to_one_row": pa.array(one.best + 1, mask=~placed),
-            "one_to_one_probability": pa.array(one.chance, mask=~placed),
+            "one_to_one_row": pa.array(one_to_one.best + 1, mask=~placed),
+            "one_to_one_probability": pa.array(one_to_one.best_chance, mask=~placed),
         }
     )
 
 
-def _sides(case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> Paired:
+# ---- what is read ----------------------------------------------------------------------------------------------------
+
+
+def check_known_people(case: Case, policy: Policy) -> None:
+    """Refuse known people that are not a table with some of the release's columns."""
+    people = case.holds.get(PEOPLE.name)
+    if people is None:
+        return
+    if not isinstance(people, Table) or not isinstance(case.release, Table):
+        raise UnveilError(
+            f"{safe_text(people.name)}: was read as {people.kind}; known people are a table, and so is the release"
+        )
+    columns, settings = _linking_columns(case.release, people, policy), policy.room(LinkageSettings)
+    for column in (*columns, *settings.compare):
+        for table in (case.release, people):
+            check_column(table, column)
+    if not columns:
+        raise UnveilError(f"{safe_text(people.name)} and {safe_text(case.release.name)} have no column in common")
+    for column, similarity in settings.similarities(columns).items():
+        for table in (case.release, people):
+            similarity.numeric_values(table.codes([column], policy.missing)[column].values, column)
+
+
+def _linking_columns(release: Table, people: Table, policy: Policy) -> tuple[str, ...]:
+    """The quasi-identifiers if they are given; else all columns in common that no given role excludes."""
+    quasi = tuple(c for c in policy.quasi_columns if c not in policy.guessed)
+    if quasi:
+        return quasi
+    named = {*policy.identifier, *policy.sensitive, *policy.insensitive} - set(policy.guessed)
+    return tuple(c for c in release.columns if c in people.columns and c not in named)
+
+
+def _read_true_links(links: Release, case: Case) -> np.ndarray:
+    """Which row of the release each known person is, −1 where none."""
+    import numpy as np
+    import pyarrow as pa
+
+    name, release, people = safe_text(links.name), case.release, case.holds.get(PEOPLE.name)
+    if not isinstance(people, Table) or not isinstance(release, Table) or not isinstance(links, Table):
+        raise UnveilError(f"{name}: true links need the people they are about; add {option_text(PEOPLE.name, 'FILE')}")
+    if not {"known", "row"} <= set(links.columns):
+        raise UnveilError(f"{name}: true links have the columns known and row, numbers of rows from 1")
+    whole = pa.Table.from_batches(links.batches())
+    try:
+        who, where = (np.asarray(whole.column(c).cast(pa.int64())) - 1 for c in ("known", "row"))
+    except (pa.ArrowException, ValueError):
+        raise UnveilError(f"{name}: true links are numbers of rows, from 1") from None
+    for numbers, table in ((who, people), (where, release)):
+        if len(numbers) and not (0 <= numbers.min() <= numbers.max() < table.rows):
+            raise UnveilError(f"{name}: names a row that {safe_text(table.name)} does not have; it has {table.rows:,}")
+    if len(np.unique(who)) < len(who):
+        raise UnveilError(f"{name}: links somebody twice; keep one link of each")
+    truth = np.full(people.rows, -1)
+    truth[who] = where
+    return truth
+
+
+LINKS = Holding(
+    "links",
+    "table",
+    "Which row each known person is, to measure the attack by: columns known and row, the numbers of rows in the two "
+    "files, from 1.",
+    beside=("table",),
+    truth=_read_true_links,
+)
+
+
+# ---- links -----------------------------------------------------------------------------------------------------------
+
+
+def _find_links(
+    case: Case, release: Table, people: Table, columns: tuple[str, ...], policy: Policy, run: Run
+) -> tuple[Linkage, OneToOne]:
+    """The best match of everybody, and what follows if no row is two people."""
+    from unveil.linkage.link.best_match import link_people
+    from unveil.linkage.link.candidates import find_candidates
+    from unveil.linkage.link.error_rates import estimate_error_rates
+    from unveil.linkage.link.one_to_one import one_to_one_chances
+
+    files = _pair_tables(case, release, people, columns, policy, run)
+    if _can_estimate_errors(release, people):
+        mistakes = estimate_error_rates(files, outside=_OUTSIDE_START, run=run)
+        found = link_people(files, errors=mistakes.errors, outside=mistakes.outside, run=run)
+    else:
+        found = link_people(files, errors=_DEFAULT_ERRORS, run=run)
+    return found, one_to_one_chances(find_candidates(files, run=run), run)
+
+
+def _can_estimate_errors(release: Table, people: Table) -> bool:
+    """Whether the files are large enough to show how often facts are wrong."""
+    return min(release.rows, people.rows) >= _MIN_TO_ESTIMATE
+
+
+def _pair_tables(
+    case: Case, release: Table, people: Table, columns: tuple[str, ...], policy: Policy, run: Run
+) -> FilePair:
     """The release and the known people, side by side; labels that stand for several values are read as such."""
-    from unveil.linkage.link.paired import paired, records_of_both
-    from unveil.release.codes import as_text
-    from unveil.release.meaning import generalised, partly_dated, raw, reading
-
-    codes = [t.codes(columns, policy.missing, run) for t in (table, held)]
-    said = similarities(policy, columns)
-    labels = {}
-    for column, read in zip(columns, reading(columns, case.hierarchies), strict=True):
-        released, known = (as_text(own[column].values).to_pylist() for own in codes)
-        if column not in said and (
-            column in case.hierarchies or generalised([*released, *known]) or partly_dated(known, released)
-        ):
-            labels[column] = raw(read)
-    return paired(*records_of_both(codes[0], codes[1], said), labels=labels)
-
-
-def _finding(
-    case: Case,
-    found: Linkage,
-    one: OneToOne,
-    measured: _Measured | None,
-    table: Table,
-    held: Table,
-    columns: tuple[str, ...],
-    policy: Policy,
-    run: Run,
-) -> Finding:
-    people = found.n
-    expected = found.expected_links / people
-    value = measured.right / people if measured else expected
-    tolerance = policy.tolerated("linkage.matched")
-    said = _said(found, one, measured) + _never(case, table, held, columns, policy, run)
-    return Finding(
-        id="linkage.matched",
-        question="linkage",
-        title=f"People of {shown(held.name)} linked to their row",
-        value=value,
-        unit="share",
-        method="exact" if measured else "estimate",
-        subjects=people,
-        share=(value, value),
-        tolerance=tolerance,
-        direction="lower",
-        decides=tolerance is not None and measured is not None,
-        attacker=f"Holds {shown(held.name)} with the {listed(columns, 12)} of {counted(people, 'person', 'people')}, "
-        f"some of it wrong, and looks for them among {counted(table.rows, 'row')}.",
-        missing="A missing value rules nobody out.",
-        baseline=1 / table.rows,
-        sentence=said,
-        curves=(_by_sureness(found, _many(table, held)), *_by_lead(found)),
-        exposed=_exposed(found, policy, run),
-        source=_SOURCE,
+    from unveil.linkage.link.file_pair import pair_files, records_from_both
+    from unveil.release.codes import cast_to_text
+    from unveil.release.label_matching import (
+        has_generalised_labels,
+        has_partial_dates,
+        label_matchers,
+        raw_value_matcher,
     )
 
+    codes = [table.codes(columns, policy.missing, run) for table in (release, people)]
+    similarities = policy.room(LinkageSettings).similarities(columns)
+    labels = {}
+    for column, read in zip(columns, label_matchers(columns, case.hierarchies), strict=True):
+        released, known = (cast_to_text(own[column].values).to_pylist() for own in codes)
+        if column not in similarities and (
+            column in case.hierarchies
+            or has_generalised_labels([*released, *known])
+            or has_partial_dates(known, released)
+        ):
+            labels[column] = raw_value_matcher(read)
+    return pair_files(*records_from_both(codes[0], codes[1], similarities), labels=labels)
 
-def _said(found: Linkage, one: OneToOne, measured: _Measured | None) -> str:
-    """What came out, in words."""
-    people = counted(found.n, "known person", "known people")
-    expected = f"{number(round(found.expected_links))} ({percent(found.expected_links / found.n)})"
-    said = ""
+
+class _MeasuredLinks(NamedTuple):
+    """How good links are: those that are likelier right than wrong, the best match of everybody, and links chosen
+    together, if that could be done."""
+
+    likely: LinkQuality
+    best: LinkQuality
+    together: LinkQuality | None
+
+    @property
+    def right(self) -> float:
+        """How many people the better attacker finds."""
+        return max(self.best.right, self.together.right if self.together else 0.0)
+
+
+def _measure_links(found: Linkage, truth: np.ndarray, run: Run) -> _MeasuredLinks:
+    import numpy as np
+
+    from unveil.linkage.link.assignment import assign_links
+    from unveil.linkage.link.link_quality import assignment_quality, match_quality
+
+    people = np.flatnonzero(truth >= 0)
+    rows, everyone = truth[people], np.flatnonzero(found.best >= 0)
+    try:
+        together = assignment_quality(assign_links(found, run=run), people, rows)
+    except UnveilError:  # too many people and rows are alike
+        together = None
+    return _MeasuredLinks(match_quality(found, people, rows), match_quality(found, people, rows, everyone), together)
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+def _matched_sentence(found: Linkage, one_to_one: OneToOne, measured: _MeasuredLinks | None) -> str:
+    people = count_text(found.n, "known person", "known people")
+    expected = percent_text(found.expected_links / found.n)
     if measured:
-        sure, together = measured.sure, measured.together
-        how = ", with every row used once at most" if together and together.right > measured.best.right else ""
-        said = f"Of {people}, {number(round(measured.right))} ({percent(measured.right / found.n)}) are found{how}. "
-        if measured.sure.true < found.n:
-            said += f"{measured.sure.true:,} of them are in the release, by the links given. "
-        if sure.links:
-            said += (
-                f"Of {counted(sure.links, 'link')} likelier right than wrong, {number(round(sure.right))} are right: "
-                f"precision {sure.precision:.4f}, recall {sure.recall:.4f}. "
-            )
-        if together and together.links:
-            said += f"One to one: precision {together.precision:.4f}, recall {together.recall:.4f}. "
-        said += f"Without the true links {expected} could be expected"
+        text = f"{_measured_sentences(found, measured)} Without the true links, the attacker would expect {expected}."
     else:
-        said = f"Of {people}, {expected} can be expected to be linked to their row by the best match"
-    said += f"; {found.alone:,} fit one row only, {found.without:,} none."
-    if found.without < found.n:
-        estimate = "" if one.method == "exact" else ", by estimate"
-        of = f" of the {found.n - found.without:,} who fit a row" if found.without else ""
-        said += (
-            f" If all that is known{of} is right and no row is two people, {number(round(one.expected_best))} of the "
-            f"likeliest rows are right{estimate}."
+        text = (
+            f"The best match is expected to be right for {_people_text(found.expected_links)} of {people} ({expected})."
         )
-    return said
+    only, none, some = (
+        found.people_with_one_candidate,
+        found.people_without_candidates,
+        found.n - found.people_without_candidates,
+    )
+    text += f" {only:,} of the people {_fit_verb(only)} only one row, {none:,} {_fit_verb(none)} none."
+    if some:
+        whom = f"the {some:,} who {_fit_verb(some)} a row" if none else "them"
+        estimate = "" if one_to_one.method == "exact" else ", by estimate"
+        text += (
+            f" If everything known about {whom} is right and no row is two people, the likeliest row is right for "
+            f"{_people_text(one_to_one.expected_best)} of them{estimate}."
+        )
+    return text
 
 
-def _never(case: Case, table: Table, held: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> str:
-    """Columns of which no value is in both files, which may be written differently."""
-    from unveil.release.codes import as_text
-    from unveil.release.meaning import meaning
+def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
+    """How many people are found, by the true links."""
+    likely, together = measured.likely, measured.together
+    people, share = count_text(found.n, "known person", "known people"), percent_text(measured.right / found.n)
+    once = ", using every row at most once" if together and together.right > measured.best.right else ""
+    text = f"The attacker finds the row of {_people_text(measured.right)} of {people} ({share}){once}."
+    if likely.true < found.n:
+        text += f" The true links place {likely.true:,} of them in the release."
+    if likely.links:
+        seem, are = ("seems" if likely.links == 1 else "seem"), ("is" if round(likely.right) == 1 else "are")
+        text += (
+            f" Of {count_text(likely.links, 'link')} that {seem} likelier right than wrong, "
+            f"{_people_text(likely.right)} {are} right (precision {likely.precision:.4f}, recall {likely.recall:.4f})."
+        )
+    if together and together.links:
+        text += (
+            f" With every row used at most once, precision is {together.precision:.4f} and recall "
+            f"{together.recall:.4f}."
+        )
+    return text
 
-    said = ""
+
+def _people_text(expected: float) -> str:
+    """A number of people, which is an average where rows tie."""
+    whole = round(expected)
+    return number_text(whole) if abs(expected - whole) < _WHOLE else f"about {number_text(whole)}"
+
+
+def _fit_verb(count: int) -> str:
+    return "fits" if count == 1 else "fit"
+
+
+def _unshared_columns_sentence(
+    case: Case, release: Table, people: Table, columns: tuple[str, ...], policy: Policy, run: Run
+) -> str:
+    """Which columns have no value in both files, and may be written differently."""
+    from unveil.release.codes import cast_to_text
+    from unveil.release.label_matching import match_labels
+
+    text = ""
     for column in columns:
-        if column in policy.compare or column in case.hierarchies:
+        if column in policy.room(LinkageSettings).compare or column in case.hierarchies:
             continue
         known, released = (
-            as_text(t.codes([column], policy.missing, run)[column].values).to_pylist() for t in (held, table)
+            cast_to_text(table.codes([column], policy.missing, run)[column].values).to_pylist()
+            for table in (people, release)
         )
-        if known and released and not len(meaning(known, released)[0]):
-            said += f" No value of {shown(column)} is in both files: is it written differently?"
-    return said
+        if known and released and not len(match_labels(known, released)[0]):
+            text += f" No value of {safe_text(column)} is in both files: is it written differently?"
+    return text
 
 
-def _by_sureness(found: Linkage, many: bool) -> Curve:
+def _certainty_curve(found: Linkage, errors_estimated: bool) -> Curve:
     """How many people are linked how surely."""
     import numpy as np
 
     there = found.posterior[found.best >= 0]
-    step = np.minimum((there * _STEPS).astype(np.int64), _STEPS - 1)
-    counts = np.bincount(step, minlength=_STEPS)
-    sure = int((there >= _SURE).sum())
-    wrong = "facts are as often wrong as the files suggest" if many else f"{percent(_ERRORS)} of the facts are wrong"
+    step = np.minimum((there * _CURVE_STEPS).astype(np.int64), _CURVE_STEPS - 1)
+    counts = np.bincount(step, minlength=_CURVE_STEPS)
+    likely = int((there >= _LIKELY_POSTERIOR).sum())
+    errors = f"{percent_text(_DEFAULT_ERRORS)} of the facts are wrong"
+    if errors_estimated:
+        errors = "facts are wrong as often as the files suggest"
     return Curve(
         title="Known people by how sure the attacker is of the best match",
         kind="bars",
         x_label="probability that the best match is right, from",
         y_label="people",
-        x=tuple(percent(i / _STEPS) for i in range(_STEPS)),
+        x=tuple(percent_text(i / _CURVE_STEPS) for i in range(_CURVE_STEPS)),
         y=tuple(int(c) for c in counts),
         x_scale="category",
-        reading=f"The attacker is right more often than not about {sure:,} of {found.n:,} people, if {wrong}.",
+        reading=f"For {likely:,} of {count_text(found.n, 'person', 'people')}, the best match is right with a "
+        f"probability of at least {percent_text(_LIKELY_POSTERIOR)}, if {errors}.",
     )
 
 
-def _by_lead(found: Linkage) -> Iterator[Curve]:
+def _lead_curves(found: Linkage) -> Iterator[Curve]:
     """How far best matches are ahead of the second best."""
-    from unveil.linkage.telling import lead
+    from unveil.linkage.finding_text import lead_curve
 
     there = found.eccentricity[found.best >= 0]
     if len(there):
-        yield lead(there, "known people", "")
+        yield lead_curve(there, "known people", "")
 
 
-def _exposed(found: Linkage, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+    """The people whose best match is likeliest to be right."""
     import numpy as np
 
     order = np.lexsort((np.arange(found.n), -found.eccentricity, -found.posterior))[: run.exposed]
@@ -322,10 +372,10 @@ def _exposed(found: Linkage, policy: Policy, run: Run) -> tuple[Exposed, ...]:
         Exposed(
             subject=f"person {person + 1:,}",
             risk=float(found.posterior[person]),
-            because=f"best match is row {int(found.best[person]) + 1:,}, "
-            f"{counted(int(found.candidates[person]), 'candidate')}",
+            because=f"{count_text(fitting, 'row')} {_fit_verb(fitting)} what is known",
             learns=policy.sensitive,
+            values={"best match": f"row {int(found.best[person]) + 1:,}"} if run.reveal else None,
         )
-        for person in order.tolist()
+        for person, fitting in zip(order.tolist(), found.candidates[order].tolist(), strict=True)
         if found.best[person] >= 0
     )

@@ -1,9 +1,10 @@
-"""Whom would someone look for? The records of the people in a table, one for each.
+"""Who would an attacker look for? One record for each person in a table.
 
-In a table with one row per person, a record holds the quasi-identifiers of a row; with several rows, all values of
-these that are in one of them. In ratings it holds what a person rated, how, and when.
+If every row is a person, the record holds the quasi-identifiers of the row. If a person has several rows, the record
+holds every quasi-identifier value that occurs in one of them. For ratings it holds what the person rated, how, and
+when.
 
-Records are put into an order of their values, so that what is drawn does not depend on the order of rows.
+Records are sorted by their values, so that random draws do not depend on the order of rows.
 """
 
 from __future__ import annotations
@@ -13,33 +14,31 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from unveil.arrays import Ints, Small
 from unveil.errors import UnveilError
-from unveil.grouping import people as people_in
-from unveil.linkage.copies import copies, grouped, same
-from unveil.linkage.records import Records, ratings_in_order, records_of, records_of_ratings
-from unveil.linkage.similarity import equal
-from unveil.release.codes import Codes, arrow_numbers
+from unveil.grouping import group_people as people_in
+from unveil.linkage.equal_records import count_copies, group_equal_records, row_classes
+from unveil.linkage.records import Records, records_from_ratings, records_from_table, sorted_rating_rows
+from unveil.linkage.similarity import equal_values
+from unveil.release.codes import Codes, arrow_integers
 from unveil.run import Run
-from unveil.wording import counted, shown
+from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.linkage.similarity import Similarity
     from unveil.policy import Policy
     from unveil.release.table import Table
 
-__all__ = ["People", "check_ratings", "people_of_ratings", "people_of_rows", "people_of_several_rows"]
-
-Ints = npt.NDArray[np.int64]
+__all__ = ["People", "check_ratings", "people_from_ratings", "people_from_repeated_rows", "people_from_rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Their ``records``, the (first) row of each, from 0, and how many ``equals`` are as good as each: those that are
-    the same in everything that is released, itself included. ``one``, ``many`` and ``thing`` are what to call a person,
-    people, and what is known of them; ``among`` the columns that it comes from. ``left_out`` rows say too little.
-    """
+    """The ``records`` of people, the number of the (first) ``row`` of each, and ``equals``: how many people, including
+    themselves, are identical in everything released. ``one`` and ``many`` name a person and people in sentences,
+    ``thing`` names what is known about them, and ``among`` lists the columns it comes from. ``left_out`` counts
+    incomplete rows that were dropped."""
 
     records: Records
     row: Ints
@@ -51,53 +50,53 @@ class People:
     left_out: int = 0
 
     @property
-    def rated(self) -> bool:
-        """Whether these are people with ratings, and not rows of a table."""
+    def has_ratings(self) -> bool:
+        """Whether people are known by ratings rather than by the rows of a table."""
         return self.thing == "rating"
 
     @property
     def who(self) -> str:
-        """People who, rows that."""
+        """The relative pronoun: people *who*, rows *that*."""
         return "that" if self.one == "row" else "who"
 
     @property
     def values(self) -> str:
-        """What there is to know of each."""
-        return "ratings" if self.rated else "values"
+        """What a person has several of: ratings or values."""
+        return "ratings" if self.has_ratings else "values"
 
     @property
     def support(self) -> Ints:
-        """How many things there are to know of each."""
+        """Number of things that can be known about each person."""
         return self.records.support // self.records.together
 
 
-def people_of_rows(
+def people_from_rows(
     table: Table, columns: tuple[str, ...], policy: Policy, similarities: Mapping[str, Similarity], run: Run
 ) -> People:
     """Every row is a person, known by these columns."""
-    records = records_of(table, columns, policy.missing, similarities, run)
-    order, fresh = grouped(records, records.value, run)
+    records = records_from_table(table, columns, policy.missing, similarities, run)
+    order, fresh = group_equal_records(records, records.value, run)
     kind = np.cumsum(fresh) - 1
     equals = np.empty(records.n, np.int64)
     equals[order] = np.bincount(kind, minlength=1)[kind]
-    equals = _equal_rows(table, equals, policy, run)
+    equals = _count_equal_rows(table, equals, policy, run)
     row = order[np.lexsort((equals[order], kind))]
-    return People(records.only(row), row, equals[row], "row", "rows", "column", columns)
+    return People(records.select(row), row, equals[row], "row", "rows", "column", columns)
 
 
-def _equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Ints:
-    """How many rows are the same in all columns, those that name people aside, where so many are ``like`` each in
-    some."""
+def _count_equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Ints:
+    """How many rows are identical in all columns except identifiers. ``like`` counts the rows that are identical in the
+    known columns; only those above 1 need comparing."""
     found = np.ones(len(like), np.int64)
     rows = np.flatnonzero(like > 1)
     names = [c for c in table.columns if c not in policy.identifier]
-    kind = same([own.codes[rows] for own in table.codes(names, policy.missing, run).values()], len(rows))
+    kind = row_classes([own.codes[rows] for own in table.codes(names, policy.missing, run).values()], len(rows))
     found[rows] = np.bincount(kind, minlength=1)[kind]
     return found
 
 
-def people_of_several_rows(table: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> People:
-    """Every person is known by the values of these columns in their rows, each of which they have or have not."""
+def people_from_repeated_rows(table: Table, columns: tuple[str, ...], policy: Policy, run: Run) -> People:
+    """Every person is known by the values that these columns have in their rows, each present or absent."""
     assert policy.subject is not None
     who = table.codes([policy.subject], policy.missing, run)[policy.subject]
     owners, things, size = list[Ints](), list[Ints](), 0
@@ -107,16 +106,16 @@ def people_of_several_rows(table: Table, columns: tuple[str, ...], policy: Polic
         things.append(size + own.codes[there].astype(np.int64))
         size += len(own.values)
     owner, thing = (np.concatenate(parts).astype(np.int32) for parts in (owners, things))
-    records = records_of_ratings(replace(who, codes=owner), Codes(thing, arrow_numbers(np.arange(size))))
+    records = records_from_ratings(replace(who, codes=owner), Codes(thing, arrow_integers(np.arange(size))))
     names = [c for c in table.columns if c in columns or c not in (*policy.identifier, policy.subject)]
-    shows = same([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
-    kind, _ = people_in(same([shows, _times(shows, who.codes)], table.rows), who.codes)
-    first = _first_rows(who)
+    shows = row_classes([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
+    kind, _ = people_in(row_classes([shows, _occurrence_numbers(shows, who.codes)], table.rows), who.codes)
+    first = _first_row_per_person(who)
     return People(records, first, np.bincount(kind)[kind], "person", "people", "value", columns)
 
 
-def _times(shows: Ints, who: npt.NDArray[np.int32]) -> Ints:
-    """How many rows of the same person before each one show the same."""
+def _occurrence_numbers(shows: Ints, who: Small) -> Ints:
+    """For every row, how many earlier rows of the same person show the same values."""
     order = np.lexsort((shows, who))
     fresh = np.append(True, (np.diff(shows[order]) != 0) | (np.diff(who[order]) != 0))[: len(order)]
     place = np.arange(len(order))
@@ -125,38 +124,39 @@ def _times(shows: Ints, who: npt.NDArray[np.int32]) -> Ints:
     return found
 
 
-def _first_rows(who: Codes) -> Ints:
+def _first_row_per_person(who: Codes) -> Ints:
     first = np.full(len(who.values), len(who.codes), np.int64)
     np.minimum.at(first, who.codes, np.arange(len(who.codes)))
     return first
 
 
-def people_of_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity], run: Run) -> People:
+def people_from_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity], run: Run) -> People:
     """Every person is known by what they rated."""
     columns = policy.ratings
     user, item, *more = table.codes(columns, policy.missing, run).values()
     value, date = (*more, None, None)[:2]
-    said = [similarities.get(c, equal()) for c in (*columns[2:], "", "")]
-    records = records_of_ratings(user, item, value, date, (said[0], said[1]))
-    first = _first_rows(user)
+    said = [similarities.get(c, equal_values()) for c in (*columns[2:], "", "")]
+    records = records_from_ratings(user, item, value, date, (said[0], said[1]))
+    first = _first_row_per_person(user)
     gone = [own.codes < 0 for own in (value, date) if own is not None]
     left_out = int(np.logical_or.reduce(gone).sum()) if gone else 0
-    return People(records, first, copies(records, run), "person", "people", "rating", columns[1:], left_out)
+    return People(records, first, count_copies(records, run), "person", "people", "rating", columns[1:], left_out)
 
 
 def check_ratings(table: Table, policy: Policy, similarities: Mapping[str, Similarity]) -> None:
-    """Refuse ratings that cannot be right."""
+    """Refuse ratings that are incomplete, repeated, or not comparable as the policy asks."""
     codes = table.codes(policy.ratings, policy.missing)
     for column in policy.ratings[:2]:
         gone = int((codes[column].codes < 0).sum())
         if gone:
             raise UnveilError(
-                f"{shown(table.name)}: {counted(gone, 'row')} without a value in {shown(column)!r}; leave them out"
+                f"{safe_text(table.name)}: {count_text(gone, 'row')} without a value in {safe_text(column)!r}; remove "
+                "them"
             )
     for column in policy.ratings[2:]:
         if column in similarities:
-            similarities[column].numbers(codes[column].values, column)
+            similarities[column].numeric_values(codes[column].values, column)
     try:
-        ratings_in_order(*codes.values())
+        sorted_rating_rows(*codes.values())
     except UnveilError as error:
-        raise UnveilError(f"{shown(table.name)}: {error}") from None
+        raise UnveilError(f"{safe_text(table.name)}: {error}") from None

@@ -1,225 +1,244 @@
-"""How tables can be protected from someone who knows a few things: coarser columns, rare values together, fewer rows;
-and ratings: coarser values and dates, fewer items, fewer people.
+"""How to protect tables from someone who knows a few facts about a person: coarser columns, merged rare values, fewer
+rows; and ratings: coarser values and dates, fewer items, fewer people.
 
-What is chosen is :mod:`unveil.linkage.safer.moves`, what columns can become :mod:`unveil.linkage.safer.coarsen`.
-Nothing here is random but for the attacks that are played, and the choice among those who are equally likely found.
+:mod:`unveil.linkage.protections.greedy_search` chooses what is done, :mod:`unveil.linkage.protections.coarsening` says
+what columns can become. Nothing here is random but the attacks that are simulated, and the choice among those who are
+equally likely to be found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.linkage.telling import FEWEST, MOST
+from unveil.holding import PEOPLE
+from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS
+from unveil.linkage.risks import OWN_ROW, SUCCESS
+from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
 from unveil.protection import Offer, Protection
-from unveil.release.table import Table, table_of
+from unveil.release.table import Table, table_from_frame
+from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import counted, listed, number, percent, shown
+from unveil.settings import option_text
+from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.linkage.safer.coarsen import Ladder, Step
-    from unveil.linkage.safer.ratings import RatingsSearch
-    from unveil.linkage.safer.rows import RowsSearch
-    from unveil.linkage.safer.search import Ints, Plan, Search, Small
+    from unveil.arrays import Ints, Small
+    from unveil.linkage.protections.coarsening import ColumnLadder, LadderStep
+    from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
+    from unveil.linkage.protections.ratings_search import RatingsSearch
+    from unveil.linkage.protections.table_search import TableSearch
 
-__all__ = ["PROTECTIONS"]
+__all__ = ["PROTECTIONS", "apply_plan", "describe_leaks", "describe_plan", "plan_search", "targeted_risk"]
 
-_ALL = 1000  # columns that a sentence may name
-_SAME = 0.5  # values of a column that may tell another, at most, as a share of the rows
-
-_searches: WeakKeyDictionary[Case, tuple[Policy, Run, Search]] = WeakKeyDictionary()
-"""The search that belongs to a case: several protections, and stricter ones, weigh much of the same."""
+_MAX_NAMED_COLUMNS = 1000
+_MAX_DISTINCT_SHARE = 0.5  # of the rows: a column with more values than that goes with anything
 
 
-def _made(case: Case, policy: Policy, run: Run, strictness: float, kinds: Sequence[str] = ()) -> Protection | None:
+def _make_protection(
+    case: Case, policy: Policy, run: Run, strictness: float, kinds: Sequence[str] = ()
+) -> Protection | None:
     """A protection by moves of some kinds, by default all."""
-    from unveil.linkage.safer.moves import smallest_plan
+    from unveil.linkage.protections.greedy_search import smallest_plan
 
-    table, search = _table(case, policy), _search(case, policy, run)
-    aim = strictness * min(policy.wanted(_aimed_at(policy)), search.weigh(search.start))
+    table, search = _protectable_table(case, policy), plan_search(case, policy, run)
+    aim = strictness * min(policy.threshold(targeted_risk(policy)), search.success_bound(search.unchanged_plan))
     plan = smallest_plan(
         search, aim, kinds or search.kinds, lambda done: run.progress("choosing what to give up", done)
     )
     if plan is None:
         return None
     return Protection(
-        sentence=f"{_sentence(search, plan)} {_keeps(search, plan)}",
-        usefulness=search.useful(plan),
-        apply=_applied(case, table, search, plan),
-        doubt=_given_away(table, search, plan, policy),
+        sentence=f"{describe_plan(search, plan)} {_describe_kept_data(search, plan)}",
+        usefulness=search.plan_usefulness(plan),
+        apply=partial(apply_plan, case, table, search, plan),
+        doubt=describe_leaks(table, search, plan, policy),
     )
 
 
-def _table(case: Case, policy: Policy) -> Table:
-    """The table, if it can be protected so."""
+def _protectable_table(case: Case, policy: Policy) -> Table:
+    """The table, if it can be protected."""
     table = case.release
     assert isinstance(table, Table)
-    name = shown(table.name)
+    name = safe_text(table.name)
     if case.original is not None:
-        raise UnveilError("protect the original: this release already is a protected one")
+        raise UnveilError("this release is already protected; protect the original instead")
     if policy.ratings:
         return table
     if policy.subject is not None:
         raise UnveilError(
             f"{name}: there is no protection for a table with several rows per person yet; make it one row per person, "
-            "or name what each row says with --ratings person,item"
+            f"or name what each row says with {option_text('ratings', 'person,item')}"
         )
-    if len(_columns(policy)) < FEWEST:
+    if len(_known_columns(policy)) < MIN_COLUMNS:
         raise UnveilError(
             f"{name}: there is no protection for a table with fewer than three quasi-identifiers; name what an "
-            "attacker may know with --quasi a,b,c"
+            f"attacker may know with {option_text('quasi', 'a,b,c')}"
         )
-    if table.rows > MOST:
-        raise UnveilError(f"{name}: there is no protection for a table of more than {MOST:,} rows; split it")
+    if table.rows > MAX_ROWS:
+        raise UnveilError(f"{name}: a table of more than {MAX_ROWS:,} rows cannot be protected; split it")
     return table
 
 
-def _columns(policy: Policy) -> tuple[str, ...]:
-    """What someone may know of a person."""
+def _known_columns(policy: Policy) -> tuple[str, ...]:
+    """The columns that an attacker may know."""
     return policy.ratings[1:] or policy.quasi_columns
 
 
-def _own_row(policy: Policy) -> bool:
-    """Whether only the own row counts as found: if there is a tolerance for that and none for equal ones."""
-    return policy.tolerated("linkage.success") is None and policy.tolerated("linkage.own_row") is not None
+def targeted_risk(policy: Policy) -> Risk:
+    """The risk that protections lower: people found, or only those whose own row is found if nothing but that has a
+    tolerance."""
+    only_own_row = policy.tolerance_for(SUCCESS) is None and policy.tolerance_for(OWN_ROW) is not None
+    return OWN_ROW if only_own_row else SUCCESS
 
 
-def _aimed_at(policy: Policy) -> str:
-    return "linkage.own_row" if _own_row(policy) else "linkage.success"
+# ---- the search ------------------------------------------------------------------------------------------------------
 
 
-def _search(case: Case, policy: Policy, run: Run) -> Search:
-    """The search for a plan; the same one for the same case, policy and run."""
-    held = _searches.get(case)
-    if held is None or held[0] != policy or held[1] is not run:
-        made = _ratings_search(case, policy, run) if policy.ratings else _rows_search(case, policy, run)
-        _searches[case] = held = policy, run, made
-    return held[2]
+def plan_search(case: Case, policy: Policy, run: Run) -> PlanSearch:
+    """The search for a plan. Several protections, and stricter ones, weigh the same plans: a run makes it once."""
+    make = _make_ratings_search if policy.ratings else _make_rows_search
+    return run.once(("linkage search", case), lambda: make(case, policy, run))
 
 
-def _rows_search(case: Case, policy: Policy, run: Run) -> RowsSearch:
-    from unveil.linkage.ask_link import similarities
-    from unveil.linkage.copies import same
-    from unveil.linkage.safer.coarsen import ladders
-    from unveil.linkage.safer.rows import RowsSearch
+def _make_rows_search(case: Case, policy: Policy, run: Run) -> TableSearch:
+    from unveil.linkage.equal_records import row_classes
+    from unveil.linkage.protections.coarsening import column_ladders
+    from unveil.linkage.protections.table_search import TableSearch
 
-    table, columns = case.release, _columns(policy)
+    table, columns, settings = case.release, _known_columns(policy), policy.room(LinkageSettings)
     assert isinstance(table, Table)
-    made = ladders(table, columns, case.hierarchies, policy, run)
     names = [c for c in table.columns if c not in (*columns, *policy.identifier)]
-    other = same([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
-    return RowsSearch(made, policy.things_known, similarities(policy, columns), run, _own_row(policy), other)
+    return TableSearch(
+        column_ladders(table, columns, case.hierarchies, policy, run),
+        settings.known,
+        settings.similarities(columns),
+        run,
+        targeted_risk(policy) is OWN_ROW,
+        row_classes([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows),
+    )
 
 
-def _ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
-    from unveil.linkage.ask_link import similarities
-    from unveil.linkage.safer.coarsen import ladders, plain_ladder
-    from unveil.linkage.safer.ratings import RatingsSearch
+def _make_ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
+    from unveil.linkage.protections.coarsening import column_ladders, flat_ladder
+    from unveil.linkage.protections.ratings_search import RatingsSearch
 
-    table, columns = case.release, _columns(policy)
+    table, settings = case.release, policy.room(LinkageSettings)
     assert isinstance(table, Table)
     person, item, *others = policy.ratings
     codes = table.codes([person, item], policy.missing, run)
-    made = [plain_ladder(item, codes[item]), *ladders(table, others, case.hierarchies, policy, run)]
-    return RatingsSearch(made, policy.things_known, similarities(policy, columns), run, _own_row(policy), codes[person])
+    return RatingsSearch(
+        [flat_ladder(item, codes[item]), *column_ladders(table, others, case.hierarchies, policy, run)],
+        settings.known,
+        settings.similarities(_known_columns(policy)),
+        run,
+        targeted_risk(policy) is OWN_ROW,
+        codes[person],
+    )
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
-def _sentence(search: Search, plan: Plan) -> str:
+def describe_plan(search: PlanSearch, plan: ProtectionPlan) -> str:
     """What a plan does, column by column."""
     coarser, out = list[str](), list[str]()
     for i, ladder in enumerate(search.ladders):
-        if plan.levels[i] == ladder.out:
+        if plan.levels[i] == ladder.left_out_level:
             out.append(ladder.name)
         elif said := search.step(plan, i).said:
-            coarser.append(f"{shown(ladder.name)} {said}")
+            coarser.append(f"{safe_text(ladder.name)} {said}")
+    ratings = _is_ratings(search)
     parts = [", ".join(coarser)] if coarser else []
-    some = _some_left_out if _is_ratings(search) else _some_together
-    parts += [*some(search, plan), *([f"{listed(out, _ALL)} left out"] if out else [])]
+    parts += _describe_dropped_items(search, plan) if ratings else _describe_merged_values(search, plan)
+    if out:
+        parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
     if gone := len(plan.gone):
-        people = _is_ratings(search)
-        who = counted(search.size, *(("person", "people") if people else ("row",)))
-        parts.append(f"{number(gone)} of {who} left out")
+        who = count_text(search.size, "person", "people") if ratings else count_text(search.size, "row")
+        parts.append(f"{number_text(gone)} of {who} left out")
     text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}." if text.startswith("rare") else f"{text}." if text else "Nothing is changed."
+    if text.startswith("rare"):  # and not a column's name, which stays as it is
+        text = f"R{text[1:]}"
+    return f"{text}." if text else "Nothing is changed."
 
 
-def _is_ratings(search: Search) -> bool:
+def _is_ratings(search: PlanSearch) -> bool:
     return "people" in search.kinds
 
 
-def _some_together(search: Search, plan: Plan) -> list[str]:
-    """Which rare values are one."""
-    steps = [(search.ladders[i].name, search.step(plan, i).rare) for i in search.left(plan)]
-    rare = [f"{number(count)} of {shown(name)}" for name, count in steps if count]
-    return [f"rare values put together: {listed(rare, _ALL)}"] if rare else []
+def _describe_merged_values(search: PlanSearch, plan: ProtectionPlan) -> list[str]:
+    """Which rare values become one."""
+    steps = [(search.ladders[i].name, search.step(plan, i).rare) for i in search.kept_columns(plan)]
+    rare = [f"{number_text(count)} of {safe_text(name)}" for name, count in steps if count]
+    return [f"rare values put together: {list_text(rare, _MAX_NAMED_COLUMNS)}"] if rare else []
 
 
-def _some_left_out(search: Search, plan: Plan) -> list[str]:
-    """Which items are left out, and who has nothing else."""
-    from unveil.linkage.safer.ratings import ITEM, RatingsSearch
+def _describe_dropped_items(search: PlanSearch, plan: ProtectionPlan) -> list[str]:
+    """Which items are left out, and how many people rated nothing else."""
+    from unveil.linkage.protections.ratings_search import ITEM_COLUMN, RatingsSearch
 
     assert isinstance(search, RatingsSearch)
-    least = plan.rare[ITEM]
+    least = plan.rare[ITEM_COLUMN]
     if not least:
         return []
-    items = search.people_of
-    said = f"{number(int((items < least).sum()))} of {counted(len(items), 'item')} left out (rated by fewer than "
-    empty = len(search.kept(plan)) - len(search.people_left(plan))
-    lost = f", and with them {counted(empty, 'person', 'people')} who rated nothing else" if empty else ""
-    return [f"{said}{counted(least, 'person', 'people')}){lost}"]
+    items = search.raters_per_item
+    said = (
+        f"{number_text(int((items < least).sum()))} of {count_text(len(items), 'item')} left out (rated by fewer than "
+    )
+    empty = len(search.kept_ids(plan)) - len(search.people_with_ratings(plan))
+    lost = f", and with them {count_text(empty, 'person', 'people')} who rated nothing else" if empty else ""
+    return [f"{said}{count_text(least, 'person', 'people')}){lost}"]
 
 
-def _keeps(search: Search, plan: Plan) -> str:
+def _describe_kept_data(search: PlanSearch, plan: ProtectionPlan) -> str:
     """What is left of the data."""
-    told = percent(search.told(plan))
+    told = percent_text(search.kept_information(plan))
     if not _is_ratings(search):
         return f"The quasi-identifiers keep {told} of their information."
-    names = listed(ladder.name for ladder in search.ladders)
-    kept = percent(len(search.rows_kept(plan)) / search.rows)
+    names = list_text(ladder.name for ladder in search.ladders)
+    kept = percent_text(len(search.kept_rows(plan)) / search.rows)
     they = "keeps {} of its" if len(search.ladders) == 1 else "keep {} of their"
     return f"{kept} of the ratings are kept; {names} {they.format(told)} information."
 
 
-def _given_away(table: Table, search: Search, plan: Plan, policy: Policy) -> str:
-    """Which coarsened columns another one gives away that is released as it is: each of its values goes with one value
-    of theirs. One that is different in most rows goes with anything."""
-    changed = [ladder for ladder in search.ladders if ladder.name in _changed(search, plan)]
+def describe_leaks(table: Table, search: PlanSearch, plan: ProtectionPlan, policy: Policy) -> str:
+    """Which coarsened columns can be told from a column that is released as it is, because each of its values goes with
+    one value of theirs."""
+    changed = [ladder for ladder in search.ladders if ladder.name in _changed_columns(search, plan)]
     told = dict[str, list[str]]()
-    names = [c for c in table.columns if c not in (*_columns(policy), *policy.identifier, policy.subject)]
+    names = [c for c in table.columns if c not in (*_known_columns(policy), *policy.identifier, policy.subject)]
     for name, own in table.codes(names, policy.missing).items():
-        if not 1 < len(own.values) <= _SAME * table.rows:
+        if not 1 < len(own.values) <= _MAX_DISTINCT_SHARE * table.rows:
             continue
         for ladder in changed:
-            if _follows(ladder, own.codes, len(own.values)):
+            if _is_determined_by(ladder, own.codes, len(own.values)):
                 told.setdefault(name, []).append(ladder.name)
-    each = (f"{shown(name)}, as it is, still tells {listed(gone)}" for name, gone in told.items())
-    said = "; ".join(each)
-    return f"{said[0].upper()}{said[1:]}: leave it out, or call it a quasi-identifier." if said else ""
+    each = [f"column {safe_text(name)} is unchanged and still reveals {list_text(gone)}" for name, gone in told.items()]
+    remedy = "leave it out, or call it a quasi-identifier"
+    if len(each) > 1:
+        remedy = "leave these out, or call them quasi-identifiers"
+    return f"C{'; '.join(each)[1:]}: {remedy}." if each else ""
 
 
-def _changed(search: Search, plan: Plan) -> dict[str, Step | None]:
-    """What becomes of the columns that do not stay as they are; None of those that are left out."""
+def _changed_columns(search: PlanSearch, plan: ProtectionPlan) -> dict[str, LadderStep | None]:
+    """What becomes of the columns that do not stay as they are; None for those that are left out."""
     steps = {
-        ladder.name: (ladder, None if plan.levels[i] == ladder.out else search.step(plan, i))
+        ladder.name: (ladder, None if plan.levels[i] == ladder.left_out_level else search.step(plan, i))
         for i, ladder in enumerate(search.ladders)
     }
     return {name: step for name, (ladder, step) in steps.items() if step is not ladder.steps[0]}
 
 
-def _follows(ladder: Ladder, codes: Small, values: int) -> bool:
+def _is_determined_by(ladder: ColumnLadder, codes: Small, values: int) -> bool:
     """Whether the original values of a column follow from the codes of another."""
     import numpy as np
 
@@ -233,32 +252,32 @@ def _follows(ladder: Ladder, codes: Small, values: int) -> bool:
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-def _applied(case: Case, table: Table, search: Search, plan: Plan) -> Callable[[], Case]:
-    def apply() -> Case:
-        import numpy as np
+def apply_plan(case: Case, table: Table, search: PlanSearch, plan: ProtectionPlan) -> Case:
+    """The case with the protected table, the original beside it."""
+    import numpy as np
 
-        kept = np.sort(search.row[search.rows_kept(plan)])
-        place = np.full(table.rows, -1, np.int64)
-        place[kept] = np.arange(len(kept))
-        changed = _changed(search, plan)
-        made = {ladder.name: ladder.hierarchy for ladder in search.ladders if ladder.hierarchy is not None}
-        there = {c: h for c, h in {**made, **case.hierarchies}.items() if changed.get(c, True) is not None}
-        return replace(
-            case,
-            release=_released(table, search.ladders, changed, kept),
-            original=table,
-            truth=_truth(case, place),
-            hierarchies=MappingProxyType({c: h for c, h in there.items() if c in case.hierarchies or c in changed}),
-        )
-
-    return apply
+    kept = np.sort(search.row[search.kept_rows(plan)])
+    place = np.full(table.rows, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    changed = _changed_columns(search, plan)
+    made = {ladder.name: ladder.hierarchy for ladder in search.ladders if ladder.hierarchy is not None}
+    there = {c: h for c, h in {**made, **case.hierarchies}.items() if changed.get(c, True) is not None}
+    return replace(
+        case,
+        release=_protected_table(table, search.ladders, changed, kept),
+        original=table,
+        truth=_moved_truth(case, place),
+        hierarchies=MappingProxyType({c: h for c, h in there.items() if c in case.hierarchies or c in changed}),
+    )
 
 
-def _released(table: Table, ladders: Sequence[Ladder], changed: dict[str, Step | None], kept: Ints) -> Table:
-    """The table with other labels, without some columns and rows; all else is as it was."""
+def _protected_table(
+    table: Table, ladders: Sequence[ColumnLadder], changed: dict[str, LadderStep | None], kept: Ints
+) -> Table:
+    """The table with coarser labels and without some columns and rows; everything else stays as it was."""
     import pyarrow as pa
 
-    from unveil.release.codes import arrow_numbers
+    from unveil.release.codes import arrow_integers
 
     rows = pa.Table.from_batches(table.batches())
     for ladder in ladders:
@@ -268,47 +287,49 @@ def _released(table: Table, ladders: Sequence[Ladder], changed: dict[str, Step |
         if step is None:
             rows = rows.remove_column(at)
         else:
-            rows = rows.set_column(at, ladder.name, _labelled(rows.column(at), ladder, step))
-    return table_of(rows.take(arrow_numbers(kept)), engine=table.engine, name=table.name)
+            rows = rows.set_column(at, ladder.name, _relabel_column(rows.column(at), ladder, step))
+    return table_from_frame(rows.take(arrow_integers(kept)), engine=table.engine, name=table.name)
 
 
-def _labelled(column: pa.ChunkedArray, ladder: Ladder, step: Step) -> pa.Array:
-    """A column under the labels of a step; what was missing is as it was."""
+def _relabel_column(column: pa.ChunkedArray, ladder: ColumnLadder, step: LadderStep) -> pa.Array:
+    """A column with the labels of a step; missing values stay as they were."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from unveil.release.codes import arrow_numbers, as_text
+    from unveil.release.codes import arrow_integers, cast_to_text
 
     codes = step.of(ladder.codes)
-    there = arrow_numbers((codes >= 0).astype("int32")).cast(pa.bool_())
-    labels = as_text(step.labels).take(arrow_numbers(codes.clip(min=0)))
-    return pc.if_else(there, labels, as_text(column))
+    there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
+    labels = cast_to_text(step.labels).take(arrow_integers(codes.clip(min=0)))
+    return pc.if_else(there, labels, cast_to_text(column))
 
 
-def _truth(case: Case, place: Ints) -> np.ndarray | None:
-    """What has become of every row; of every known person, if there is a file of them."""
+def _moved_truth(case: Case, place: Ints) -> np.ndarray | None:
+    """What has become of every row, or of every known person if there is a file of them."""
     import numpy as np
 
     if case.truth is None:
-        return None if "known" in case.holds else place
+        return None if PEOPLE.name in case.holds else place
     return np.where(case.truth >= 0, place[case.truth], -1)
 
 
-def _rated(case: Case, policy: Policy) -> bool:
+def _has_ratings(case: Case, policy: Policy) -> bool:
     return bool(policy.ratings)
 
 
-def _not_rated(case: Case, policy: Policy) -> bool:
+def _has_no_ratings(case: Case, policy: Policy) -> bool:
     return not policy.ratings
 
 
 PROTECTIONS = MappingProxyType(
     {
-        "columns": Offer("Coarsen or leave out columns", partial(_made, kinds=("columns",))),
-        "values": Offer("Put rare values together", partial(_made, kinds=("values",)), suits=_not_rated),
-        "rows": Offer("Leave out rows", partial(_made, kinds=("rows",)), suits=_not_rated),
-        "items": Offer("Leave out rare items", partial(_made, kinds=("items",)), suits=_rated),
-        "people": Offer("Leave out people", partial(_made, kinds=("people",)), suits=_rated),
-        "mixed": Offer("All of these, whichever costs least", _made),
+        "columns": Offer("Coarsen or leave out columns", partial(_make_protection, kinds=("columns",))),
+        "values": Offer(
+            "Put rare values together", partial(_make_protection, kinds=("values",)), suits=_has_no_ratings
+        ),
+        "rows": Offer("Leave out rows", partial(_make_protection, kinds=("rows",)), suits=_has_no_ratings),
+        "items": Offer("Leave out rare items", partial(_make_protection, kinds=("items",)), suits=_has_ratings),
+        "people": Offer("Leave out people", partial(_make_protection, kinds=("people",)), suits=_has_ratings),
+        "mixed": Offer("A mix of these, at the least cost", _make_protection),
     }
 )

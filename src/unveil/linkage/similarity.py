@@ -1,26 +1,25 @@
-"""How alike are two values of an attribute?
+"""How similar are two values of an attribute?
 
-A *similarity* of values is a function sim(a, b) from 0 to 1 that is symmetric, 1 for a value and itself, and 0 where
-either is null (document 002, Definition 4). Theorems about linkage need more: 1 − sim has to be a *pseudometric*, which
-adds the triangle inequality. What comes with it:
+A *similarity* is a function sim(a, b) from 0 to 1 that is symmetric, 1 for equal values, and 0 if either value is null
+(document 002, Definition 4). The theorems about linkage need more: 1 − sim must be a *pseudometric*, that is, satisfy
+the triangle inequality. The similarities offered here:
 
 | similarity | sim(a, b) | 1 − sim is a pseudometric |
 |---|---|---|
-| :func:`equal` | 1 if a = b | yes, the discrete one |
-| :func:`within` ρ | 1 if |a − b| ≤ ρ, or < ρ | no: 1 is near 2, 2 near 3, but 1 not near 3 |
-| :func:`linear` s | max(1 − |a − b|/s, 0) | yes, |a − b|/s cut off at 1 |
-| :func:`days` d | 1 if two dates are at most d days apart | no, as within |
-| :func:`category` | 1 if both are of the same category | yes |
-| :func:`support` | 1 if neither is null | yes, the one that is always 0 |
-| :func:`given` | as a function says | only if it is, on the values at hand |
+| :func:`equal_values` | 1 if a = b | yes, the discrete one |
+| :func:`within_distance` ρ | 1 if |a − b| ≤ ρ, or < ρ | no: 1 is near 2, 2 near 3, but 1 not near 3 |
+| :func:`linear_similarity` s | max(1 − |a − b|/s, 0) | yes, |a − b|/s cut off at 1 |
+| :func:`within_days` d | 1 if two dates are at most d days apart | no, for the same reason |
+| :func:`same_category` | 1 if both are of the same category | yes |
+| :func:`any_value` | 1 if neither is null | yes, the constant 0 |
+| :func:`custom_similarity` | as a function says | only if it is on the values at hand |
 
-Values at hand may satisfy the triangle inequality where others would not: with values 1, 2, 10 and 11, within 1 is an
-equivalence. So it is checked on the values that occur (:meth:`Similarity.is_pseudometric`), whatever was declared.
+The triangle inequality may hold for the values that occur even if it fails in general: on 1, 2, 10 and 11, *within 1*
+is an equivalence. :meth:`Similarity.is_pseudometric` therefore checks the values that occur.
 
-**Ranges.** The values of an attribute are sorted. The values b with sim(a, b) ≥ μ > 0 are a run of them,
-``low(a) … high(a)``: kernels compare codes and nothing else. A function may say anything; it has ranges if it says 0 or
-1, and those that it says are alike stand together when values that are linked by being alike come one after the other,
-as they do for kinds of values, and for whatever goes by how far apart they are.
+**Ranges.** The values of an attribute are sorted so that those with sim(a, b) ≥ μ > 0 are consecutive, ``low(a) …
+high(a)``, and kernels only compare codes. A custom similarity has ranges if it returns only 0 and 1 and if similar
+values become consecutive when linked values are sorted together.
 """
 
 from __future__ import annotations
@@ -30,28 +29,36 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
-from unveil.wording import shown
+from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Similarity", "category", "days", "equal", "given", "linear", "named", "support", "within"]
+__all__ = [
+    "Similarity",
+    "any_value",
+    "custom_similarity",
+    "equal_values",
+    "linear_similarity",
+    "parse_similarity",
+    "same_category",
+    "within_days",
+    "within_distance",
+]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _SLACK = 1e-12
-_ROUNDING = 4e-15  # several times what differences of two numbers are off, as a share of the largest
-_GIVEN = 2_000  # values up to which a function is asked for all pairs
-_CHECKED = 300  # values up to which the triangle inequality of any function is checked
+_ROUNDING = 4e-15  # a few times the rounding error of a difference, relative to the largest number
+_MAX_CUSTOM_VALUES = 2_000  # values at most: a custom function is evaluated on all pairs
+_MAX_TRIANGLE_VALUES = 300  # values at most for which the triangle inequality is checked
 
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """One of the functions of this module; ``scale`` is its ρ, s or d. ``said`` is what it is, for people."""
+    """A similarity of two values, from 0 to 1. ``scale`` is its ρ, s or d, and ``said`` describes it in words."""
 
     kind: Literal["equal", "within", "linear", "days", "category", "support", "given"]
     said: str
@@ -61,18 +68,18 @@ class Similarity:
     categories: Callable[[Any], object] | None = None
 
     @property
-    def declared(self) -> bool:
-        """Whether 1 − sim is a pseudometric whatever the values are."""
+    def always_pseudometric(self) -> bool:
+        """Whether 1 − sim is a pseudometric for any values."""
         return self.kind in ("equal", "linear", "category", "support") or (
             self.kind in ("within", "days") and self.scale == 0 and self.closed
         )
 
-    def numbers(self, values: pa.Array, name: str) -> Floats:
-        """The values as this similarity counts them: numbers, days, the number of the category, or just their order."""
+    def numeric_values(self, values: pa.Array, name: str) -> Floats:
+        """The values on the scale of this similarity: numbers, days, category numbers, or just positions."""
         if self.kind in ("within", "linear"):
-            return _as_numbers(values, name)
+            return _values_as_numbers(values, name)
         if self.kind == "days":
-            return _as_days(values, name)
+            return _values_as_days(values, name)
         if self.kind == "category":
             assert self.categories is not None
             kinds = [self.categories(v) for v in values.to_pylist()]
@@ -81,49 +88,49 @@ class Similarity:
         return np.arange(len(values), dtype=np.float64)
 
     def matrix(self, values: pa.Array, name: str = "attribute") -> Floats:
-        """sim of every pair of values: the definition, for few values."""
+        """sim of every pair of values, straight from the definition; for few values."""
         if self.kind == "given":
             assert self.function is not None
             plain = values.to_pylist()
             found = np.array([[float(self.function(a, b)) for b in plain] for a in plain]).reshape(2 * (len(plain),))
-            _check_given(found, name)
+            _check_custom(found, name)
             return found
-        x = self.numbers(values, name)
+        x = self.numeric_values(values, name)
         apart = np.abs(np.subtract.outer(x, x))
         if self.kind == "support":
             return np.ones_like(apart)
         if self.kind == "linear":
             return np.asarray(np.maximum(1 - apart / self.scale, 0.0))
-        near = apart <= self._reach(x) if self.closed else apart < self._reach(x)
+        near = apart <= self._max_distance(x) if self.closed else apart < self._max_distance(x)
         return near.astype(np.float64)
 
-    def _reach(self, x: Floats, share: float = 1.0) -> float:
-        """How far apart two of these numbers may be. What is ρ apart in decimals, as 2.3 and 2 are for ρ = 0.3, is
-        ρ apart but for rounding; without a margin for that, a could be near b and b not near a."""
+    def _max_distance(self, x: Floats, share: float = 1.0) -> float:
+        """The largest distance that counts as near, with a margin for rounding: 2.3 and 2 are 0.3 apart only up to
+        rounding. Without the margin, a could be near b but b not near a."""
         reach = self.scale * share if self.kind in ("within", "days", "linear") else 0.0
         margin = _ROUNDING * (np.abs(x).max(initial=0.0) + self.scale)
         return float(reach + margin if self.closed else reach - margin)
 
-    def ranges(self, values: pa.Array, least: float, name: str = "attribute") -> tuple[Ints, Ints]:
-        """For every value a, by code, the codes ``low(a) … high(a)`` of the values b with sim(a, b) ≥ ``least``, both
-        included. Values must be sorted as this similarity counts them (see :meth:`order`)."""
+    def code_ranges(self, values: pa.Array, least: float, name: str = "attribute") -> tuple[Ints, Ints]:
+        """For every value a, by code, the range ``low(a) … high(a)`` of codes with sim ≥ ``least``, both ends included.
+        Values must be sorted by :meth:`order`."""
         if not 0 < least <= 1:
-            raise UnveilError("a similarity to be reached lies above 0 and is at most 1")
+            raise UnveilError("a similarity threshold must be above 0 and at most 1")
         if self.kind == "given":
-            return self._given_ranges(values, name)
+            return self._custom_ranges(values, name)
         n = len(values)
         if self.kind == "support":
             return np.zeros(n, np.int64), np.full(n, n - 1, np.int64)
-        x = self.numbers(values, name)
+        x = self.numeric_values(values, name)
         if (np.diff(x) < 0).any():
-            raise UnveilError(f"{shown(name)}: values must be in the order in which they are compared")
-        return self._runs(x, 1 - least if self.kind == "linear" else 1.0)
+            raise UnveilError(f"{safe_text(name)}: values must be sorted in the order of their similarity")
+        return self._near_ranges(x, 1 - least if self.kind == "linear" else 1.0)
 
-    def _given_ranges(self, values: pa.Array, name: str) -> tuple[Ints, Ints]:
+    def _custom_ranges(self, values: pa.Array, name: str) -> tuple[Ints, Ints]:
         n = len(values)
-        if n > _GIVEN:
+        if n > _MAX_CUSTOM_VALUES:
             raise UnveilError(
-                f"{shown(name)} has {n:,} values; a similarity given by a function can be used for at most {_GIVEN:,}"
+                f"{safe_text(name)} has {n:,} values; a custom similarity supports at most {_MAX_CUSTOM_VALUES:,}"
             )
         near = self.matrix(values, name)
         if not n:
@@ -131,75 +138,75 @@ class Similarity:
         low, high = near.argmax(axis=1), n - 1 - near[:, ::-1].argmax(axis=1)
         if not np.isin(near, (0.0, 1.0)).all() or (near.sum(axis=1) != high - low + 1).any():
             raise UnveilError(
-                f"{shown(name)}: an attack takes a function only if it says 0 or 1, and values that are alike stand "
-                "together when they are sorted"
+                f"{safe_text(name)}: an attack can use a custom similarity only if it is always 0 or 1 and similar "
+                "values are consecutive when sorted"
             )
         return low, high
 
     def order(self, values: pa.Array, name: str = "attribute") -> Ints:
-        """The order of values in which those that are alike stand together."""
-        if self.kind == "given" and len(values) <= _GIVEN:
-            return np.argsort(_linked(self.matrix(values, name) > 0), kind="stable")
-        return np.argsort(self.numbers(values, name), kind="stable")
+        """The order of values in which similar ones are consecutive."""
+        if self.kind == "given" and len(values) <= _MAX_CUSTOM_VALUES:
+            return np.argsort(_linked_groups(self.matrix(values, name) > 0), kind="stable")
+        return np.argsort(self.numeric_values(values, name), kind="stable")
 
     def is_pseudometric(self, values: pa.Array, name: str = "attribute") -> bool:
-        """Whether 1 − sim satisfies the triangle inequality on these values. Where there are too many to check a
-        function, it is taken not to."""
-        if self.declared:
+        """Whether 1 − sim satisfies the triangle inequality on these values. For a custom function with too many values
+        to check, the answer is no."""
+        if self.always_pseudometric:
             return True
         if self.kind in ("within", "days"):
-            x = np.unique(self.numbers(values, name))
-            low, high = self._runs(x)
+            x = np.unique(self.numeric_values(values, name))
+            low, high = self._near_ranges(x)
             return bool((low[1:] >= high[:-1] + 1)[low[1:] != low[:-1]].all() and (high == high[low]).all())
-        if len(values) > _CHECKED:
+        if len(values) > _MAX_TRIANGLE_VALUES:
             return False
         apart = 1 - self.matrix(values, name)
         return all(bool((apart <= apart[:, [k]] + apart[[k], :] + _SLACK).all()) for k in range(len(values)))
 
-    def _runs(self, x: Floats, share: float = 1.0) -> tuple[Ints, Ints]:
-        """The first and the last of some numbers that each one is near to."""
+    def _near_ranges(self, x: Floats, share: float = 1.0) -> tuple[Ints, Ints]:
+        """The first and last number near each of these sorted numbers."""
         sides: tuple[Literal["left", "right"], Literal["left", "right"]] = (
             ("left", "right") if self.closed else ("right", "left")
         )
-        reach = self._reach(x, share)
+        reach = self._max_distance(x, share)
         return np.searchsorted(x, x - reach, sides[0]), np.searchsorted(x, x + reach, sides[1]) - 1
 
 
-def equal() -> Similarity:
-    """The same value."""
+def equal_values() -> Similarity:
+    """Equal values."""
     return Similarity("equal", "the same value")
 
 
-def within(rho: float, closed: bool = True) -> Similarity:
-    """Numbers that differ by at most ρ; by less than ρ if not ``closed``."""
+def within_distance(rho: float, closed: bool = True) -> Similarity:
+    """Numbers that differ by at most ρ, or by less than ρ if not ``closed``."""
     _check_scale(rho, "a tolerance", zero=closed)
     return Similarity("within", f"{'at most' if closed else 'less than'} {rho:g} apart", rho, closed)
 
 
-def linear(scale: float) -> Similarity:
-    """Numbers, the less alike the more they differ: max(1 − |a − b|/s, 0)."""
+def linear_similarity(scale: float) -> Similarity:
+    """Similarity that falls linearly with the difference of two numbers: max(1 − |a − b|/s, 0)."""
     _check_scale(scale, "a scale", zero=False)
-    return Similarity("linear", f"alike up to {scale:g} apart", scale)
+    return Similarity("linear", f"similar up to {scale:g} apart", scale)
 
 
-def days(most: float) -> Similarity:
-    """Dates that are at most so many days apart."""
+def within_days(most: float) -> Similarity:
+    """Dates at most this many days apart."""
     _check_scale(most, "a number of days", zero=True)
     return Similarity("days", f"at most {most:g} days apart", most)
 
 
-def category(of: Callable[[Any], object]) -> Similarity:
-    """Values of the same category, which a function tells."""
+def same_category(of: Callable[[Any], object]) -> Similarity:
+    """Values for which ``of`` returns the same category."""
     return Similarity("category", "the same category", categories=of)
 
 
-def support() -> Similarity:
-    """That there is a value, whatever it is."""
+def any_value() -> Similarity:
+    """Any two values that are present."""
     return Similarity("support", "any value")
 
 
-def given(function: Callable[[Any, Any], float]) -> Similarity:
-    """As a function of two values says, from 0 to 1."""
+def custom_similarity(function: Callable[[Any, Any], float]) -> Similarity:
+    """Whatever a function of two values returns, from 0 to 1."""
     return Similarity("given", "as given", function=function)
 
 
@@ -210,8 +217,8 @@ def _check_scale(scale: float, what: str, zero: bool) -> None:
         raise UnveilError(f"{what} must be above 0")
 
 
-def _linked(near: npt.NDArray[np.bool_]) -> Ints:
-    """The first value that each is linked to, step by step."""
+def _linked_groups(near: Bools) -> Ints:
+    """The first value that each value is linked to through a chain of similar values."""
     first = np.arange(len(near))
     while len(near):
         least = np.where(near, first, len(near)).min(axis=1)
@@ -221,33 +228,33 @@ def _linked(near: npt.NDArray[np.bool_]) -> Ints:
     return first
 
 
-def _check_given(found: Floats, name: str) -> None:
+def _check_custom(found: Floats, name: str) -> None:
     if not ((found >= 0) & (found <= 1)).all():
-        raise UnveilError(f"{shown(name)}: the similarity goes beyond 0 to 1")
+        raise UnveilError(f"{safe_text(name)}: the similarity must stay between 0 and 1")
     if (found != found.T).any() or (np.diag(found) != 1).any():
-        raise UnveilError(f"{shown(name)}: a similarity is the same both ways, and 1 for a value and itself")
+        raise UnveilError(f"{safe_text(name)}: a similarity must be symmetric, and 1 for equal values")
 
 
-def _as_numbers(values: pa.Array, name: str) -> Floats:
+def _values_as_numbers(values: pa.Array, name: str) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
         numbers = np.asarray(pc.cast(values, pa.float64()), np.float64)
     except (pa.ArrowException, ValueError):
-        raise UnveilError(f"{shown(name)}: its values are not all numbers; compare them for equality") from None
+        raise UnveilError(f"{safe_text(name)}: not all values are numbers; compare the column with 'equal'") from None
     if not np.isfinite(numbers).all():
-        raise UnveilError(f"{shown(name)}: its values are not all finite numbers; compare them for equality")
+        raise UnveilError(f"{safe_text(name)}: not all values are finite numbers; compare the column with 'equal'")
     return numbers
 
 
-def _as_days(values: pa.Array, name: str) -> Floats:
+def _values_as_days(values: pa.Array, name: str) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from unveil.release.hierarchy import is_date
 
-    wrong = UnveilError(f"{shown(name)}: its values are not all dates such as 1987-06-05")
+    wrong = UnveilError(f"{safe_text(name)}: not all values are dates such as 1987-06-05")
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         if not all(map(is_date, values.to_pylist())):
             raise wrong
@@ -259,21 +266,21 @@ def _as_days(values: pa.Array, name: str) -> Floats:
     return np.asarray(dates.cast(pa.int64()), np.float64) / 86_400e6
 
 
-def named(text: str) -> Similarity:
-    """A similarity as it is written in a policy or on a command line: ``equal``, ``support``, a number ρ for at most ρ
-    apart, ``30d`` for days, ``~5`` for alike up to 5 apart.
+def parse_similarity(text: str) -> Similarity:
+    """Parse a similarity as written in a policy or on the command line: ``equal_values``, ``any_value``, a number ρ for
+    at most ρ apart, ``30d`` for days, or ``~5`` for a linear similarity that reaches 0 at a distance of 5.
 
-    >>> named("30d").said, named("2").said, named("~5").said
-    ('at most 30 days apart', 'at most 2 apart', 'alike up to 5 apart')
+    >>> parse_similarity("30d").said, parse_similarity("2").said, parse_similarity("~5").said
+    ('at most 30 days apart', 'at most 2 apart', 'similar up to 5 apart')
     """
-    plain: dict[str, Callable[[], Similarity]] = {"equal": equal, "support": support}
+    plain: dict[str, Callable[[], Similarity]] = {"equal": equal_values, "support": any_value}
     if text in plain:
         return plain[text]()
     try:
         if text.endswith("d"):
-            return days(float(text[:-1]))
-        return linear(float(text[1:])) if text.startswith("~") else within(float(text))
+            return within_days(float(text[:-1]))
+        return linear_similarity(float(text[1:])) if text.startswith("~") else within_distance(float(text))
     except ValueError:
         raise UnveilError(
-            f"{shown(text)!r} is not a similarity; write equal, support, a number such as 2, ~5, or 30d for days"
+            f"{safe_text(text)!r} is not a similarity; write equal, support, a number such as 2, ~5, or 30d for days"
         ) from None

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import kernel
+from unveil.compilation import allocating_kernel
 
-__all__ = ["sweeps", "tour_length"]
+__all__ = ["mean_tour_length", "run_sweeps"]
 
 _ROWS = 5
 
 
-@kernel
-def _candidate(a: Any, drawn: Any, runs: Any) -> Any:
+@allocating_kernel
+def _draw_candidate(a: Any, drawn: Any, runs: Any) -> Any:
     """The candidate of class a in whose share of the total weight the number falls."""
     k, last = 0, runs.shape[1] - 1
     while k < last and runs[a, k, 1] <= drawn:
@@ -30,8 +30,8 @@ def _candidate(a: Any, drawn: Any, runs: Any) -> Any:
     return int(min(runs[a, k, 3] + (drawn - runs[a, k, 0]) * runs[a, k, 2], runs[a, k, 4]))
 
 
-@kernel
-def _swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
+@allocating_kernel
+def _make_swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
     """An entry draws one of its other candidates and swaps with the holder, if that can take what it gives up. For
     even weights: the way back is drawn as often. One of the others is drawn as one of all but the last, which stands
     in for the one that is held."""
@@ -42,7 +42,7 @@ def _swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
         drawn = random.random() * len(movable)
         i = movable[int(drawn)]
         a, old = of_entry[i], held[i]
-        j = _candidate(a, (drawn - int(drawn)) * runs[a, last, 5], runs)  # the rest of a uniform number is uniform
+        j = _draw_candidate(a, (drawn - int(drawn)) * runs[a, last, 5], runs)  # the rest of a uniform number is uniform
         if j == old:
             j = int(runs[a, last, 4])
         other = holder[j]
@@ -50,8 +50,8 @@ def _swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
             held[i], held[other], holder[old], holder[j] = j, old, other, i
 
 
-@kernel
-def _tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
+@allocating_kernel
+def _make_tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
     """An entry lets go of its pseudonym and draws a candidate by weight; whoever held that draws in turn, until someone
     draws the free one. A tour that gets too long is undone. Returns the number of steps."""
     _, of_entry, _, runs, movable = graph[:5]
@@ -63,7 +63,7 @@ def _tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
         while not closed and done < len(path):
             path[done, 0], path[done, 1] = head, held[head]
             a = of_entry[head]
-            j = _candidate(a, random.random() * runs[a, last, 1], runs)
+            j = _draw_candidate(a, random.random() * runs[a, last, 1], runs)
             displaced = holder[j]
             held[head], holder[j] = j, head
             closed = j == free
@@ -78,8 +78,8 @@ def _tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
     return steps
 
 
-@kernel
-def _reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
+@allocating_kernel
+def _make_reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
     """An entry and up to four entries that share candidates with it deal out what they hold anew, by the exact
     conditional distribution: sums over sets of columns, then one row after the other from the last."""
     weights, of_entry, of_slot, _, movable, _, near_starts, near, near_upto, begins = graph
@@ -125,14 +125,14 @@ def _reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
             held[rows[m]], holder[slots[pick]] = slots[pick], rows[m]
 
 
-@kernel
-def tour_length(graph: Any, matching: Any, random: Any, path: Any, tours: Any) -> Any:
+@allocating_kernel
+def mean_tour_length(graph: Any, matching: Any, random: Any, path: Any, tours: Any) -> Any:
     """The mean length of some tours."""
-    return _tours(graph, matching, tours, random, path) / tours
+    return _make_tours(graph, matching, tours, random, path) / tours
 
 
-@kernel
-def sweeps(
+@allocating_kernel
+def run_sweeps(
     graph: Any, matching: Any, rounds: Any, random: Any, path: Any, worth: Any, counts: Any, scores: Any
 ) -> None:
     """So many sweeps as there are scores, each of so many swaps, tours and reshuffles as ``rounds`` says; after each,
@@ -140,11 +140,11 @@ def sweeps(
     of_entry, of_slot, held = graph[1], graph[2], matching[0]
     for sweep in range(len(scores)):
         if rounds[0]:
-            _swaps(graph, matching, rounds[0], random)
+            _make_swaps(graph, matching, rounds[0], random)
         if rounds[1]:
-            _tours(graph, matching, rounds[1], random, path)
+            _make_tours(graph, matching, rounds[1], random, path)
         if rounds[2]:
-            _reshuffles(graph, matching, rounds[2], random)
+            _make_reshuffles(graph, matching, rounds[2], random)
         score = 0.0
         for i in range(len(held)):
             a, b = of_entry[i], of_slot[held[i]]

@@ -8,137 +8,193 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Curve, Exposed, Finding, Links
+from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
+from unveil.matching.settings import MatchingSettings
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.matrix import Matrix
+from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import counted, number, percent, shown
+from unveil.wording import count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.matching.candidates import Candidates, Floats
-    from unveil.matching.ladder import Solution
+    from unveil.arrays import Floats
+    from unveil.matching.candidates import Candidates
+    from unveil.matching.solver import Solution
 
 __all__ = ["QUESTION"]
 
-_DRAWN = 150  # entries up to which the candidates are drawn
-_DISTRIBUTION = 1000  # entries up to which the distribution of the number of cracks is worth a chart
+_MOST_DRAWN_ENTRIES = 150  # entries up to which the candidates are drawn
+_MOST_CHARTED_ENTRIES = 1000  # entries up to which the distribution of the number of cracks is worth a chart
 _SOURCE = (
     "L. Lakshmanan, R. Ng, G. Ramesh, On disclosure risk analysis of anonymized itemsets, ACM TKDD 2(3), 2008; exact "
     "marginals instead of their O-estimate"
 )
 _EDMAN = "M. Edman, F. Sivrikaya, B. Yener, A combinatorial approach to measuring anonymity, IEEE ISI 2007"
 
+EXPECTED_CRACKS = Risk(
+    "matching.expected_cracks",
+    title="Pseudonyms cracked on average",
+    unit="share",
+    safer="lower",
+    tolerance=0.1,
+    per_subject=True,
+    sampled=True,
+    summary="The number of entries to which the attacker gives their true pseudonym on average; the tolerance is a "
+    "share of all entries.",
+)
+DEGREE_OF_ANONYMITY = Risk(
+    "matching.degree_of_anonymity",
+    title="Degree of anonymity (d)",
+    unit="share",
+    safer="higher",
+    summary="How many assignments of pseudonyms are possible, from 0 (only one) to 1 (all).",
+)
+O_ESTIMATE = Risk(
+    "matching.o_estimate",
+    title="Cracks by the O-estimate",
+    unit="share",
+    safer="lower",
+    per_subject=True,
+    detail_of=EXPECTED_CRACKS,
+    summary="An estimate of the cracks from the number of candidates alone; the tolerance is a share of all entries.",
+)
+HEURISTIC = Risk(
+    "matching.heuristic",
+    title="Cracks by the heuristic H",
+    unit="share",
+    safer="lower",
+    per_subject=True,
+    detail_of=EXPECTED_CRACKS,
+    summary="An estimate of the cracks from the scaled matrix; the tolerance is a share of all entries.",
+)
+BETHE = Risk(
+    "matching.bethe",
+    title="Cracks by belief propagation",
+    unit="share",
+    safer="lower",
+    per_subject=True,
+    detail_of=EXPECTED_CRACKS,
+    summary="An estimate of the cracks by belief propagation; the tolerance is a share of all entries.",
+)
+
+_ESTIMATES = {  # by the names that they have in ``screening``
+    "O": (O_ESTIMATE, "Adds up, over all entries, one divided by the number of candidates"),
+    "Sinkhorn": (HEURISTIC, "Scales all rows and columns to the sum 1"),
+    "Bethe": (BETHE, "Passes beliefs between entries and pseudonyms"),
+}
+
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question."""
     from unveil.matching.candidates import Candidates
-    from unveil.matching.ladder import solve
-    from unveil.matching.screening import screened
+    from unveil.matching.screening import instant_estimates
+    from unveil.matching.solver import solve
 
     matrix = case.release
     assert isinstance(matrix, Matrix)
     candidates = Candidates.from_matrix(matrix.weights)
-    solution = solve(candidates, case.truth, run, may_be_wrong=policy.may_be_wrong)
-    yield _cracks(solution, case, matrix, policy, run)
-    yield _anonymity(candidates, solution, policy, run)
-    for name, crack in screened(candidates, solution.truth).items():
-        if name in _ESTIMATES:
-            yield _estimate(name, crack, solution, policy)
+    may_exclude_truth = policy.room(MatchingSettings).may_exclude_truth
+    solution = solve(candidates, case.truth, run, may_be_wrong=may_exclude_truth)
+    if run.asks(EXPECTED_CRACKS):
+        yield _cracks_finding(solution, case, matrix, policy, run)
+    if run.asks(DEGREE_OF_ANONYMITY):
+        yield _anonymity_finding(candidates, solution, policy, run)
+    if run.asks(*(risk for risk, _ in _ESTIMATES.values())):
+        for name, crack in instant_estimates(candidates, solution.truth).items():
+            if name in _ESTIMATES:
+                yield _estimate_finding(*_ESTIMATES[name], crack, solution, policy)
 
 
 def check(case: Case, policy: Policy) -> None:
-    """An attacker who leaves no assignment possible, or excludes the truth, is bad input."""
+    """Refuse a matrix that leaves no assignment possible, or that excludes the truth."""
     import numpy as np
 
     from unveil.matching.blocks import feasible_flow
     from unveil.matching.candidates import Candidates
-    from unveil.matching.ladder import bijection, possible
+    from unveil.matching.solver import check_bijection, check_truth_possible
 
     assert isinstance(case.release, Matrix)
     candidates = Candidates.from_matrix(case.release.weights)
-    truth = bijection(None if case.truth is None else np.asarray(case.truth), candidates.n)
+    truth = check_bijection(None if case.truth is None else np.asarray(case.truth), candidates.n)
     feasible_flow(candidates, truth)
-    if not policy.may_be_wrong:
-        possible(candidates, truth)
+    if not policy.room(MatchingSettings).may_exclude_truth:
+        check_truth_possible(candidates, truth)
 
 
-def _attacker(solution: Solution) -> str:
-    knows = "how likely each pseudonym is" if solution.candidates.weighted else "which pseudonyms are possible"
-    return f"Knows for every entry {knows}, and takes one of the assignments that fit, each with its due probability."
+def _describe_attacker(solution: Solution) -> str:
+    if solution.candidates.is_weighted:
+        return (
+            "Knows for every entry how likely each pseudonym is, and draws one of the possible assignments by weight."
+        )
+    return "Knows for every entry which pseudonyms are possible, and takes one of the possible assignments at random."
 
 
-def _cracks(solution: Solution, case: Case, matrix: Matrix, policy: Policy, run: Run) -> Finding:
-    n = solution.candidates.n
-    share = tuple(x / n for x in solution.interval)
-    tolerance = policy.tolerated("matching.expected_cracks")
-    certain = int((solution.crack > 1 - 1e-9).sum())
-    sure = f"; {counted(certain, 'of them is', 'of them are')} certain" if certain else ""
-    return Finding(
-        id="matching.expected_cracks",
-        question="matching",
-        title=f"Pseudonyms cracked on average ({'Ψ' if solution.candidates.weighted else 'ε'})",
-        value=solution.expected_cracks,
+def _cracks_finding(solution: Solution, case: Case, matrix: Matrix, policy: Policy, run: Run) -> Finding:
+    n, cracks = solution.candidates.n, solution.expected_cracks
+    return EXPECTED_CRACKS.finding(
+        policy,
+        title=f"{EXPECTED_CRACKS.title} ({'Ψ' if solution.candidates.is_weighted else 'ε'})",
+        value=cracks,
         unit="cracks",
         method=solution.method,
-        interval=None if solution.exact else solution.interval,
-        confidence=None if solution.exact else run.confidence,
+        interval=solution.interval,
+        confidence=run.confidence,
         subjects=n,
-        share=(min(share), max(share)),
-        tolerance=None if tolerance is None else tolerance * n,
-        direction="lower",
-        decides=tolerance is not None,
-        attacker=_attacker(solution),
+        share=(solution.interval[0] / n, solution.interval[1] / n),
+        attacker=_describe_attacker(solution),
         missing="A pair that is not in the matrix, or has weight 0, is impossible.",
         baseline=1.0,
-        sentence=f"Of {counted(n, 'entry', 'entries')}, {number(solution.expected_cracks)} "
-        f"({percent(solution.expected_cracks / n)}) can be expected to be given their true pseudonym{sure}.",
-        curves=tuple(_curves(solution, case, matrix, run)),
-        exposed=_exposed(solution, matrix, run),
-        source=f"{_SOURCE}. {_how(solution)}",
+        sentence=f"On average, the attacker gives {average_text(cracks, solution.exact)} of "
+        f"{count_text(n, 'entry', 'entries')} ({percent_text(cracks / n)}) their true pseudonym, "
+        f"{certain_text(count_certain(solution), n)}.",
+        curves=tuple(_cracks_charts(solution, case, matrix, run)),
+        exposed=_exposed_entries(solution, matrix, run),
+        source=f"{_SOURCE}. {_describe_methods(solution)}",
     )
 
 
-_RUNGS = {
-    "forced": "whose entries are all alike",
+_METHOD_TEXTS = {
+    "forced": "with interchangeable entries",
     "subsets": "over all sets of columns",
     "frontier": "along a frontier of states",
     "simulation": "by simulation",
 }
 
 
-def _how(solution: Solution) -> str:
-    """By which rungs of the ladder the blocks were solved."""
-    rungs = [p.rung for p in solution.parts]
-    told = [f"{rungs.count(rung):,} {words}" for rung, words in _RUNGS.items() if rung in rungs]
-    return f"Blocks of entries that do not influence each other, and how they were solved: {', '.join(told)}"
+def _describe_methods(solution: Solution) -> str:
+    """How the independent blocks of the matrix were solved."""
+    rungs = [part.method for part in solution.parts]
+    methods = [f"{rungs.count(rung):,} {text}" for rung, text in _METHOD_TEXTS.items() if rung in rungs]
+    return f"Independent blocks of entries, by how they were solved: {', '.join(methods)}"
 
 
-def _curves(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Iterator[Curve | Links]:
+def _cracks_charts(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Iterator[Curve | Links]:
     from unveil.errors import UnveilError
     from unveil.matching.metrics import crack_distribution
 
     n = solution.candidates.n
-    yield _risks(solution)
-    if n <= _DISTRIBUTION:
+    yield _risk_curve(solution)
+    if n <= _MOST_CHARTED_ENTRIES:
         try:
             distribution = crack_distribution(solution.candidates, solution.truth)
         except UnveilError:
             distribution = None
         if distribution is not None:
-            yield _distribution(distribution)
-    if n <= _DRAWN:
-        yield _links(solution, case, matrix, run)
+            yield _distribution_curve(distribution)
+    if n <= _MOST_DRAWN_ENTRIES:
+        yield _links_chart(solution, case, matrix, run)
 
 
-def _risks(solution: Solution) -> Curve:
-    """How many entries have which risk."""
+def _risk_curve(solution: Solution) -> Curve:
+    """How many entries are cracked with which probability."""
     import numpy as np
 
     edges = np.linspace(0, 1, 11)
     counts = np.histogram(solution.crack, edges)[0]
     names = [f"{round(100 * a)}–{round(100 * b)}%" for a, b in pairwise(edges)]
     half = int((solution.crack >= 0.5).sum())
-    who = counted(half, "entry is", "entries are") if half else "No entry is"
+    who = count_text(half, "entry is", "entries are") if half else "No entry is"
     return Curve(
         title="Entries by the probability of being cracked",
         kind="bars",
@@ -147,11 +203,11 @@ def _risks(solution: Solution) -> Curve:
         x=tuple(names),
         y=tuple(float(c) for c in counts),
         x_scale="category",
-        reading=f"{who} as likely cracked as not, or likelier.",
+        reading=f"{who} cracked with a probability of 50% or more.",
     )
 
 
-def _distribution(distribution: Floats) -> Curve:
+def _distribution_curve(distribution: Floats) -> Curve:
     import numpy as np
 
     last = max(1, int(np.flatnonzero(distribution > 0.0005).max()))
@@ -163,14 +219,14 @@ def _distribution(distribution: Floats) -> Curve:
         y_label="probability",
         x=tuple(float(k) for k in range(last + 1)),
         y=tuple(float(p) for p in distribution[: last + 1]),
-        reading=f"Nobody is cracked with probability {percent(float(distribution[0]))}; the likeliest number is "
-        f"{likeliest:,}.",
+        reading=f"With a probability of {percent_text(float(distribution[0]))} no entry is cracked. The most likely "
+        f"number is {likeliest:,}.",
     )
 
 
-def _links(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Links:
-    """The candidates with their probabilities. A secret truth must not show: where it was given and is not revealed,
-    an entry's risk is that of the attacker's best guess, which the attacker knows."""
+def _links_chart(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Links:
+    """The candidates with their probabilities. A secret truth must not show: where one was given and is not revealed,
+    an entry's risk is that of the attacker's best guess, which the attacker can work out."""
     import numpy as np
 
     pairs = solution.matrix()
@@ -183,17 +239,17 @@ def _links(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Links:
         title="Who may be whom",
         left_label="entry",
         right_label="pseudonym",
-        left=tuple(shown(name) for name in names[0]),
-        right=tuple(shown(name) for name in names[1]),
+        left=tuple(safe_text(name) for name in names[0]),
+        right=tuple(safe_text(name) for name in names[1]),
         risk=tuple(float(min(r, 1.0)) for r in risk),
         pairs=tuple((int(a), int(b), float(min(pairs[a, b], 1.0))) for a, b in zip(i, j, strict=True)),
         true=tuple(enumerate(solution.truth.tolist())) if run.reveal else None,
-        reading="A line is a possible pair, the stronger the more probable; beside each entry stands the probability "
+        reading="A line is a possible pair, the stronger the more probable. Beside each entry is the probability "
         f"{what}.",
     )
 
 
-def _exposed(solution: Solution, matrix: Matrix, run: Run) -> tuple[Exposed, ...]:
+def _exposed_entries(solution: Solution, matrix: Matrix, run: Run) -> tuple[Exposed, ...]:
     import numpy as np
 
     known = solution.candidates
@@ -204,9 +260,9 @@ def _exposed(solution: Solution, matrix: Matrix, run: Run) -> tuple[Exposed, ...
         Exposed(
             subject=f"entry {k + 1:,}",
             risk=float(min(solution.crack[k], 1.0)),
-            because=f"{counted(left[k], 'pseudonym is', 'pseudonyms are')} possible",
+            because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible",
             learns=("its pseudonym",),
-            values={"entry": shown(matrix.entries[k]), "pseudonym": shown(matrix.pseudonyms[solution.truth[k]])}
+            values={"entry": safe_text(matrix.entries[k]), "pseudonym": safe_text(matrix.pseudonyms[solution.truth[k]])}
             if run.reveal
             else None,
         )
@@ -214,63 +270,40 @@ def _exposed(solution: Solution, matrix: Matrix, run: Run) -> tuple[Exposed, ...
     )
 
 
-def _anonymity(candidates: Candidates, solution: Solution, policy: Policy, run: Run) -> Finding:
-    """d counts assignments, so that weights are left aside."""
+def _anonymity_finding(candidates: Candidates, solution: Solution, policy: Policy, run: Run) -> Finding:
+    """d counts assignments, so weights are left aside."""
     from unveil.matching.candidates import Candidates
-    from unveil.matching.ladder import solve
+    from unveil.matching.solver import solve
 
-    if candidates.weighted:
-        pattern = Candidates.from_matrix(candidates.dense() > 0)
+    if candidates.is_weighted:
+        pattern = Candidates.from_matrix(candidates.is_dense() > 0)
         solution = solve(pattern, solution.truth, run, may_be_wrong=True, simulate=False)
     low, high = solution.degree_of_anonymity
-    tolerance = policy.tolerated("matching.degree_of_anonymity")
-    between = f" It lies between {number(low)} and {number(high)}; nothing finer was proved."
-    return Finding(
-        id="matching.degree_of_anonymity",
-        question="matching",
-        title="Degree of anonymity (d)",
+    between = "" if solution.exact else f" The value lies between {number_text(low)} and {number_text(high)}."
+    return DEGREE_OF_ANONYMITY.finding(
+        policy,
         value=low,
         unit="",
         method="exact" if solution.exact else "bound",
-        interval=None if solution.exact else (low, high),
+        interval=(low, high),
         subjects=solution.candidates.n,
-        tolerance=tolerance,
-        direction="higher",
-        decides=tolerance is not None,
-        attacker=_attacker(solution),
-        sentence="1 means that the attacker knows nothing, 0 that only one assignment is left. It says how many "
-        f"assignments fit, whatever they weigh, not how many entries are safe.{'' if solution.exact else between}",
+        attacker=_describe_attacker(solution),
+        sentence="The scale runs from 0 (only one assignment is possible) to 1 (nothing is ruled out). It counts "
+        f"possible assignments, whatever their weights, and does not say how many entries are safe.{between}",
         source=_EDMAN,
     )
 
 
-_ESTIMATES = {
-    "O": ("matching.o_estimate", "Cracks by the O-estimate", "one in as many as an entry has candidates"),
-    "Sinkhorn": ("matching.heuristic", "Cracks by the heuristic H", "rows and columns scaled to sum 1"),
-    "Bethe": ("matching.bethe", "Cracks by belief propagation", "beliefs passed between entries and pseudonyms"),
-}
-
-
-def _estimate(name: str, crack: Floats, solution: Solution, policy: Policy) -> Finding:
-    finding, title, how = _ESTIMATES[name]
-    value, exact = round(float(crack.sum()), 12), solution.expected_cracks
-    off = value / exact - 1 if exact else 0.0
-    beside = "exact" if solution.exact else "simulated"
-    compared = f"{percent(abs(off))} {'above' if off > 0 else 'below'}" if abs(off) > 5e-4 else "equal to"
-    tolerance = policy.tolerated(finding)
-    return Finding(
-        id=finding,
-        question="matching",
-        title=title,
+def _estimate_finding(risk: Risk, how: str, crack: Floats, solution: Solution, policy: Policy) -> Finding:
+    value = round(float(crack.sum()), 12)
+    return risk.finding(
+        policy,
         value=value,
         unit="cracks",
         method="estimate",
         subjects=solution.candidates.n,
-        tolerance=None if tolerance is None else tolerance * solution.candidates.n,
-        direction="lower",
-        decides=False,
-        attacker=_attacker(solution),
-        sentence=f"{how[0].upper()}{how[1:]}: {compared} the {beside} value.",
+        attacker=_describe_attacker(solution),
+        sentence=f"{how}. The result is {compare_with_estimate(value, solution)}.",
         source=_SOURCE,
     )
 
@@ -279,8 +312,8 @@ QUESTION = Question(
     name="matching",
     title="Which pseudonym is which?",
     kinds=("matrix",),
-    findings=("matching.expected_cracks", "matching.degree_of_anonymity", *(e[0] for e in _ESTIMATES.values())),
+    risks=(EXPECTED_CRACKS, DEGREE_OF_ANONYMITY, O_ESTIMATE, HEURISTIC, BETHE),
     ask=ask,
+    settings=MatchingSettings,
     check=check,
-    sampled=("matching.expected_cracks",),
 )

@@ -1,11 +1,11 @@
-"""Blocks: what can be solved apart.
+"""Blocks: the parts of a matching problem that can be solved separately.
 
-An edge that lies in no perfect matching tells nothing and is removed; what remains falls into blocks that do not
-influence each other, so that ln permanent and expected cracks add up over them.
+An edge that lies in no perfect matching carries no information and is removed. What remains falls into independent
+blocks, so ln permanent and expected cracks are sums over blocks.
 
-Both follow from one feasible matching and the strongly connected components of its residual graph: an edge lies in some
+Both steps need one feasible matching and the strongly connected components of its residual graph. An edge lies in some
 perfect matching if and only if its ends are in the same component (Tassa, *Finding all maximally-matchable edges in a
-bipartite graph*, 2012), and the components are the blocks.
+bipartite graph*, 2012). The components are the blocks.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
+from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
-from unveil.matching.candidates import Candidates, Floats, Ints, twins
-from unveil.wording import counted, listed
+from unveil.matching.candidates import Candidates, twin_classes
+from unveil.wording import count_text, list_text
 
-__all__ = ["Block", "InfeasibleError", "blocks", "feasible_flow", "flow_between"]
+__all__ = ["Block", "InfeasibleError", "feasible_flow", "flow_between", "independent_blocks"]
 
 
 class InfeasibleError(UnveilError):
-    """There is no perfect matching; the line names entries that have too few candidates between them."""
+    """There is no perfect matching; the message names entries with too few candidates between them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A part of the problem that stands alone: classes and groups are merged once more and numbered from 0.
+    """An independent part of the problem, with classes and groups merged once more and numbered from 0.
 
-    ``r`` and ``c`` are the sizes of classes and groups; edge e joins class ``a[e]`` with group ``b[e]``. Candidate edge
-    ``edges[k]`` is the block's edge ``part[k]``.
+    ``r`` and ``c`` are the sizes of classes and groups; edge e joins class ``a[e]`` to group ``b[e]``. The candidates'
+    edge ``edges[k]`` is the block's edge ``part[k]``.
     """
 
     a: Ints
@@ -51,34 +52,34 @@ class Block:
 
     @property
     def shape(self) -> bytes:
-        """Equal for blocks that have the same solution."""
+        """A key that is equal for blocks with the same solution."""
         return b"|".join(x.tobytes() for x in (self.r, self.c, self.a, self.b, self.weights))
 
-    def dense(self) -> Floats:
-        """The weights of classes by groups."""
+    def is_dense(self) -> Floats:
+        """The matrix of weights, classes by groups."""
         matrix = np.zeros((len(self.r), len(self.c)))
         matrix[self.a, self.b] = self.weights
         return matrix
 
 
 def feasible_flow(candidates: Candidates, truth: Ints | None) -> Ints:
-    """How many entries go along each edge in one perfect matching: the true one if it is possible, else any.
+    """The number of entries along each edge in one perfect matching: the true one if it is possible, else any.
 
-    Raises an error that names a set of entries with too few candidates (Hall) if there is none.
+    Without a perfect matching, raises an error that names a set of entries with too few candidates (Hall).
     """
     if truth is not None:
-        edge = candidates.edge_of(np.arange(candidates.n), truth)
+        edge = candidates.find_edges(np.arange(candidates.n), truth)
         if (edge >= 0).all():
             return np.bincount(edge, minlength=len(candidates.groups))
     flow = flow_between(candidates.edge_class, candidates.groups, candidates.class_sizes, candidates.group_sizes)
     if flow.sum() < candidates.n:
-        raise InfeasibleError(_hall(candidates, flow))
+        raise InfeasibleError(_describe_hall_violation(candidates, flow))
     return flow
 
 
 def flow_between(a: Ints, b: Ints, r: Ints, c: Ints) -> Ints:
-    """How many entries go along each edge (a, b), so that as many as possible have a pseudonym: at most r of each class
-    and c of each group."""
+    """The number of entries along each edge (a, b) in a maximum flow: at most r from each class and c into each
+    group."""
     if not len(a):
         return np.zeros(0, np.int64)
     classes, groups = len(r), len(c)
@@ -92,8 +93,8 @@ def flow_between(a: Ints, b: Ints, r: Ints, c: Ints) -> Ints:
     return found
 
 
-def _hall(candidates: Candidates, used: Ints) -> str:
-    """A set of entries that together have fewer candidates than members: those an unmatched entry can reach."""
+def _describe_hall_violation(candidates: Candidates, used: Ints) -> str:
+    """Describe a set of entries with fewer candidates than members: those an unmatched entry can reach."""
     a, b, classes = candidates.edge_class, candidates.groups, len(candidates.class_sizes)
     sent = np.bincount(a, used, classes)
     reached = sent < candidates.class_sizes
@@ -105,14 +106,14 @@ def _hall(candidates: Candidates, used: Ints) -> str:
         reached = grown
     members = np.flatnonzero(reached[candidates.entry_class])
     have = int(candidates.group_sizes[touched].sum())
-    named = listed([f"{i + 1}" for i in members[:8]]) + (" and others" if len(members) > 8 else "")
+    named = list_text([f"{i + 1}" for i in members[:8]]) + (" and others" if len(members) > 8 else "")
     return (
-        f"no perfect matching: {counted(len(members), 'entry', 'entries')} ({named}) with only "
-        f"{counted(have, 'candidate pseudonym')} between them; widen what the attacker considers possible"
+        f"no perfect matching: {count_text(len(members), 'entry', 'entries')} ({named}) with only "
+        f"{count_text(have, 'candidate pseudonym')} between them; widen what the attacker considers possible"
     )
 
 
-def blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:
+def independent_blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:
     """The independent blocks, without the edges that lie in no perfect matching."""
     classes, groups = len(candidates.indptr) - 1, len(candidates.group_sizes)
     a, b = candidates.edge_class, candidates.groups
@@ -126,26 +127,26 @@ def blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:
     order = kept[np.argsort(component[a[kept]], kind="stable")]
     starts = np.flatnonzero(np.diff(component[a[order]], prepend=-1))
     for edges in np.split(order, starts[1:]) if len(order) else []:
-        yield _block(candidates, np.sort(edges))
+        yield _make_block(candidates, np.sort(edges))
 
 
-def _ends(candidates: Candidates, edges: Ints) -> tuple[Ints, Ints]:
-    """The sizes of the classes and of the groups of edges."""
+def _edge_end_sizes(candidates: Candidates, edges: Ints) -> tuple[Ints, Ints]:
+    """The sizes of the classes and groups that edges join."""
     return candidates.class_sizes[candidates.edge_class[edges]], candidates.group_sizes[candidates.groups[edges]]
 
 
-def _block(candidates: Candidates, edges: Ints) -> Block:
-    """One block; with the useless edges gone, more twins may have appeared."""
+def _make_block(candidates: Candidates, edges: Ints) -> Block:
+    """Build one block; removing useless edges may have created more twins."""
     if len(edges) == 1:
-        zero, r, c = np.zeros(1, np.int64), *_ends(candidates, edges)
+        zero, r, c = np.zeros(1, np.int64), *_edge_end_sizes(candidates, edges)
         return Block(zero, zero, candidates.weights[edges], r, c, edges, zero)
     classes, a = np.unique(candidates.edge_class[edges], return_inverse=True)
     groups, b = np.unique(candidates.groups[edges], return_inverse=True)
     w, r, c = candidates.weights[edges], candidates.class_sizes[classes], candidates.group_sizes[groups]
-    merged_a = twins(a, b, w, len(classes))
+    merged_a = twin_classes(a, b, w, len(classes))
     order = np.lexsort((merged_a[a], b))
     first = np.isin(a[order], np.unique(merged_a, return_index=True)[1])
-    merged_b = twins(b[order][first], merged_a[a[order]][first], w[order][first], len(groups))
+    merged_b = twin_classes(b[order][first], merged_a[a[order]][first], w[order][first], len(groups))
     count = int(merged_b.max()) + 1
     keys, where, part = np.unique(merged_a[a] * count + merged_b[b], return_index=True, return_inverse=True)
     return Block(

@@ -1,19 +1,19 @@
-"""Blocks that are too wide to solve: simulated, with error bars.
+"""Blocks that are too wide to solve exactly: simulated, with error bars.
 
-The chain walks over perfect matchings by *local* changes. In a **swap** an entry draws one of its own candidates and
-swaps with the holder if that can take what it gives up; almost every proposal is sensible, unlike those of the
-published chain, which picks two entries at random. Where candidates weigh differently, a **reshuffle** takes the place
-of swaps: five entries deal out what they hold by the exact conditional distribution.
+A Markov chain walks over perfect matchings by *local* changes. In a **swap**, an entry draws one of its own candidates
+and swaps with the holder, if the holder can take what the entry gives up. Almost every proposal is sensible, unlike
+those of the published chain, which picks two entries at random. If candidates have different weights, **reshuffles**
+replace swaps: five entries redistribute what they hold by the exact conditional distribution.
 
 Neither reaches every matching: three entries whose candidates form a ring cannot swap, and on sparse graphs such chains
-settle on wrong numbers without a sign of it. So every sweep also has **tours**: one entry lets go of its pseudonym and
-draws a candidate by weight, whoever is displaced draws in turn, until the free pseudonym is drawn. A tour backwards is
-a tour of the same length, and the ratio of their probabilities is that of the two matchings' weights, so that the
-distribution is kept; a tour that grows too long is undone.
+settle on wrong results without any sign of it. So every sweep also has **tours**: one entry gives up its pseudonym and
+draws a candidate by weight, whoever is displaced draws in turn, until the free pseudonym is drawn. The reverse of a
+tour is a tour of the same length, and the ratio of their probabilities is the ratio of the two matchings' weights, so
+tours preserve the distribution. A tour that grows too long is undone.
 
-Twins are exchangeable, so that a matching is scored by how many entries of each class stand in each group, not by who
-they are (Rao–Blackwell). Four chains from different starts; split R̂ and the effective sample size say whether they have
-met.
+Twins are exchangeable, so a matching is scored by how many entries of each class are in each group, not by which
+entries they are (Rao–Blackwell). Four chains start from different matchings; split R̂ and the effective sample size
+show whether they agree.
 """
 
 from __future__ import annotations
@@ -21,44 +21,43 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.special import ndtri
 
+from unveil.arrays import Bools, Floats, Ints
+from unveil.intervals import normal_quantile
 from unveil.matching import _chains
 from unveil.matching.blocks import Block, flow_between
-from unveil.matching.candidates import Floats, Ints
 from unveil.matching.diagnostics import effective_size, split_rhat, standard_error
-from unveil.matching.scaling import tamed
+from unveil.matching.scaling import scale_weights
 from unveil.run import Run
 
-__all__ = ["Simulated", "Walk", "simulate"]
+__all__ = ["BlockGraph", "ChainWalk", "SimulatedBlock", "simulate_block"]
 
-_CHAINS = 4
-_ROUND = 250
-_MET = 1.01
-_LEAST = 1e-290  # a candidate of smaller weight beside the others is as good as never drawn
-_TRIED = 5  # tours from which their usual length is learned
-_LONGEST = 4  # a tour may be so many times as long as there are entries
-_PROPOSALS = 1 << 18  # driven by one call: well under a tenth of a second
+_CHAIN_COUNT = 4
+_SWEEPS_PER_ROUND = 250
+_CONVERGED_RHAT = 1.01
+_LEAST_WEIGHT = 1e-290  # a candidate with a smaller relative weight is practically never drawn
+_TRIAL_TOURS = 5  # tours that estimate the usual length
+_LONGEST_TOUR = 4  # longest tour, as a multiple of the number of entries
+_PROPOSALS_PER_CALL = 1 << 18  # per call: well under a tenth of a second
 
 
 @dataclass(frozen=True, eq=False)
-class Simulated:
-    """The probability of each edge, the expected score with its standard error, and how far to trust it."""
+class SimulatedBlock:
+    """The probability of each edge, the expected score with its standard error, and convergence diagnostics."""
 
     marginals: Floats
     score: float
     error: float
     rhat: float
-    effective: float
+    effective_size: float
     sweeps: int
 
 
-def simulate(
+def simulate_block(
     block: Block,
     start: Ints,
     truth: Floats,
@@ -68,35 +67,39 @@ def simulate(
     sweeps: int,
     confidence: float = 0.95,
     run: Run | None = None,
-) -> Simulated:
-    """Simulate a block until the expected number of cracks is known to ± ``half_width``, or the sweeps are used up.
+) -> SimulatedBlock:
+    """Simulate a block until the expected number of cracks is known to ± ``half_width``, or the sweeps run out.
 
-    ``start`` is how many entries go along each edge in some perfect matching; ``truth`` how many do in the true one.
+    ``start`` is the number of entries along each edge in some perfect matching, ``truth`` that in the true one.
     """
-    walk = Walk(block, start, truth, rng)
-    walk.advance(_ROUND, partial(_tell, run, 0, sweeps + _ROUND))  # burn-in
-    walk.forget()
+    walk = ChainWalk(block, start, truth, rng)
+    walk.advance(_SWEEPS_PER_ROUND, partial(_report_progress, run, 0, sweeps + _SWEEPS_PER_ROUND))  # burn-in
+    walk.reset_counts()
     rounds, made = list[Floats](), 0
     while True:
-        rounds.append(walk.advance(_ROUND, partial(_tell, run, made + _ROUND, sweeps + _ROUND)))
-        made += _ROUND
+        rounds.append(
+            walk.advance(
+                _SWEEPS_PER_ROUND, partial(_report_progress, run, made + _SWEEPS_PER_ROUND, sweeps + _SWEEPS_PER_ROUND)
+            )
+        )
+        made += _SWEEPS_PER_ROUND
         kept = np.concatenate(rounds, axis=1)
         error, rhat = standard_error(kept), split_rhat(kept)
-        good = rhat < _MET and float(ndtri((1 + confidence) / 2)) * error <= half_width
+        good = rhat < _CONVERGED_RHAT and normal_quantile(confidence) * error <= half_width
         if good or made >= sweeps:
-            if error == 0:  # what was never seen to change may still do so once in as many sweeps
+            if error == 0:  # a score that never changed may still change once in as many sweeps
                 error = 1.6 * block.n / kept.size
-            return Simulated(walk.marginals(), float(kept.mean()), error, rhat, effective_size(kept), made)
+            return SimulatedBlock(walk.marginals(), float(kept.mean()), error, rhat, effective_size(kept), made)
 
 
-def _tell(run: Run | None, before: float, of: float, done: float) -> None:
+def _report_progress(run: Run | None, before: float, of: float, done: float) -> None:
     if run is not None:
         run.progress("simulating matchings", (before + done) / of)
         run.check()
 
 
-class Walk:
-    """Four matchings of a block on their way."""
+class ChainWalk:
+    """Four Markov chains over the matchings of a block."""
 
     def __init__(self, block: Block, start: Ints, truth: Floats, rng: np.random.Generator) -> None:
         self.block = block
@@ -104,41 +107,43 @@ class Walk:
         self.worth = np.zeros((len(block.r), len(block.c)))
         self.worth[block.a, block.b] = truth * self.per_pair
         self.counts = np.zeros(self.worth.shape, np.int64)
-        self.graph = _graph(block)
-        self.path = np.empty((_LONGEST * len(self.graph[4]) + 8, 2), np.int64)
-        starts = [start, *(_another(block, rng) for _ in range(_CHAINS - 1))]
-        self.matchings = [_matching(block, flow) for flow in starts]
-        self.streams = rng.spawn(_CHAINS)
-        self.rounds = self._rounds()
+        self.graph = _block_graph(block)
+        self.path = np.empty((_LONGEST_TOUR * len(self.graph.movable) + 8, 2), np.int64)
+        starts = [start, *(_random_flow(block, rng) for _ in range(_CHAIN_COUNT - 1))]
+        self.matchings = [_matching_from_flow(block, flow) for flow in starts]
+        self.streams = rng.spawn(_CHAIN_COUNT)
+        self.rounds = self._moves_per_sweep()
 
     def advance(self, sweeps: int, told: Callable[[float], None] = lambda done: None) -> Floats:
-        """Go on by some sweeps; the score after each of them, by chain. ``told`` hears how many are done."""
-        scores = np.empty((_CHAINS, sweeps))
-        together = max(1, _PROPOSALS // (len(self.graph[4]) + 1))
+        """Advance by some sweeps and return the score after each, by chain. Calls ``told`` with the sweeps done."""
+        scores = np.empty((_CHAIN_COUNT, sweeps))
+        together = max(1, _PROPOSALS_PER_CALL // (len(self.graph.movable) + 1))
         for start in range(0, sweeps, together):
             part = scores[:, start : start + together]
             for k, found in enumerate(part):
-                how = self.graph, self.matchings[k], self.rounds, self.streams[k], self.path
-                _chains.sweeps(*how, self.worth, self.counts, found)
-                told(start + part.shape[1] * (k + 1) / _CHAINS)
+                how = tuple(self.graph), self.matchings[k], self.rounds, self.streams[k], self.path
+                _chains.run_sweeps(*how, self.worth, self.counts, found)
+                told(start + part.shape[1] * (k + 1) / _CHAIN_COUNT)
         return scores
 
-    def _rounds(self) -> Ints:
-        """How many swaps, tours and reshuffles make up a sweep: half as many swaps as entries have a choice (a swap
-        moves two), or a tenth as many reshuffles, and tours of about half as many steps. The number of tours is settled
-        here, for all of the walk, since it must not depend on where the walk goes. Where every class's candidates are a
-        run of groups, swaps reach every matching (Dyer, Jerrum and Müller 2017) and do better alone."""
-        movable = len(self.graph[4])
-        if _even(self.block) and _convex(self.block):
+    def _moves_per_sweep(self) -> Ints:
+        """The number of swaps, tours and reshuffles in a sweep. With m entries that have a choice, it has m/2 swaps (a
+        swap moves two entries) or m/10 reshuffles, and tours of about m/2 steps in all. The number of tours is fixed
+        for the whole walk, because it must not depend on the walk's path. If every class's candidates are a run of
+        groups, swaps alone reach every matching (Dyer, Jerrum and Müller 2017) and work better without tours."""
+        movable = len(self.graph.movable)
+        if _has_equal_weights(self.block) and _has_adjacent_candidates(self.block):
             return np.array([movable // 2 + 1, 0, 0])
         made = zip(self.matchings, self.streams, strict=True)
-        lengths = [_chains.tour_length(self.graph, *one, self.path, _TRIED) for one in made]
+        lengths = [_chains.mean_tour_length(tuple(self.graph), *one, self.path, _TRIAL_TOURS) for one in made]
         tours = round(movable / 2 / float(np.mean(lengths))) + 1
-        return np.array([movable // 2 + 1, tours, 0] if _even(self.block) else [0, tours, movable // 10 + 1])
+        return np.array(
+            [movable // 2 + 1, tours, 0] if _has_equal_weights(self.block) else [0, tours, movable // 10 + 1]
+        )
 
-    def counted(self, classes: Ints, groups: Ints) -> Iterator[Ints]:
-        """For each chain, how many of these classes hold one of these groups now."""
-        of_entry, of_slot = self.graph[1], self.graph[2]
+    def count_groups(self, classes: Ints, groups: Ints) -> Iterator[Ints]:
+        """For each chain, how many entries of these classes now hold a pseudonym of each of these groups."""
+        of_entry, of_slot = self.graph.of_entry, self.graph.of_slot
         row, column = np.full(len(self.block.r), -1), np.full(len(self.block.c), -1)
         row[classes], column[groups] = np.arange(len(classes)), np.arange(len(groups))
         for held, _ in self.matchings:
@@ -147,35 +152,54 @@ class Walk:
             found = np.bincount(a[inside] * len(groups) + b[inside], minlength=len(classes) * len(groups))
             yield found.reshape(len(classes), len(groups))
 
-    def forget(self) -> None:
-        """Count from here on."""
+    def reset_counts(self) -> None:
+        """Restart the counts, so that the burn-in does not enter the marginals."""
         self.counts[:] = 0
 
     def marginals(self) -> Floats:
-        """How often an entry of each edge's class had a given pseudonym of its group."""
+        """The share of sweeps in which an entry of each edge's class had a given pseudonym of its group."""
         observed = self.counts.sum() / self.block.n
         found: Floats = self.counts[self.block.a, self.block.b] / observed * self.per_pair
         return found
 
 
-def _graph(block: Block) -> tuple[npt.NDArray[Any], ...]:
-    """What the kernels need to know of the block; weights are scaled so that none is out of reach."""
+class BlockGraph(NamedTuple):
+    """A block as the kernels need it: the weights of classes by groups; the class of every entry and the group of every
+    pseudonym; the candidates of every class as runs of pseudonyms; the entries that have a choice; which weights are
+    positive; and the classes that share candidates with each (starts, classes, running total of their entries), with
+    the first entry of every class. Kernels take it as a plain tuple: numba cannot load its cache after a rename.
+    """
+
+    weights: Floats
+    of_entry: Ints
+    of_slot: Ints
+    runs: Floats
+    movable: Ints
+    allowed: Bools
+    near_starts: Ints
+    near: Ints
+    near_upto: Ints
+    begins: Ints
+
+
+def _block_graph(block: Block) -> BlockGraph:
+    """What the kernels need to know about the block; weights are scaled so that none is out of range."""
     weights = np.zeros((len(block.r), len(block.c)))
     weights[block.a, block.b] = 1.0
     near = np.zeros(len(block.r) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if not _even(block):
-        scaled = tamed(block.a, block.b, block.weights, block.r, block.c)[2]
-        weights[block.a, block.b] = np.maximum(scaled / (block.r[block.a] * block.c[block.b]), _LEAST)
-        near = _near(block)
+    if not _has_equal_weights(block):
+        scaled = scale_weights(block.a, block.b, block.weights, block.r, block.c)[2]
+        weights[block.a, block.b] = np.maximum(scaled / (block.r[block.a] * block.c[block.b]), _LEAST_WEIGHT)
+        near = _neighbouring_classes(block)
     of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
     degrees = np.bincount(block.a, block.c[block.b], len(block.r))
     movable = np.flatnonzero(degrees[of_entry] > 1)
     begins = np.cumsum(block.r) - block.r
-    return weights, of_entry, of_slot, _runs(block, weights), movable, weights > 0, *near, begins
+    return BlockGraph(weights, of_entry, of_slot, _candidate_runs(block, weights), movable, weights > 0, *near, begins)
 
 
-def _near(block: Block) -> tuple[Ints, Ints, Ints]:
-    """The classes that share candidates with each class: where they begin, which they are, and the running number of
+def _neighbouring_classes(block: Block) -> tuple[Ints, Ints, Ints]:
+    """The classes that share candidates with each class: where each list begins, the classes, and the running total of
     their entries."""
     pairs = csr_array((np.ones(len(block.a)), (block.a, block.b)), shape=(len(block.r), len(block.c)))
     shared = (pairs @ pairs.T).tocsr()
@@ -184,23 +208,23 @@ def _near(block: Block) -> tuple[Ints, Ints, Ints]:
     return shared.indptr.astype(np.int64), shared.indices.astype(np.int64), (sizes - before).astype(np.int64)
 
 
-def _even(block: Block) -> bool:
-    """Whether all candidates weigh the same."""
+def _has_equal_weights(block: Block) -> bool:
+    """Whether all candidates have the same weight."""
     return bool((block.weights == block.weights[0]).all())
 
 
-def _convex(block: Block) -> bool:
-    """Whether every class's candidates are neighbouring groups."""
+def _has_adjacent_candidates(block: Block) -> bool:
+    """Whether every class's candidates are adjacent groups."""
     first, last = np.full(len(block.r), len(block.c)), np.full(len(block.r), -1)
     np.minimum.at(first, block.a, block.b)
     np.maximum.at(last, block.a, block.b)
     return bool((last - first + 1 == np.bincount(block.a, minlength=len(block.r))).all())
 
 
-def _runs(block: Block, weights: Floats) -> Floats:
+def _candidate_runs(block: Block, weights: Floats) -> Floats:
     """For every class its candidates as runs of pseudonyms: the total weight before and up to the end of each, the
     inverse of the weight of one of its pseudonyms, the first and the last, and the total weight of the class without
-    its last candidate. Groups side by side of equal weight make one run."""
+    its last candidate. Adjacent groups of equal weight form one run."""
     order = np.lexsort((block.b, block.a))
     a, b = block.a[order], block.b[order]
     weight, starts = weights[a, b], np.cumsum(block.c) - block.c
@@ -217,20 +241,20 @@ def _runs(block: Block, weights: Floats) -> Floats:
     table[:, 1:, 0] = table[:, :-1, 1]
     table[of_class, rank, 2:5] = np.stack([1 / unit, first, end], axis=1)
     longest = np.bincount(of_class) - 1
-    for k in range(1, table.shape[1]):  # what is behind the last run repeats it
+    for k in range(1, table.shape[1]):  # pad with copies of the last run
         table[:, k] = np.where((k > longest)[:, None], table[:, k - 1], table[:, k])
     table[:, :, 5] = (table[:, -1, 1] - 1 / table[:, -1, 2])[:, None]
     return table
 
 
-def _another(block: Block, rng: np.random.Generator) -> Ints:
-    """The numbers along the edges in some other matching: the one a flow finds when everything is renumbered."""
+def _random_flow(block: Block, rng: np.random.Generator) -> Ints:
+    """The flow of another matching, found by renumbering classes and groups at random."""
     classes, groups = rng.permutation(len(block.r)), rng.permutation(len(block.c))
     return flow_between(classes[block.a], groups[block.b], block.r[np.argsort(classes)], block.c[np.argsort(groups)])
 
 
-def _matching(block: Block, flow: Ints) -> tuple[Ints, Ints]:
-    """A matching with these numbers along the edges: the pseudonym of every entry, and the entry of every pseudonym."""
+def _matching_from_flow(block: Block, flow: Ints) -> tuple[Ints, Ints]:
+    """A matching with this flow along the edges: the pseudonym of every entry, and the entry of every pseudonym."""
     held = np.empty(block.n, np.int64)
     entry, slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
     used = flow > 0

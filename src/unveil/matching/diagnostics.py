@@ -1,6 +1,6 @@
-"""How far a simulation can be trusted: split R̂, effective sample size, Monte Carlo standard error.
+"""Convergence of a simulation: split R̂, effective sample size, Monte Carlo standard error.
 
-Definitions follow Gelman et al., *Bayesian Data Analysis* (3rd ed.), section 11.4–11.5, with Geyer's initial positive
+Definitions follow Gelman et al., *Bayesian Data Analysis* (3rd ed.), sections 11.4–11.5, with Geyer's initial positive
 sequence for the autocorrelations.
 """
 
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from unveil.matching.candidates import Floats
+from unveil.arrays import Floats
 
 __all__ = ["effective_size", "split_rhat", "standard_error"]
 
 
 def split_rhat(chains: Floats) -> float:
-    """How much the halves of the chains differ; 1 when they agree. ``chains`` is one chain per row."""
-    halves = _halves(chains)
+    """How much the halves of the chains differ; 1 if they agree. ``chains`` has one chain per row."""
+    halves = _split_chains(chains)
     n = halves.shape[1]
     within = halves.var(axis=1, ddof=1).mean()
     between = n * halves.mean(axis=1).var(ddof=1)
@@ -25,8 +25,8 @@ def split_rhat(chains: Floats) -> float:
 
 
 def effective_size(chains: Floats) -> float:
-    """The number of independent draws that would tell as much about the mean."""
-    halves = _halves(chains)
+    """The number of independent draws that would determine the mean equally well."""
+    halves = _split_chains(chains)
     m, n = halves.shape
     within = halves.var(axis=1, ddof=1).mean()
     total = (n - 1) / n * within + halves.mean(axis=1).var(ddof=1)
@@ -41,10 +41,10 @@ def effective_size(chains: Floats) -> float:
 
 def standard_error(chains: Floats) -> float:
     """The standard error of the mean over all chains."""
-    return float(np.sqrt(_halves(chains).var(ddof=1) / effective_size(chains)))
+    return float(np.sqrt(_split_chains(chains).var(ddof=1) / effective_size(chains)))
 
 
-def _halves(chains: Floats) -> Floats:
+def _split_chains(chains: Floats) -> Floats:
     half = chains.shape[1] // 2
     return np.concatenate([chains[:, :half], chains[:, half : 2 * half]])
 

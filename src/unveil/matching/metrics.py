@@ -4,11 +4,11 @@ With P a matrix of weights and m the truth (entry i has pseudonym m_i):
 
 - ``permanent``: the total weight of all perfect matchings; d = ln permanent / ln n!;
 - ε or Ψ, ``expected_cracks``: Σ_i of the probability that (i, m_i) lies in a matching drawn with weight ∏ P;
-- H: Σ_i P[i, m_i] of a doubly stochastic P, the expected cracks over all functions rather than bijections
+- H: Σ_i P[i, m_i] for a doubly stochastic P, the expected cracks over all functions rather than bijections
   (Theorem 4.3.1 of the thesis on unified metrics);
 - O: Σ_i 1/degree(i);
-- the distribution of the number of cracks (``sets`` has the probability that a set is cracked as a set);
-- NMAPE: how far H is from Ψ, averaged over all truths, and for the worst of them.
+- the distribution of the number of cracks (``set_cracks`` has the probability that a set is cracked as a set);
+- NMAPE: the distance of H from Ψ, averaged over all truths, and at the worst of them.
 """
 
 from __future__ import annotations
@@ -21,50 +21,53 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
-from scipy.special import ndtri
 
+from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
-from unveil.matching._subsets import subset_cracks
-from unveil.matching.blocks import Block, InfeasibleError, blocks, feasible_flow
-from unveil.matching.candidates import Candidates, Floats, Ints
-from unveil.matching.ladder import bijection, solve
-from unveil.matching.scaling import balanced, potentials
-from unveil.matching.subsets import matrix_marginals
-from unveil.matching.truths import EXACT, mean_error, worst_truth
+from unveil.intervals import normal_quantile
+from unveil.matching._column_subsets import subset_cracks
+from unveil.matching.blocks import Block, InfeasibleError, feasible_flow, independent_blocks
+from unveil.matching.candidates import Candidates
+from unveil.matching.column_subsets import matrix_marginals
+from unveil.matching.scaling import balance_weights, dual_potentials
+from unveil.matching.solver import check_bijection, solve
+from unveil.matching.truth_errors import MOST_EXACT_ENTRIES, mean_absolute_error, worst_truth
 
 __all__ = [
-    "Accuracy",
+    "HeuristicAccuracy",
     "crack_distribution",
     "degree_of_anonymity",
+    "distribution_psi",
     "edge_probabilities",
     "expected_cracks",
     "flat_matrix",
     "generalised_heuristic",
-    "heuristic",
+    "heuristic_accuracy",
+    "heuristic_cracks",
     "is_flat",
     "log_permanent",
-    "nmape",
     "o_estimate",
     "permanent",
-    "projected",
-    "psi",
-    "sampled_psi",
+    "project_to_matrix",
+    "simulate_psi",
     "truth_curve",
 ]
 
-_EXHAUSTIVE = 8
-_WIDEST = 18
-_PATIENCE = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-10}
+_MOST_LISTED_ENTRIES = 8
+_LARGEST_BLOCK = 18
+_OPTIMISER_LIMITS = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-10}
 
 
 def log_permanent(matrix: npt.ArrayLike) -> float:
-    """ln of the permanent, exact; an error where only bounds can be had (see :func:`unveil.matching.solve`)."""
+    """ln permanent, exact; raises an error if only bounds are available (see :func:`unveil.matching.solve`)."""
     try:
         low, high = solve(Candidates.from_matrix(matrix), may_be_wrong=True).log_permanent
     except InfeasibleError:
         return -math.inf
     if low != high:
-        raise UnveilError("the permanent of this matrix can only be bounded; use solve(...).log_permanent")
+        raise UnveilError(
+            "the permanent of this matrix is too costly to compute exactly; use solve(...).log_permanent for bounds"
+        )
     return low
 
 
@@ -85,18 +88,18 @@ def degree_of_anonymity(matrix: npt.ArrayLike) -> float:
 
 
 def expected_cracks(matrix: npt.ArrayLike, truth: Ints | None = None) -> float:
-    """ε of a 0/1 matrix, Ψ of a weighted one."""
+    """ε for a 0/1 matrix, Ψ for a weighted one."""
     return solve(Candidates.from_matrix(matrix), truth).expected_cracks
 
 
-def heuristic(matrix: npt.ArrayLike, truth: Ints | None = None) -> float:
+def heuristic_cracks(matrix: npt.ArrayLike, truth: Ints | None = None) -> float:
     """H: the sum of a doubly stochastic matrix along the truth.
 
-    >>> heuristic([[0.5, 0.5], [0.5, 0.5]])
+    >>> heuristic_cracks([[0.5, 0.5], [0.5, 0.5]])
     1.0
     """
-    p = _doubly_stochastic(matrix)
-    return _along(p, bijection(truth, len(p)))
+    p = _check_doubly_stochastic(matrix)
+    return _sum_along_truth(p, check_bijection(truth, len(p)))
 
 
 def o_estimate(candidates: Candidates) -> float:
@@ -106,13 +109,13 @@ def o_estimate(candidates: Candidates) -> float:
 
 
 def flat_matrix(matrix: npt.ArrayLike) -> Floats:
-    """The doubly stochastic matrix under which all matchings of a 0/1 matrix weigh the same: the limit of Sinkhorn's
+    """The doubly stochastic matrix under which all matchings of a 0/1 matrix have equal weight: the limit of Sinkhorn's
     scaling on the edges that lie in some perfect matching."""
     full = Candidates.from_matrix(matrix)
-    candidates = Candidates.from_matrix(full.dense() > 0)
+    candidates = Candidates.from_matrix(full.is_dense() > 0)
     edges = np.zeros(len(candidates.groups))
-    for block in blocks(candidates, feasible_flow(candidates, None)):
-        flow = balanced(block.a, block.b, block.weights, block.r, block.c, sweeps=20_000, tolerance=1e-14)[2]
+    for block in independent_blocks(candidates, feasible_flow(candidates, None)):
+        flow = balance_weights(block.a, block.b, block.weights, block.r, block.c, sweeps=20_000, tolerance=1e-14)[2]
         edges[block.edges] = (flow / (block.r[block.a] * block.c[block.b]))[block.part]
     small = np.zeros((len(candidates.class_sizes), len(candidates.group_sizes)))
     small[candidates.edge_class, candidates.groups] = edges
@@ -120,12 +123,12 @@ def flat_matrix(matrix: npt.ArrayLike) -> Floats:
 
 
 def is_flat(matrix: npt.ArrayLike, tolerance: float = 1e-9) -> bool:
-    """Whether all matchings of a doubly stochastic matrix weigh the same, so that it tells no more than its zeros."""
-    p = _doubly_stochastic(matrix)
+    """Whether all matchings of a doubly stochastic matrix have equal weight: it then says no more than its zeros."""
+    p = _check_doubly_stochastic(matrix)
     return bool(np.abs(p - flat_matrix(p)).max(initial=0.0) <= tolerance)
 
 
-def _doubly_stochastic(matrix: npt.ArrayLike, tolerance: float = 1e-6) -> Floats:
+def _check_doubly_stochastic(matrix: npt.ArrayLike, tolerance: float = 1e-6) -> Floats:
     p = np.asarray(matrix, np.float64)
     if p.ndim != 2 or p.shape[0] != p.shape[1]:
         raise UnveilError("the matrix must be square")
@@ -136,32 +139,31 @@ def _doubly_stochastic(matrix: npt.ArrayLike, tolerance: float = 1e-6) -> Floats
 
 
 def crack_distribution(matrix: Candidates | npt.ArrayLike, truth: Ints | None = None) -> Floats:
-    """The probability of exactly 0, 1, … n cracks, where no block has more than 18 entries or all its entries are
-    twins.
+    """The probability of exactly 0, 1, … n cracks, for blocks of at most 18 entries or whose entries are all twins.
 
-    With the true edges multiplied by t, the permanent is a polynomial in t whose coefficients are the distribution.
-    They are carried along the sum over sets of columns, all of them non-negative; blocks are independent.
+    With the true edges multiplied by t, the permanent is a polynomial in t whose coefficients give the distribution.
+    The sum over sets of columns carries them along, all non-negative. Blocks are independent.
     """
     candidates = matrix if isinstance(matrix, Candidates) else Candidates.from_matrix(matrix)
-    truth = bijection(truth, candidates.n)
-    edge = candidates.edge_of(np.arange(candidates.n), truth)
+    truth = check_bijection(truth, candidates.n)
+    edge = candidates.find_edges(np.arange(candidates.n), truth)
     true_counts = np.bincount(edge[edge >= 0], minlength=len(candidates.groups))
     found = np.ones(1)
-    for block in blocks(candidates, feasible_flow(candidates, truth)):
+    for block in independent_blocks(candidates, feasible_flow(candidates, truth)):
         inside = np.bincount(block.part, true_counts[block.edges], len(block.a)).astype(np.int64)
-        found = np.convolve(found, _block_cracks(block, inside))
+        found = np.convolve(found, _block_distribution(block, inside))
     return np.append(found, np.zeros(candidates.n + 1 - len(found)))
 
 
-def _block_cracks(block: Block, true_counts: Ints) -> Floats:
-    """The distribution within a block, given how many true pairs lie along each edge."""
+def _block_distribution(block: Block, true_counts: Ints) -> Floats:
+    """The distribution within a block, given the number of true pairs along each edge."""
     n = block.n
     if len(block.a) == 1 and true_counts[0] == n:
-        return np.array([math.exp(-math.lgamma(k + 1)) * _derangements(n - k) for k in range(n + 1)])
-    if n > _WIDEST:
-        raise UnveilError(f"the distribution of cracks is computed for blocks of up to {_WIDEST} entries")
+        return np.array([math.exp(-math.lgamma(k + 1)) * _derangement_share(n - k) for k in range(n + 1)])
+    if n > _LARGEST_BLOCK:
+        raise UnveilError(f"the distribution of cracks is only available for blocks of up to {_LARGEST_BLOCK} entries")
     of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
-    weights = block.dense()[np.ix_(of_entry, of_slot)]
+    weights = block.is_dense()[np.ix_(of_entry, of_slot)]
     true = np.zeros((n, n), np.bool_)
     entry, slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
     for a, b, count in zip(block.a, block.b, true_counts, strict=True):
@@ -169,22 +171,22 @@ def _block_cracks(block: Block, true_counts: Ints) -> Floats:
         entry[a], slot[b] = entry[a] + count, slot[b] + count
     with np.errstate(divide="ignore"):
         logs = np.log(weights)
-    u, v = potentials(logs)
+    u, v = dual_potentials(logs)
     found = subset_cracks(np.exp(logs - u[:, None] - v), true)
     distribution: Floats = found / found.sum()
     return distribution
 
 
-def _derangements(n: int) -> float:
-    """The share of the permutations of n that leave nothing in its place."""
+def _derangement_share(n: int) -> float:
+    """The share of permutations of n elements that move every element."""
     return math.fsum((-1) ** k / math.factorial(k) for k in range(min(n, 25) + 1))
 
 
 @dataclass(frozen=True)
-class Accuracy:
-    """How far H is from Ψ over all n! truths, in percent of n: on average (NMAPE) and for the worst truth.
+class HeuristicAccuracy:
+    """The distance of H from Ψ over all n! truths, in percent of n: on average (NMAPE) and at the worst truth.
 
-    ``worst`` is negative where H understates.
+    ``worst`` is negative if H understates.
     """
 
     nmape: float
@@ -192,22 +194,24 @@ class Accuracy:
     worst_truth: tuple[int, ...]
 
 
-def nmape(matrix: npt.ArrayLike) -> Accuracy:
+def heuristic_accuracy(matrix: npt.ArrayLike) -> HeuristicAccuracy:
     """The accuracy of H for a doubly stochastic matrix of up to 12 entries, exactly, over all truths."""
-    p = _doubly_stochastic(matrix)
-    if not 0 < len(p) <= EXACT:
-        raise UnveilError(f"all truths are gone through for 1 to {EXACT} entries")
+    p = _check_doubly_stochastic(matrix)
+    if not 0 < len(p) <= MOST_EXACT_ENTRIES:
+        raise UnveilError(f"the accuracy of H is only available for 1 to {MOST_EXACT_ENTRIES} entries")
     difference = p - matrix_marginals(p)[1]
     worst, truth = worst_truth(difference)
-    return Accuracy(100 / len(p) * float(mean_error(difference[None])[0]), 100 / len(p) * worst, tuple(truth.tolist()))
+    return HeuristicAccuracy(
+        100 / len(p) * float(mean_absolute_error(difference[None])[0]), 100 / len(p) * worst, tuple(truth.tolist())
+    )
 
 
 def truth_curve(matrix: npt.ArrayLike) -> tuple[Floats, Floats, Ints]:
     """Ψ and H for every possible truth, sorted by Ψ, and the truths (Figure 4.1 of the thesis)."""
-    p = _doubly_stochastic(matrix)
+    p = _check_doubly_stochastic(matrix)
     n = len(p)
-    if n > _EXHAUSTIVE:
-        raise UnveilError(f"all n! truths are gone through for up to {_EXHAUSTIVE} entries")
+    if n > _MOST_LISTED_ENTRIES:
+        raise UnveilError(f"all n! truths can be listed for up to {_MOST_LISTED_ENTRIES} entries only")
     truths = np.array(list(permutations(range(n))), np.int64)
     marginals = matrix_marginals(p)[1]
     rows = np.arange(n)
@@ -216,17 +220,17 @@ def truth_curve(matrix: npt.ArrayLike) -> tuple[Floats, Floats, Ints]:
     return psi_values[order], h_values[order], truths[order]
 
 
-def psi(distribution: Mapping[tuple[int, ...], float], truth: Sequence[int]) -> float:
-    """Ψ under any distribution over matchings, given as weights of matchings."""
-    return float(_along(edge_probabilities(distribution), truth))
+def distribution_psi(distribution: Mapping[tuple[int, ...], float], truth: Sequence[int]) -> float:
+    """Ψ under any distribution over matchings, given as a weight per matching."""
+    return float(_sum_along_truth(edge_probabilities(distribution), truth))
 
 
 def edge_probabilities(distribution: Mapping[tuple[int, ...], float]) -> Floats:
-    """How likely each pair is under a distribution over matchings: a doubly stochastic matrix. Of a sampler, give how
-    often each matching was drawn."""
+    """The probability of each pair under a distribution over matchings: a doubly stochastic matrix. For a sampler, give
+    how often it drew each matching."""
     total = sum(distribution.values())
     if not 0 < total < math.inf or any(w < 0 for w in distribution.values()):
-        raise UnveilError("the weights of the matchings must be 0 or more, and one of them positive")
+        raise UnveilError("the weights of matchings must be 0 or more, and at least one must be positive")
     n = len(next(iter(distribution)))
     found = np.zeros((n, n))
     for matching, weight in distribution.items():
@@ -236,18 +240,18 @@ def edge_probabilities(distribution: Mapping[tuple[int, ...], float]) -> Floats:
     return found
 
 
-def _along(matrix: Floats, truth: Sequence[int] | Ints) -> float:
-    return float(matrix[np.arange(len(matrix)), bijection(np.asarray(truth), len(matrix))].sum())
+def _sum_along_truth(matrix: Floats, truth: Sequence[int] | Ints) -> float:
+    return float(matrix[np.arange(len(matrix)), check_bijection(np.asarray(truth), len(matrix))].sum())
 
 
-def projected(probabilities: npt.ArrayLike) -> Floats:
-    """The doubly stochastic matrix P under which each pair is as likely as given, for up to 24 entries.
+def project_to_matrix(probabilities: npt.ArrayLike) -> Floats:
+    """The doubly stochastic matrix P under which each pair has the given probability, for up to 24 entries.
 
-    Of all distributions over matchings that a matrix induces, that of P is the nearest (in relative entropy) to any
-    with these edge probabilities. ln permanent is convex in the logarithms of the weights and its slope are the
-    marginals, so that P is found by climbing Σ p ln w − ln permanent(w).
+    Of all distributions over matchings that matrices induce, that of P is nearest (in relative entropy) to any with
+    these edge probabilities. ln permanent is convex in the log weights and its gradient is the marginals, so P
+    maximises Σ p ln w − ln permanent(w).
     """
-    p = _doubly_stochastic(probabilities)
+    p = _check_doubly_stochastic(probabilities)
     edges = np.nonzero(p > 0)
 
     def fall(logs: Floats) -> tuple[float, Floats]:
@@ -256,24 +260,26 @@ def projected(probabilities: npt.ArrayLike) -> Floats:
         log, marginals = matrix_marginals(weights)
         return log + len(p) * logs.max() - float(p[edges] @ logs), marginals[edges] - p[edges]
 
-    found = minimize(fall, np.log(p[edges]), jac=True, method="L-BFGS-B", options=_PATIENCE)
+    found = minimize(fall, np.log(p[edges]), jac=True, method="L-BFGS-B", options=_OPTIMISER_LIMITS)
     rows, columns = edges
-    scaled = balanced(rows, columns, np.exp(found.x - found.x.max()), np.ones(len(p)), np.ones(len(p)), 100_000, 1e-14)
+    scaled = balance_weights(
+        rows, columns, np.exp(found.x - found.x.max()), np.ones(len(p)), np.ones(len(p)), 100_000, 1e-14
+    )
     matrix = np.zeros_like(p)
     matrix[edges] = scaled[2]
     return matrix
 
 
 def generalised_heuristic(probabilities: npt.ArrayLike, truth: Sequence[int]) -> float:
-    """H of a distribution over matchings that no matrix need induce, from the probabilities of its edges.
+    """H for any distribution over matchings, from its edge probabilities, even if no matrix induces it.
 
-    It is H of the matrix that induces the nearest distribution (:func:`projected`), hence H itself where some matrix
-    induces the distribution. The sum of the edge probabilities along the truth would be Ψ.
+    This is H of the matrix that induces the nearest distribution (:func:`project_to_matrix`), hence H itself if some
+    matrix induces the distribution. The sum of the edge probabilities along the truth would be Ψ.
     """
-    return _along(projected(probabilities), truth)
+    return _sum_along_truth(project_to_matrix(probabilities), truth)
 
 
-def sampled_psi(
+def simulate_psi(
     sampler: Callable[[np.random.Generator], Sequence[int]],
     truth: Sequence[int],
     rng: np.random.Generator,
@@ -281,8 +287,8 @@ def sampled_psi(
     draws: int = 10_000,
     confidence: float = 0.95,
 ) -> tuple[float, tuple[float, float]]:
-    """Ψ under a distribution that can only be drawn from, with its interval (independent draws, normal limit)."""
+    """Ψ under a distribution that can only be sampled, with its interval (independent draws, normal limit)."""
     cracks = np.array([sum(x == y for x, y in zip(sampler(rng), truth, strict=True)) for _ in range(draws)], float)
-    width = float(ndtri((1 + confidence) / 2)) * float(cracks.std(ddof=1)) / math.sqrt(draws)
+    width = normal_quantile(confidence) * float(cracks.std(ddof=1)) / math.sqrt(draws)
     mean = float(cracks.mean())
     return mean, (max(0.0, mean - width), min(float(len(truth)), mean + width))

@@ -6,76 +6,80 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.crowds import Crowds
+from unveil.class_sizes import ClassSizes
 from unveil.finding import Exposed, Finding
 from unveil.network.degrees import degree_class_sizes
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release import Release
 from unveil.release.graph import Graph
+from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import counted, number, percent, shown
+from unveil.wording import count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from unveil.arrays import Ints
 
 __all__ = ["QUESTION"]
 
 _LIU = "K. Liu, E. Terzi, Towards identity anonymization on graphs, SIGMOD 2008 (k-degree anonymity)"
 
 
+DEGREE_K = Risk(
+    "network.degree_k",
+    title="Smallest degree class (k)",
+    unit="count",
+    safer="higher",
+    tolerance=5,
+    summary="The smallest number of nodes with the same number of connections.",
+)
+DEGREE_UNIQUE = Risk(
+    "network.degree_unique",
+    title="Nodes with a degree of their own",
+    unit="share",
+    safer="lower",
+    summary="The share of nodes that no other node equals in the number of connections.",
+)
+
+
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question."""
     graph = case.release
     assert isinstance(graph, Graph)
-    sizes = degree_class_sizes(graph)
-    crowds = Crowds.from_members(sizes)
+    class_size = degree_class_sizes(graph)
+    crowds = ClassSizes.from_subjects(class_size)
     degree = "numbers of outgoing and incoming connections" if graph.directed else "number of connections"
     attacker = f"Knows a person's {degree} in the network."
-    k = policy.tolerated("network.degree_k")
-    wanted = policy.wanted("network.degree_k")
-    nodes, at_risk, alone = crowds.total, crowds.below(wanted), crowds.below(2)
-    yield Finding(
-        id="network.degree_k",
-        question="network",
-        title="Smallest degree class (k)",
-        value=crowds.smallest,
+    k = policy.threshold(DEGREE_K)
+    nodes, at_risk, alone = crowds.total, crowds.count_below(k), crowds.count_below(2)
+    yield DEGREE_K.finding(
+        policy,
+        value=crowds.smallest_size,
         unit="nodes",
-        method="exact",
         subjects=nodes,
-        share=(at_risk / nodes, at_risk / nodes),
-        tolerance=k,
-        direction="higher",
-        decides=k is not None,
+        share=at_risk / nodes,
         attacker=attacker,
-        sentence=f"{at_risk:,} of {counted(nodes, 'node')} ({percent(at_risk / nodes)}) stand in classes of fewer than "
-        f"{number(wanted)} with the same {degree}; the smallest class has {counted(crowds.smallest, 'node')}.",
-        curves=(crowds.sizes_curve("nodes", "Nodes by how many share their degree", wanted),),
-        exposed=_exposed(graph, sizes, wanted, degree, run),
+        sentence=f"{at_risk:,} of {count_text(nodes, 'node')} ({percent_text(at_risk / nodes)}) "
+        f"{'stands in a class' if at_risk == 1 else 'stand in classes'} of fewer than {number_text(k)} with the same "
+        f"{degree}; the smallest class has {count_text(crowds.smallest_size, 'node')}.",
+        curves=(crowds.sizes_curve("nodes", "Nodes by how many share their degree", k),),
+        exposed=_exposed_nodes(graph, class_size, k, degree, run),
         source=_LIU,
     )
-    limit = policy.tolerated("network.degree_unique")
-    yield Finding(
-        id="network.degree_unique",
-        question="network",
-        title="Nodes with a degree of their own",
+    yield DEGREE_UNIQUE.finding(
+        policy,
         value=alone / nodes,
-        unit="share",
-        method="exact",
         subjects=nodes,
-        share=(alone / nodes, alone / nodes),
-        tolerance=limit,
-        direction="lower",
-        decides=limit is not None,
+        share=alone / nodes,
         attacker=attacker,
         baseline=1 / nodes,
-        sentence=f"{alone:,} of {counted(nodes, 'node')} ({percent(alone / nodes)}) can be singled out by their "
-        f"{degree}.",
+        sentence=f"{alone:,} of {count_text(nodes, 'node')} ({percent_text(alone / nodes)}) can be singled out by "
+        f"their {degree}.",
         source=_LIU,
     )
 
 
-def _exposed(graph: Graph, sizes: npt.NDArray[np.int64], k: float, degree: str, run: Run) -> tuple[Exposed, ...]:
+def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[Exposed, ...]:
     """The nodes in the smallest classes, those with most connections first. Nodes are numbered as they first appear."""
     import numpy as np
 
@@ -89,17 +93,31 @@ def _exposed(graph: Graph, sizes: npt.NDArray[np.int64], k: float, degree: str, 
             if sizes[i] == 1
             else f"only {int(sizes[i]) - 1} other{'s have' if sizes[i] > 2 else ' has'} the same {degree}",
             learns=("which node it is", "all its connections"),
-            values={"node": shown(graph.labels[i].as_py())} if run.reveal else None,
+            values={"node": safe_text(graph.labels[i].as_py())} if run.reveal else None,
         )
         for i in order.tolist()
         if sizes[i] < k
     )
 
 
+def facts(release: Release) -> dict[str, float | bool]:
+    """What there is to say about a graph before any attack."""
+    assert isinstance(release, Graph)
+    without = release.degrees == 0
+    if release.directed:
+        without &= release.in_degrees == 0
+    return {
+        "directed": release.directed,
+        "largest degree": int(release.degrees.max()),
+        "nodes without edges": int(without.sum()),
+    }
+
+
 QUESTION = Question(
     name="network",
     title="Which node is this person?",
     kinds=("graph",),
-    findings=("network.degree_k", "network.degree_unique"),
+    risks=(DEGREE_K, DEGREE_UNIQUE),
     ask=ask,
+    facts=facts,
 )

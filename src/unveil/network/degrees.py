@@ -1,7 +1,7 @@
 """Degree classes: nodes with the same number of neighbours.
 
-Removing names from a network leaves its shape. The first thing about a person that others know is how many connections
-they have. In a directed network that is a pair: how many point away, how many point here.
+Removing names from a network leaves its structure. The first thing that others know about a person is the number of
+their connections. In a directed network this is a pair: the numbers of outgoing and incoming connections.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from unveil.release.graph import Graph
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from unveil.arrays import Ints
 
 __all__ = ["degree_class_sizes"]
 
 
-def degree_class_sizes(graph: Graph) -> npt.NDArray[np.int64]:
-    """For every node, how many nodes (itself included) have its degree."""
+def degree_class_sizes(graph: Graph) -> Ints:
+    """For every node, the number of nodes with the same degree, including itself."""
     import numpy as np
 
     known = graph.degrees.astype(np.int64)

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import inlined, kernel
+from unveil.compilation import helper, kernel
 
 __all__ = [
     "MISSING",
     "OPEN",
     "TRAILING",
-    "adjacency",
-    "at_most",
-    "digits",
-    "first_two",
-    "grouped",
-    "tokenise",
-    "unique_items",
+    "build_adjacency",
+    "count_bounds",
+    "group_by_row",
+    "parse_digits",
+    "split_first_fields",
+    "tokenise_bytes",
+    "unique_basket_items",
 ]
 
 MISSING, OPEN, TRAILING = 1, 2, 3  # what can be wrong with a field
@@ -32,29 +32,29 @@ _BLANK = np.zeros(256, np.bool_)
 _BLANK[[_TAB, _NEWLINE, _RETURN, _SPACE]] = True
 
 
-@inlined
+@helper
 def _ends_line(c: Any) -> Any:
     return (c == _NEWLINE) | (c == _RETURN)
 
 
-@inlined
+@helper
 def _ends_token(c: Any) -> Any:
     return _BLANK[c]
 
 
-@inlined
+@helper
 def _starts_comment(c: Any) -> Any:
     return (c == _HASH) | (c == _PERCENT)
 
 
-@inlined
-def _past_line_end(data: Any, i: Any) -> Any:
+@helper
+def _skip_line_end(data: Any, i: Any) -> Any:
     """The first byte of the next line, from a byte that ends a line."""
     return i + 2 if data[i] == _RETURN and i + 1 < len(data) and data[i + 1] == _NEWLINE else i + 1
 
 
 @kernel
-def at_most(data: Any) -> Any:
+def count_bounds(data: Any) -> Any:
     """Bounds on the numbers of tokens and of lines, simple enough that the compiler makes it vector code."""
     separators, ends = 0, 0
     for c in data:
@@ -64,7 +64,7 @@ def at_most(data: Any) -> Any:
 
 
 @kernel
-def tokenise(data: Any, comments: Any, limit: Any, compact: Any, offsets: Any, widths: Any) -> Any:
+def tokenise_bytes(data: Any, comments: Any, limit: Any, compact: Any, offsets: Any, widths: Any) -> Any:
     """Copy tokens into ``compact``, fill in where each ends and how many each line has.
 
     Tokens are short, so a branch at each end of one would be guessed wrong all the time: every byte is written and the
@@ -100,8 +100,8 @@ def tokenise(data: Any, comments: Any, limit: Any, compact: Any, offsets: Any, w
     return kept, filled, line
 
 
-@kernel
-def _quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
+@helper
+def _read_quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
     """Copy a quoted field from after its opening quote; returns the place after it, or −1 if it is not closed."""
     n = len(data)
     while i < n and not _ends_line(data[i]):
@@ -116,8 +116,8 @@ def _quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
     return -1, filled
 
 
-@kernel
-def _plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
+@helper
+def _read_plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     """Copy an unquoted field up to the delimiter or the line's end, without the blanks behind it."""
     n = len(data)
     last = filled
@@ -130,46 +130,46 @@ def _plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     return i, last
 
 
-@kernel
-def _past_blanks(data: Any, i: Any, delimiter: Any) -> Any:
+@helper
+def _skip_blanks(data: Any, i: Any, delimiter: Any) -> Any:
     while i < len(data) and data[i] != delimiter and (data[i] == _SPACE or data[i] == _TAB):
         i += 1
     return i
 
 
-@kernel
-def _field(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
+@helper
+def _read_field(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
     """Copy one field; returns where it stops, the bytes filled, and a problem or 0."""
     start = filled
-    i = _past_blanks(data, i, delimiter)
+    i = _skip_blanks(data, i, delimiter)
     if i < len(data) and data[i] == _QUOTE:
-        i, filled = _quoted(data, i + 1, compact, filled)
+        i, filled = _read_quoted(data, i + 1, compact, filled)
         if i < 0:
             return i, filled, OPEN
-        i = _past_blanks(data, i, delimiter)
+        i = _skip_blanks(data, i, delimiter)
         if i < len(data) and data[i] != delimiter and not _ends_line(data[i]):
             return i, filled, TRAILING
     else:
-        i, filled = _plain(data, i, delimiter, compact, filled)
+        i, filled = _read_plain(data, i, delimiter, compact, filled)
     return i, filled, MISSING if filled == start else 0
 
 
 @kernel
-def first_two(data: Any, delimiter: Any, compact: Any, offsets: Any) -> Any:
+def split_first_fields(data: Any, delimiter: Any, compact: Any, offsets: Any) -> Any:
     """Copy the first two fields of each line; stops at the first line with a problem."""
     i, n = 0, len(data)
     line, kept, filled, further = 1, 0, 0, False
     while i < n:
-        i = _past_blanks(data, i, delimiter)
+        i = _skip_blanks(data, i, delimiter)
         if i < n and not _ends_line(data[i]) and not _starts_comment(data[i]):
-            i, filled, problem = _field(data, i, delimiter, compact, filled)
+            i, filled, problem = _read_field(data, i, delimiter, compact, filled)
             if problem == 0 and (i >= n or data[i] != delimiter):
                 problem = MISSING
             if problem:
                 return kept, filled, further, line, problem
             kept += 1
             offsets[kept] = filled
-            i, filled, problem = _field(data, i + 1, delimiter, compact, filled)
+            i, filled, problem = _read_field(data, i + 1, delimiter, compact, filled)
             if problem:
                 return kept, filled, further, line, problem
             kept += 1
@@ -178,35 +178,32 @@ def first_two(data: Any, delimiter: Any, compact: Any, offsets: Any) -> Any:
         while i < n and not _ends_line(data[i]):
             i += 1
         if i < n:
-            i = _past_line_end(data, i)
+            i = _skip_line_end(data, i)
         line += 1
     return kept, filled, further, 0, 0
 
 
 @kernel
-def digits(compact: Any, offsets: Any) -> Any:
-    values = np.zeros(len(offsets) - 1, np.int64)
+def parse_digits(compact: Any, offsets: Any, values: Any) -> Any:
+    """Fill the numbers of decimal tokens, all 0 at first; returns the first that is something else, or −1."""
     for k in range(len(values)):
         if not 0 < offsets[k + 1] - offsets[k] <= 18:  # 18 digits always fit
-            return values, k
+            return k
         for i in range(offsets[k], offsets[k + 1]):
             digit = np.int64(compact[i]) - 48
             if digit < 0 or digit > 9:
-                return values, k
+                return k
             values[k] = 10 * values[k] + digit
-    return values, -1
+    return -1
 
 
 @kernel
-def unique_items(indptr: Any, items: Any, distinct: Any) -> Any:
+def unique_basket_items(indptr: Any, items: Any, last: Any, starts: Any, kept: Any) -> Any:
     """Baskets without repeated items and without empty baskets, order kept, in one pass.
 
-    ``last[item]`` is the basket in which the item was seen last, so that no basket is sorted or searched. Returns
-    ``indptr``, ``items``, and the numbers of repeated items and of empty baskets.
+    ``last[item]`` is the basket in which the item was seen last, −1 at first, so that no basket is sorted or searched.
+    Fills ``starts``, all 0 at first, and the items ``kept``; returns how many baskets and items these are.
     """
-    last = np.full(distinct, -1, np.int64)
-    starts = np.zeros(len(indptr), np.int64)
-    kept = np.empty(len(items), np.int32)
     filled, baskets = 0, 0
     for basket in range(len(indptr) - 1):
         for k in range(indptr[basket], indptr[basket + 1]):
@@ -218,48 +215,29 @@ def unique_items(indptr: Any, items: Any, distinct: Any) -> Any:
         if indptr[basket + 1] > indptr[basket]:
             baskets += 1
             starts[baskets] = filled
-    return starts[: baskets + 1], kept[:filled], len(items) - filled, len(indptr) - 1 - baskets
+    return baskets, filled
 
 
 @kernel
-def grouped(rows: Any, values: Any, count: Any) -> Any:
-    """``values`` gathered by row, order kept inside a row (counting sort): ``indptr`` and values."""
-    indptr = np.zeros(count + 1, np.int64)
-    for row in rows:
-        indptr[row + 1] += 1
-    indptr = np.cumsum(indptr)
-    free = indptr[:-1].copy()
-    gathered = np.empty(len(values), np.int32)
+def group_by_row(rows: Any, values: Any, free: Any, gathered: Any) -> None:
+    """``values`` gathered by row, order kept inside a row (counting sort). ``free`` is where each row begins."""
     for k in range(len(rows)):
         gathered[free[rows[k]]] = values[k]
         free[rows[k]] += 1
-    return indptr, gathered
 
 
 @kernel
-def adjacency(sources: Any, targets: Any, nodes: Any, both: Any) -> Any:
+def build_adjacency(
+    sources: Any, targets: Any, both: Any, into: Any, out: Any, free: Any, by_target: Any, rows: Any
+) -> Any:
     """Sorted rows of neighbours without loops and duplicates; ``both`` stores each edge in both rows.
 
     Two counting sorts: edges are gathered by target, then the targets are dealt out in rising order to their sources,
-    so each row arrives sorted and a duplicate equals the row's last entry. Returns ``indptr``, ``neighbours`` and the
-    number of loops.
+    so each row arrives sorted and a duplicate equals the row's last entry. ``into`` and ``out`` say where the edges
+    into and out of each node begin, loops apart, and ``free`` is as ``into`` at first. Fills ``rows``; ``into`` says
+    where each row begins then.
     """
-    into = np.zeros(nodes + 1, np.int64)
-    out = np.zeros(nodes + 1, np.int64)
-    loops = 0
-    for e in range(len(sources)):
-        s, t = sources[e], targets[e]
-        if s == t:
-            loops += 1
-            continue
-        into[t + 1] += 1
-        out[s + 1] += 1
-        if both:
-            into[s + 1] += 1
-            out[t + 1] += 1
-    into, out = np.cumsum(into), np.cumsum(out)
-    by_target = np.empty(into[-1], np.int32)
-    free = into[:-1].copy()
+    nodes = len(into) - 1
     for e in range(len(sources)):
         s, t = sources[e], targets[e]
         if s != t:
@@ -268,19 +246,17 @@ def adjacency(sources: Any, targets: Any, nodes: Any, both: Any) -> Any:
             if both:
                 by_target[free[s]] = t
                 free[s] += 1
-    rows = np.empty(len(by_target), np.int32)
-    free = out[:-1].copy()
+    for s in range(nodes):
+        free[s] = out[s]
     for t in range(nodes):
         for k in range(into[t], into[t + 1]):
             s = by_target[k]
             if free[s] == out[s] or rows[free[s] - 1] != t:
                 rows[free[s]] = t
                 free[s] += 1
-    indptr = np.zeros(nodes + 1, np.int64)
     filled = 0
     for s in range(nodes):  # close the gaps that duplicates left
         for k in range(out[s], free[s]):
             rows[filled] = rows[k]
             filled += 1
-        indptr[s + 1] = filled
-    return indptr, rows[:filled].copy(), loops
+        into[s + 1] = filled

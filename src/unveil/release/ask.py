@@ -15,80 +15,106 @@ from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.table import Table
+from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import counted, listed, percent
+from unveil.wording import count_text, list_text, percent_text
 
 if TYPE_CHECKING:
-    from unveil.release.several import Several
+    from unveil.release.repeated_subjects import RepeatedSubjects
 
 __all__ = ["QUESTION"]
 
 _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (singling out)"
 
+IDENTIFIERS = Risk(
+    "release.identifiers",
+    title="Columns that name people",
+    unit="count",
+    safer="lower",
+    tolerance=0,
+    summary="How many columns that the policy calls identifiers are still in the release.",
+)
+SUSPECTED_IDENTIFIERS = Risk(
+    "release.suspected_identifiers",
+    title="Columns that seem to name people",
+    unit="count",
+    safer="lower",
+    follows=IDENTIFIERS,
+    summary="How many columns look like identifiers, by their name or because nearly every value is different.",
+)
+
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """One finding for the identifiers that were declared, one for those that are suspected."""
-    from unveil.release.several import several
+    from unveil.release.repeated_subjects import find_repeated_subjects
 
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
     declared = [c for c in policy.identifier if c not in policy.guessed]
-    rows = several(table, policy, run)
-    yield _finding(table, declared, False, policy, run, rows if rows and rows.person in declared else None)
+    repeated = find_repeated_subjects(table, policy, run)
+    yield _identifiers(IDENTIFIERS, table, declared, policy, run, repeated)
     if suspected:
-        yield _finding(table, suspected, True, policy, run, rows if rows and rows.person in suspected else None)
+        yield _identifiers(SUSPECTED_IDENTIFIERS, table, suspected, policy, run, repeated)
 
 
-def _finding(
-    table: Table, columns: Sequence[str], suspected: bool, policy: Policy, run: Run, rows: Several | None
+def _identifiers(
+    risk: Risk, table: Table, columns: Sequence[str], policy: Policy, run: Run, repeated: RepeatedSubjects | None
 ) -> Finding:
-    named = _named(table, columns, policy.missing, run) / table.rows
-    tolerance = policy.tolerated("release.identifiers")
-    return Finding(
-        id="release.identifiers.suspected" if suspected else "release.identifiers",
-        question="release",
-        title="Columns that seem to name people" if suspected else "Columns that name people",
+    named = _rows_with_a_value(table, columns, policy.missing, run) / table.rows
+    suspected = risk is SUSPECTED_IDENTIFIERS
+    about_repetition = f" {repeated.sentence}" if repeated and repeated.person in columns else ""
+    return risk.finding(
+        policy,
         value=len(columns),
         unit="columns",
         method="estimate" if suspected else "exact",
         subjects=table.rows,
         share=(0.0 if suspected else named, named),
-        tolerance=tolerance,
-        direction="lower",
-        decides=tolerance is not None and not suspected,
         attacker="Reads the release.",
         missing="A row whose identifiers are all missing names nobody.",
-        sentence=_sentence(columns, suspected, named) + (f" {rows.sentence}" if rows else ""),
+        sentence=_identifier_sentence(columns, suspected, named) + about_repetition,
         source=_SOURCE,
     )
 
 
-def _sentence(columns: Sequence[str], suspected: bool, named: float) -> str:
+def _identifier_sentence(columns: Sequence[str], suspected: bool, named: float) -> str:
     if not columns:
         return "No column that the policy calls an identifier is in the release."
     one = len(columns) == 1
-    held = f"with a value in {percent(named)} of the rows: drop {'it' if one else 'them'}"
+    filled = f"with a value in {percent_text(named)} of the rows: drop {'it' if one else 'them'}"
     if suspected:
         looks = "looks like a direct identifier" if one else "look like direct identifiers"
-        return f"{listed(columns)} {looks}, {held}, or say what role {'it has' if one else 'they have'}."
-    return f"{counted(len(columns), 'direct identifier')} ({listed(columns)}) in the release, {held} before releasing."
+        return f"{list_text(columns)} {looks}, {filled}, or say what role {'it has' if one else 'they have'}."
+    return (
+        f"{count_text(len(columns), 'direct identifier')} ({list_text(columns)}) in the release, {filled} before "
+        "releasing."
+    )
 
 
-def _named(table: Table, columns: Sequence[str], missing: tuple[str, ...], run: Run) -> int:
-    """The number of rows in which one of these columns holds a value."""
+def _rows_with_a_value(table: Table, columns: Sequence[str], missing: tuple[str, ...], run: Run) -> int:
+    """The number of rows in which at least one of these columns has a value."""
     import numpy as np
 
-    held = np.zeros(table.rows, bool)
+    filled = np.zeros(table.rows, bool)
     for column in table.codes(columns, missing, run).values():
-        held |= column.codes >= 0
-    return int(held.sum())
+        filled |= column.codes >= 0
+    return int(filled.sum())
+
+
+def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """Roles that nobody gave."""
+    if not (policy.quasi or policy.ratings):
+        yield "Nobody said what an attacker may know."
+    if policy.guessed:
+        yield f"Nobody said what these columns are: {list_text(policy.guessed)}; their roles are guesses."
 
 
 QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
     kinds=("table",),
-    findings=("release.identifiers",),
+    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS),
     ask=ask,
+    doubts=doubts,
 )

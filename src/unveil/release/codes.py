@@ -1,7 +1,7 @@
 """Columns as integers.
 
-Compiled code takes no strings. A column becomes one int32 per row, the position of its value in a sorted dictionary,
-and −1 where the value is missing. Which values count as missing is the policy's to say.
+Compiled code takes no strings. A column becomes one int32 per row: the position of its value in a sorted dictionary,
+or −1 where the value is missing. The policy says which values count as missing.
 """
 
 from __future__ import annotations
@@ -13,41 +13,52 @@ from typing import TYPE_CHECKING, Any
 from unveil.errors import UnveilError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
-__all__ = ["Codes", "Numbered", "arrow_numbers", "as_text", "encode", "numbered", "plain", "smaller", "without"]
+    from unveil.arrays import Bools, Small
+
+__all__ = [
+    "Codes",
+    "UnsortedCodes",
+    "arrow_integers",
+    "cast_to_text",
+    "compress_column",
+    "encode_column",
+    "encode_unsorted",
+    "mark_missing",
+    "numpy_integers",
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """``values[codes[i]]`` is the value of row i; −1 is missing. ``values`` is sorted and free of repetitions."""
+    """``values[codes[i]]`` is the value of row i; −1 is missing. ``values`` is sorted and distinct."""
 
-    codes: npt.NDArray[np.int32]
+    codes: Small
     values: pa.Array
 
 
-# Arrow's own ways to and from Python would load pandas, if that is installed: 50 MB for nothing.
+# Arrow's own conversions to and from Python would load pandas, if it is installed, at a cost of 50 MB.
 
 
-def plain(numbers: pa.Array) -> npt.NDArray[Any]:
-    """Whole numbers, none missing, as numpy has them."""
+def numpy_integers(numbers: pa.Array) -> npt.NDArray[Any]:
+    """An Arrow array of whole numbers, none missing, as a numpy array."""
     import numpy as np
 
     return np.from_dlpack(numbers)
 
 
-def _truths(found: pa.Array) -> npt.NDArray[np.bool_]:
-    """Truth values, none missing, as numpy has them."""
+def _numpy_booleans(found: pa.Array) -> Bools:
+    """An Arrow array of truth values, none missing, as a numpy array."""
     import numpy as np
     import pyarrow as pa
 
-    return plain(found.cast(pa.uint8())).view(np.bool_)
+    return numpy_integers(found.cast(pa.uint8())).view(np.bool_)
 
 
-def arrow_numbers(numbers: npt.NDArray[Any]) -> pa.Array:
-    """Whole numbers of 32 or 64 bits, as Arrow has them."""
+def arrow_integers(numbers: npt.NDArray[Any]) -> pa.Array:
+    """A numpy array of 32-bit or 64-bit integers as an Arrow array."""
     import numpy as np
     import pyarrow as pa
 
@@ -55,8 +66,8 @@ def arrow_numbers(numbers: npt.NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
-def _texts(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
-    """Texts, as Arrow has them."""
+def _arrow_strings(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """Texts as an Arrow array."""
     import numpy as np
     import pyarrow as pa
 
@@ -65,76 +76,76 @@ def _texts(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
     return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts))).cast(kind)
 
 
-def as_text(values: pa.Array) -> pa.Array:
-    """Values as they are written."""
+def cast_to_text(values: pa.Array) -> pa.Array:
+    """Values as text."""
     import pyarrow as pa
 
     try:
         return values.cast(pa.string())
     except pa.ArrowException:
-        raise UnveilError("a column holds bytes that are no text; write them as text, or leave it out") from None
+        raise UnveilError("a column holds bytes that are not text; write it as text, or leave it out") from None
 
 
-def smaller(column: pa.Array) -> pa.Array:
-    """The same values, each different one stored once, where that is text or a number that can be told apart so."""
+def compress_column(column: pa.Array) -> pa.Array:
+    """A column with each distinct value stored once, if its type allows that."""
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_null(kind) or pa.types.is_dictionary(kind) or pa.types.is_floating(kind) or _is_view(kind):
+    if pa.types.is_null(kind) or pa.types.is_dictionary(kind) or pa.types.is_floating(kind) or _is_view_type(kind):
         return column
     return column.dictionary_encode()
 
 
-def _is_view(kind: pa.DataType) -> bool:
+def _is_view_type(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
 
 
-def encode(column: pa.ChunkedArray) -> Codes:
+def encode_column(column: pa.ChunkedArray) -> Codes:
     """Encode a column; nulls and NaN are missing.
 
     >>> import pyarrow as pa
-    >>> encode(pa.chunked_array([["b", None, "a", "b"]])).codes.tolist()
+    >>> encode_column(pa.chunked_array([["b", None, "a", "b"]])).codes.tolist()
     [1, -1, 0, 1]
     """
     import numpy as np
 
-    found = numbered(column)
-    rank, values = found.ranked()
+    found = encode_unsorted(column)
+    rank, values = found.sorted_ranks()
     return Codes(rank[np.concatenate(found.parts) if found.parts else np.empty(0, np.int32)], values)
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered:
-    """A column as integers, chunk by chunk, in no order of the values yet; −1 is missing."""
+class UnsortedCodes:
+    """A column as integers, chunk by chunk, whose values are not yet sorted; −1 is missing."""
 
-    parts: tuple[npt.NDArray[np.int32], ...]
+    parts: tuple[Small, ...]
     values: pa.Array
 
-    def ranked(self) -> tuple[npt.NDArray[np.int32], pa.Array]:
-        """The place in order of each number, that of −1 being −1, and the values in order."""
+    def sorted_ranks(self) -> tuple[Small, pa.Array]:
+        """The rank of each number, with −1 for −1, and the sorted values."""
         import numpy as np
         import pyarrow.compute as pc
 
-        order = plain(pc.sort_indices(self.values))
+        order = numpy_integers(pc.sort_indices(self.values))
         rank = np.empty(len(order) + 1, np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
         rank[-1] = -1
-        return rank, self.values.take(arrow_numbers(order.astype(np.int64)))
+        return rank, self.values.take(arrow_integers(order.astype(np.int64)))
 
 
-def numbered(column: pa.ChunkedArray) -> Numbered:
-    """A column as integers; nulls and NaN are missing."""
+def encode_unsorted(column: pa.ChunkedArray) -> UnsortedCodes:
+    """A column as integers in any order of its values; nulls and NaN are missing."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_null(column.type):
-        return Numbered((np.full(len(column), -1, np.int32),), pa.nulls(0, column.type))
-    if pa.types.is_dictionary(column.type) and not _plain(column):
+        return UnsortedCodes((np.full(len(column), -1, np.int32),), pa.nulls(0, column.type))
+    if pa.types.is_dictionary(column.type) and not _has_plain_dictionary(column):
         column = column.cast(column.type.value_type)
-    if _is_view(column.type):
+    if _is_view_type(column.type):
         column = column.cast(pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary())
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
@@ -143,20 +154,20 @@ def numbered(column: pa.ChunkedArray) -> Numbered:
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     encoded = encoded.unify_dictionaries()
     found = encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], encoded.type.value_type)
-    nothing = arrow_numbers(np.array([-1], np.int32))[0]
+    nothing = arrow_integers(np.array([-1], np.int32))[0]
     found_at = (chunk.indices.cast(pa.int32()) for chunk in encoded.chunks)
-    parts = [plain(pc.fill_null(indices, nothing) if indices.null_count else indices) for indices in found_at]
-    return Numbered(tuple(parts), found)
+    parts = [numpy_integers(pc.fill_null(indices, nothing) if indices.null_count else indices) for indices in found_at]
+    return UnsortedCodes(tuple(parts), found)
 
 
-def _plain(column: pa.ChunkedArray) -> bool:
-    """Whether dictionaries hold each value once, none of them missing, and none that is equal to another: then their
-    numbers will do. Users' own dictionaries need not."""
+def _has_plain_dictionary(column: pa.ChunkedArray) -> bool:
+    """Whether the column's dictionaries hold distinct values, none missing, so that their numbers can be used. Users'
+    own dictionaries need not."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     inner = column.type.value_type
-    if pa.types.is_floating(inner) or pa.types.is_null(inner) or pa.types.is_dictionary(inner) or _is_view(inner):
+    if pa.types.is_floating(inner) or pa.types.is_null(inner) or pa.types.is_dictionary(inner) or _is_view_type(inner):
         return False
     return all(
         chunk.dictionary.null_count == 0 and pc.count_distinct(chunk.dictionary).as_py() == len(chunk.dictionary)
@@ -164,8 +175,8 @@ def _plain(column: pa.ChunkedArray) -> bool:
     )
 
 
-def without(column: Codes, missing: tuple[str, ...]) -> Codes:
-    """The same column with the values that stand for missing, spaces around them aside, taken out."""
+def mark_missing(column: Codes, missing: tuple[str, ...]) -> Codes:
+    """The column with −1 for the values that stand for missing, whatever spaces surround them."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -173,8 +184,8 @@ def without(column: Codes, missing: tuple[str, ...]) -> Codes:
     if not missing or not (pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type)):
         return column
     bare = pc.utf8_trim_whitespace(column.values)
-    found = pc.is_in(bare, value_set=_texts(missing, column.values.type))
-    gone = _truths(found)
+    found = pc.is_in(bare, value_set=_arrow_strings(missing, column.values.type))
+    gone = _numpy_booleans(found)
     if not gone.any():
         return column
     rank = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1).astype(np.int32)

@@ -8,9 +8,9 @@ from html.entities import name2codepoint
 from pathlib import Path
 from typing import BinaryIO
 
-from unveil.release.graph import Graph, each_edge
-from unveil.release.records import Records
-from unveil.wording import shown
+from unveil.release.graph import Graph, edge_endpoints
+from unveil.release.graph_records import GraphRecords
+from unveil.wording import safe_text
 
 __all__ = ["read_gml", "write_gml"]
 
@@ -22,54 +22,54 @@ _ENTITY = re.compile(r"&(?:#(?P<decimal>[0-9]{1,7})|#[xX](?P<hex>[0-9a-fA-F]{1,6
 
 
 def read_gml(path: str | Path) -> Graph:
-    """A graph from GML. A node is called by its ``label``, or by its ``id`` where labels are missing or repeat."""
-    from unveil.release.text import line_at, read_text
+    """A graph from GML. Nodes are named by their ``label``, or by their ``id`` if labels are missing or repeat."""
+    from unveil.release.text_tokens import line_number_at, read_text
 
     path = Path(path)
     data = read_text(path)
     text = data.decode()
-    records = Records(shown(path.name), lambda place: line_at(text[:place].encode(), len(data)))
-    _gather_gml(text, records)
-    return records.graph(path)
+    records = GraphRecords(safe_text(path.name), lambda place: line_number_at(text[:place].encode(), len(data)))
+    _collect_records(text, records)
+    return records.build_graph(path)
 
 
-def _gather_gml(text: str, records: Records) -> None:
-    """Fill the records; ``lists`` are the keys of the lists that are open, ``record`` the scalars of a node or edge."""
+def _collect_records(text: str, records: GraphRecords) -> None:
+    """Fill the records; ``lists`` are the keys of the open lists, ``record`` the scalars of a node or edge."""
     graphs = 0
     lists: list[str] = []
     record: dict[str, str] = {}
-    for key, value, place in _gml_pairs(text, records):
+    for key, value, place in _key_value_pairs(text, records):
         if key == "]":
-            _end_gml_list(records, lists, record, place)
+            _close_list(records, lists, record, place)
             lists.pop()
         elif value is None:
             lists.append(key)
             graphs += lists == ["graph"]
             if graphs > 1:
-                raise records.wrong(place, "several graphs in a file are not supported; keep one")
+                raise records.error_at(place, "a second graph begins here; keep one graph per file")
             if len(lists) == 2:
                 record = {}
         elif len(lists) == 2:
             record[key] = value
         elif lists == ["graph"] and key == "directed":
             if value not in ("0", "1"):
-                raise records.wrong(place, "directed must be 0 or 1")
+                raise records.error_at(place, "directed is neither 0 nor 1; write one of them")
             records.directed = value == "1"
     if lists:
-        raise records.wrong(len(text), "the file ends inside a list; close it with ]")
+        raise records.error_at(len(text), "the file ends inside a list; close it with ]")
 
 
-def _end_gml_list(records: Records, lists: list[str], record: dict[str, str], place: int) -> None:
+def _close_list(records: GraphRecords, lists: list[str], record: dict[str, str], place: int) -> None:
     if not lists:
-        raise records.wrong(place, "] without [; remove it")
+        raise records.error_at(place, "] closes no list; remove it")
     if lists == ["graph", "node"]:
-        records.node(record.get("id"), record.get("label"), place)
+        records.add_node(record.get("id"), record.get("label"), place)
     elif lists == ["graph", "edge"]:
-        records.edge(record.get("source"), record.get("target"), place)
+        records.add_edge(record.get("source"), record.get("target"), place)
 
 
-def _gml_pairs(text: str, records: Records) -> Iterator[tuple[str, str | None, int]]:
-    """Keys with their values and places. A list opens with no value and closes with the key ``]``."""
+def _key_value_pairs(text: str, records: GraphRecords) -> Iterator[tuple[str, str | None, int]]:
+    """Keys with their values and positions. A list opens without a value and closes with the key ``]``."""
     place = 0
     while True:
         found = _KEY.match(text, place)
@@ -80,20 +80,20 @@ def _gml_pairs(text: str, records: Records) -> Iterator[tuple[str, str | None, i
             continue
         if found["key"] is None:
             if found["end"] is None:
-                raise records.wrong(place, "a key is expected; check the brackets and quotes before it")
+                raise records.error_at(place, "expected a key; check the brackets and quotes before it")
             return
         key = found["key"]
         found = _VALUE.match(text, place)
         assert found is not None
         place = found.end()
         if found.lastgroup is None:
-            raise records.wrong(place, "a key has no value, or a quote is not closed")
-        value = found["word"] if found["text"] is None else _ENTITY.sub(_character, found["text"])
+            raise records.error_at(place, "a key has no value, or a quote is not closed; correct it")
+        value = found["word"] if found["text"] is None else _ENTITY.sub(_decode_entity, found["text"])
         yield key, value, place
 
 
-def _character(entity: re.Match[str]) -> str:
-    """What an entity such as ``&quot;`` or ``&#228;`` stands for; left as it is if it stands for nothing."""
+def _decode_entity(entity: re.Match[str]) -> str:
+    """The character of an entity such as ``&quot;`` or ``&#228;``; an unknown entity stays as it is."""
     if entity["name"]:
         code = name2codepoint.get(entity["name"], -1)
     else:
@@ -103,12 +103,12 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def write_gml(graph: Graph, file: BinaryIO) -> None:
-    """GML, which keeps everything: nodes without edges, any label, the direction."""
+    """Write GML, which keeps everything: nodes without edges, any label, the direction."""
     file.write(f"graph [\n  directed {int(graph.directed)}\n".encode())
     for start in range(0, graph.nodes, _BATCH):
         labels = graph.labels[start : start + _BATCH].to_pylist()
-        file.write("".join(_gml_node(k, label) for k, label in enumerate(labels, start)).encode())
-    sources, targets = each_edge(graph)
+        file.write("".join(_format_node(k, label) for k, label in enumerate(labels, start)).encode())
+    sources, targets = edge_endpoints(graph)
     for start in range(0, len(sources), _BATCH):
         ends = (x[start : start + _BATCH].tolist() for x in (sources, targets))
         lines = (f"  edge [\n    source {u}\n    target {v}\n  ]\n" for u, v in zip(*ends, strict=True))
@@ -116,6 +116,6 @@ def write_gml(graph: Graph, file: BinaryIO) -> None:
     file.write(b"]\n")
 
 
-def _gml_node(key: int, label: str) -> str:
+def _format_node(key: int, label: str) -> str:
     escaped = re.sub(r'[^ -~]|[&"]', lambda found: f"&#{ord(found.group())};", label)
     return f'  node [\n    id {key}\n    label "{escaped}"\n  ]\n'

@@ -1,11 +1,11 @@
-"""Who is connected with whom.
+"""A network: who is connected with whom.
 
 A release of a network is a *graph*: nodes, named by labels and numbered 0 … n − 1, and edges between them. It is
-simple: no loops, no duplicate edges (in an undirected graph a–b and b–a are the same edge); what was dropped is said in
-``notes``. The neighbours of node ``v``, in rising order, are ``neighbours[indptr[v] : indptr[v + 1]]``. An undirected
-edge lies in both rows, a directed one in the row of its source.
+simple, without loops or duplicate edges (in an undirected graph a–b and b–a are the same edge); ``notes`` say what was
+dropped. The neighbours of node ``v``, in rising order, are ``neighbours[indptr[v] : indptr[v + 1]]``. An undirected
+edge is in both rows, a directed one in the row of its source.
 
-The file formats stand beside this file: ``edges.py``, ``gml.py``, ``graphml.py`` and ``matrix_market.py``.
+The file formats are in ``edges.py``, ``gml.py``, ``graphml.py`` and ``matrix_market.py``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from unveil.errors import UnveilError
-from unveil.wording import counted, shown
+from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["Graph", "distinct", "each_edge", "simple_graph"]
+    from unveil.arrays import Ints, Small
+
+__all__ = ["Graph", "distinct_labels", "edge_endpoints", "simple_graph"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +40,8 @@ class Graph:
     [1, 2, 1]
     """
 
-    indptr: NDArray[np.int64]
-    neighbours: NDArray[np.int32]
+    indptr: Ints
+    neighbours: Small
     directed: bool
     labels: pa.Array
     name: str
@@ -52,10 +53,10 @@ class Graph:
     def __post_init__(self) -> None:
         import numpy as np
 
-        from unveil.release.text import frozen
+        from unveil.release.text_tokens import freeze_array
 
-        object.__setattr__(self, "indptr", frozen(self.indptr, np.int64))
-        object.__setattr__(self, "neighbours", frozen(self.neighbours, np.int32))
+        object.__setattr__(self, "indptr", freeze_array(self.indptr, np.int64))
+        object.__setattr__(self, "neighbours", freeze_array(self.neighbours, np.int32))
 
     @classmethod
     def from_edges(
@@ -73,16 +74,19 @@ class Graph:
         labels themselves.
         """
         if len(sources) != len(targets):
-            raise UnveilError(f"{shown(name)}: as many sources as targets are needed, one of each for an edge")
+            raise UnveilError(
+                f"{safe_text(name)}: {count_text(len(sources), 'source')} but {count_text(len(targets), 'target')}; "
+                "give one of each per edge"
+            )
         if labels is None and nodes is None:
-            return _from_labels([*map(str, sources), *map(str, targets)], directed, name)
-        texts = _checked_labels(labels, nodes, shown(name))
-        places = [_checked_places(ends, len(texts), shown(name)) for ends in (sources, targets)]
+            return _graph_from_labels([*map(str, sources), *map(str, targets)], directed, name)
+        texts = _check_labels(labels, nodes, safe_text(name))
+        places = [_check_positions(ends, len(texts), safe_text(name)) for ends in (sources, targets)]
         return simple_graph(places[0], places[1], texts, directed, name, None)
 
     @classmethod
     def from_networkx(cls, graph: Any, name: str = "graph") -> Graph:
-        """A graph from networkx or whatever has its ``nodes()``, ``edges()`` and ``is_directed()``."""
+        """A graph from networkx, or from any object with ``nodes()``, ``edges()`` and ``is_directed()``."""
         import numpy as np
 
         try:
@@ -90,13 +94,15 @@ class Graph:
             ends = np.array([[index[u], index[v]] for u, v, *_ in graph.edges()], np.int32).reshape(-1, 2)
             directed = bool(graph.is_directed())
         except (AttributeError, TypeError):
-            raise UnveilError(f"{shown(name)}: a networkx graph is expected; use Graph.from_edges for arrays") from None
-        texts, notes = distinct([str(node) for node in index], [str(k) for k in range(len(index))], shown(name))
+            raise UnveilError(f"{safe_text(name)}: not a networkx graph; use Graph.from_edges for arrays") from None
+        texts, notes = distinct_labels(
+            [str(node) for node in index], [str(k) for k in range(len(index))], safe_text(name)
+        )
         return simple_graph(ends[:, 0], ends[:, 1], texts, directed, name, None, notes)
 
     @property
     def size(self) -> Mapping[str, int]:
-        """How much there is."""
+        """The number of nodes and edges."""
         return {"nodes": self.nodes, "edges": self.edges}
 
     @property
@@ -110,23 +116,23 @@ class Graph:
         return len(self.neighbours) if self.directed else len(self.neighbours) // 2
 
     @cached_property
-    def degrees(self) -> NDArray[np.int64]:
-        """For each node the number of its neighbours; in a directed graph, of those it points to."""
+    def degrees(self) -> Ints:
+        """The number of neighbours of each node; in a directed graph, of those it points to."""
         import numpy as np
 
         return np.diff(self.indptr)
 
     @cached_property
-    def in_degrees(self) -> NDArray[np.int64]:
-        """For each node the number of those that point to it; the degree in an undirected graph."""
+    def in_degrees(self) -> Ints:
+        """The number of nodes that point to each node; in an undirected graph, the degree."""
         import numpy as np
 
         return np.bincount(self.neighbours, minlength=self.nodes).astype(np.int64, copy=False)
 
     def __repr__(self) -> str:
         how = "directed" if self.directed else "undirected"
-        size = f"{how}, {counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}"
-        return "\n  ".join([f"Graph {shown(self.name)}", size, *self.notes])
+        size = f"{how}, {count_text(self.nodes, 'node')}, {count_text(self.edges, 'edge')}"
+        return "\n  ".join([f"Graph {safe_text(self.name)}", size, *self.notes])
 
 
 def simple_graph(
@@ -137,68 +143,79 @@ def simple_graph(
     name: str,
     digest: str | None,
     notes: tuple[str, ...] = (),
-    empty: str = "no nodes; add at least one",
+    empty: str = "there are no nodes; add at least one",
 ) -> Graph:
-    """The simple graph of these edges; what was dropped is noted. Without a digest it is taken over the content."""
+    """The simple graph of these edges, with notes on what was dropped. Without a digest, the content is hashed."""
     import numpy as np
 
-    from unveil.release import _kernels, text
+    from unveil.release import _kernels, text_tokens
 
     if len(labels) == 0:
-        raise UnveilError(f"{shown(name)}: {empty}")
-    ends = text.frozen(sources, np.int32), text.frozen(targets, np.int32)
-    indptr, neighbours, loops = _kernels.adjacency(*ends, len(labels), not directed)
+        raise UnveilError(f"{safe_text(name)}: {empty}")
+    ends = text_tokens.freeze_array(sources, np.int32), text_tokens.freeze_array(targets, np.int32)
+    here = ends[0] != ends[1]
+    out, into = (np.bincount(end[here], minlength=len(labels)) for end in ends)
+    if not directed:
+        out = into = out + into
+    indptr, begins = np.append(0, np.cumsum(into)), np.append(0, np.cumsum(out))
+    by_target, neighbours = np.empty((2, int(indptr[-1])), np.int32)
+    _kernels.build_adjacency(*ends, not directed, indptr, begins, indptr.copy(), by_target, neighbours)
+    neighbours, loops = neighbours[: indptr[-1]].copy(), len(ends[0]) - int(here.sum())
     duplicates = len(sources) - loops - len(neighbours) // (1 if directed else 2)
     if loops:
-        notes += (f"{counted(loops, 'loop')} dropped",)
+        notes += (f"{count_text(loops, 'loop')} dropped",)
     if duplicates:
-        notes += (f"{counted(duplicates, 'duplicate edge')} dropped",)
-    digest = digest or text.fingerprint(labels, indptr, neighbours, np.array([directed]))
+        notes += (f"{count_text(duplicates, 'duplicate edge')} dropped",)
+    digest = digest or text_tokens.content_digest(labels, indptr, neighbours, np.array([directed]))
     return Graph(indptr, neighbours, directed, labels, name, digest, notes)
 
 
-def _from_labels(ends: list[str], directed: bool, name: str) -> Graph:
-    from unveil.release import text
+def _graph_from_labels(ends: list[str], directed: bool, name: str) -> Graph:
+    from unveil.release import text_tokens
 
-    codes, labels = text.encoded(text.strings(ends, shown(name)))
+    codes, labels = text_tokens.encode_texts(text_tokens.label_array(ends, safe_text(name)))
     return simple_graph(codes[: len(ends) // 2], codes[len(ends) // 2 :], labels, directed, name, None)
 
 
-def _checked_labels(labels: Iterable[str] | None, nodes: int | None, name: str) -> pa.Array:
-    from unveil.release.text import strings
+def _check_labels(labels: Iterable[str] | None, nodes: int | None, name: str) -> pa.Array:
+    from unveil.release.text_tokens import label_array
 
     texts = [str(k) for k in range(nodes or 0)] if labels is None else [str(label) for label in labels]
     if len(set(texts)) < len(texts):
-        raise UnveilError(f"{name}: two nodes have the same label; make labels distinct")
+        raise UnveilError(f"{name}: two nodes have the same label; make the labels distinct")
     if nodes is not None and nodes != len(texts):
-        raise UnveilError(f"{name}: {counted(len(texts), 'label')} for {counted(nodes, 'node')}; give one for each")
-    return strings(texts, name)
+        raise UnveilError(
+            f"{name}: {count_text(len(texts), 'label')} for {count_text(nodes, 'node')}; give one for each"
+        )
+    return label_array(texts, name)
 
 
-def _checked_places(ends: Sequence[Any] | NDArray[Any], nodes: int, name: str) -> NDArray[Any]:
+def _check_positions(ends: Sequence[Any] | NDArray[Any], nodes: int, name: str) -> NDArray[Any]:
     import numpy as np
 
     places = np.asarray(ends)
     if len(places) == 0:
         return np.empty(0, np.int32)
     if places.ndim != 1 or not np.issubdtype(places.dtype, np.integer):
-        raise UnveilError(f"{name}: with labels or nodes given, the ends of edges are their positions, whole numbers")
+        raise UnveilError(
+            f"{name}: the ends of edges are not whole numbers; give positions, or leave out labels and nodes"
+        )
     if int(places.min()) < 0 or int(places.max()) >= nodes:
         raise UnveilError(f"{name}: an edge ends at a position outside 0 … {nodes - 1}; check nodes or labels")
     return places
 
 
-def distinct(names: list[str], ids: list[str], name: str) -> tuple[pa.Array, tuple[str, ...]]:
-    """Names as labels if they tell all nodes apart, else ids."""
-    from unveil.release.text import strings
+def distinct_labels(names: list[str], ids: list[str], name: str) -> tuple[pa.Array, tuple[str, ...]]:
+    """The names as labels if they are distinct, otherwise the ids; with notes."""
+    from unveil.release.text_tokens import label_array
 
     if len(set(names)) == len(names):
-        return strings(names, name), ()
-    return strings(ids, name), ("labels repeat, ids used instead",)
+        return label_array(names, name), ()
+    return label_array(ids, name), ("labels repeat, so ids are used instead",)
 
 
-def each_edge(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Sources and targets, an undirected edge once."""
+def edge_endpoints(graph: Graph) -> tuple[Small, Small]:
+    """The sources and targets of all edges, each undirected edge once."""
     import numpy as np
 
     sources = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.degrees)

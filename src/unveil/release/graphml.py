@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import UnveilError
-from unveil.release import source
+from unveil.release import source_file
 from unveil.release.graph import Graph
-from unveil.release.records import Records
-from unveil.wording import shown
+from unveil.release.graph_records import GraphRecords
+from unveil.wording import safe_text
 
 __all__ = ["read_graphml"]
 
@@ -17,17 +17,17 @@ _BATCH = 1 << 16
 
 
 def read_graphml(path: str | Path) -> Graph:
-    """A graph from GraphML. A node is called by its data named ``label``, or by its id where those lack or repeat.
+    """A graph from GraphML. Nodes are named by their ``label`` data, or by their id if labels are missing or repeat.
 
-    The XML parser is stopped at a document type declaration, so that no entity is ever expanded or fetched.
+    The parser stops at a document type declaration, so that it never expands or fetches an entity.
     """
     from xml.parsers import expat
 
     path = Path(path)
-    data = source.load(path)
-    name = shown(path.name)
+    data = source_file.load_bytes(path)
+    name = safe_text(path.name)
     parser = expat.ParserCreate(namespace_separator="}")
-    records = Records(name, lambda place: place)
+    records = GraphRecords(name, lambda place: place)
     _GraphMLHandler(parser, records)
     view = memoryview(data)
     try:
@@ -40,47 +40,49 @@ def read_graphml(path: str | Path) -> Graph:
             f"{name}: line {error.lineno:,}, column {error.offset + 1:,}: not well-formed XML ({what}); export it again"
         ) from None
     except (LookupError, ValueError):
-        raise UnveilError(f"{name}: its XML encoding is not supported; save the file as UTF-8") from None
-    return records.graph(path)
+        raise UnveilError(
+            f"{name}: the encoding that its XML declares is not supported; save the file as UTF-8"
+        ) from None
+    return records.build_graph(path)
 
 
 class _GraphMLHandler:
-    """Hears the parser's events and fills the records."""
+    """Receives the parser's events and fills the records."""
 
-    def __init__(self, parser: Any, records: Records) -> None:
+    def __init__(self, parser: Any, records: GraphRecords) -> None:
         self.parser = parser
         self.records = records
-        self.open: list[str] = []  # elements of GraphML's own namespace only; others are content of tools
-        self.space: str | None = None
+        self.open: list[str] = []  # elements of GraphML's own namespace only; tools add others
+        self.namespace: str | None = None
         self.graphs = 0
         self.label_keys: set[str] = set()
         self.node: str | None = None
         self.label: str | None = None
-        self.hears_label = False
+        self.in_label = False
         parser.buffer_text = True
-        parser.StartDoctypeDeclHandler = self.refuse
-        parser.EntityDeclHandler = self.refuse
+        parser.StartDoctypeDeclHandler = self.refuse_declaration
+        parser.EntityDeclHandler = self.refuse_declaration
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.characters
 
-    def wrong(self, what: str) -> UnveilError:
-        return self.records.wrong(self.parser.CurrentLineNumber, what)
+    def error_here(self, what: str) -> UnveilError:
+        return self.records.error_at(self.parser.CurrentLineNumber, what)
 
-    def refuse(self, *_: object) -> None:
-        raise self.wrong("document type and entity declarations are refused; remove them")
+    def refuse_declaration(self, *_: object) -> None:
+        raise self.error_here("a document type or entity declaration is not allowed; remove it")
 
-    def local(self, element: str) -> str | None:
-        """The element's name if it is GraphML's own."""
+    def local_name(self, element: str) -> str | None:
+        """The element's name if it is in GraphML's own namespace."""
         space, _, name = element.rpartition("}")
-        if self.space is None:
+        if self.namespace is None:
             if name != "graphml":
-                raise self.wrong("not GraphML; the first element must be graphml")
-            self.space = space
-        return name if space == self.space else None
+                raise self.error_here("the first element is not graphml; export the graph as GraphML")
+            self.namespace = space
+        return name if space == self.namespace else None
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
-        name = self.local(element)
+        name = self.local_name(element)
         if name is None:
             return
         within = self.open[-1] if self.open else ""
@@ -91,37 +93,37 @@ class _GraphMLHandler:
         elif name == "graph":
             self.start_graph(attributes)
         elif name == "hyperedge":
-            raise self.wrong("hyperedges are not supported; write them as edges")
+            raise self.error_here("hyperedges are not supported; write them as edges")
         elif name == "node" and within == "graph":
             self.node, self.label = attributes.get("id"), None
         elif name == "edge" and within == "graph":
             self.start_edge(attributes)
         elif name == "data" and within == "node":
-            self.hears_label = attributes.get("key") in self.label_keys
-            self.label = "" if self.hears_label else self.label
+            self.in_label = attributes.get("key") in self.label_keys
+            self.label = "" if self.in_label else self.label
 
     def start_graph(self, attributes: dict[str, str]) -> None:
         self.graphs += 1
         if self.graphs > 1:
-            raise self.wrong("several or nested graphs in a file are not supported; keep one")
+            raise self.error_here("a second or nested graph begins here; keep one graph per file")
         self.records.directed = attributes.get("edgedefault") == "directed"
 
     def start_edge(self, attributes: dict[str, str]) -> None:
         directed = attributes.get("directed")
         if directed is not None and (directed == "true") != self.records.directed:
-            raise self.wrong("directed and undirected edges are mixed; use one of them")
-        self.records.edge(attributes.get("source"), attributes.get("target"), self.parser.CurrentLineNumber)
+            raise self.error_here("directed and undirected edges are mixed; make all edges alike")
+        self.records.add_edge(attributes.get("source"), attributes.get("target"), self.parser.CurrentLineNumber)
 
     def characters(self, text: str) -> None:
-        if self.hears_label:
+        if self.in_label:
             self.label = (self.label or "") + text
 
     def end(self, element: str) -> None:
-        name = self.local(element)
+        name = self.local_name(element)
         if name is None:
             return
         self.open.pop()
         if name == "data":
-            self.hears_label = False
+            self.in_label = False
         elif name == "node" and self.open[-1:] == ["graph"]:
-            self.records.node(self.node, self.label, self.parser.CurrentLineNumber)
+            self.records.add_node(self.node, self.label, self.parser.CurrentLineNumber)

@@ -1,7 +1,7 @@
-"""Read a release: a file of any known format, or a frame in memory.
+"""Read a release: a file in any known format, or a frame in memory.
 
-The kind is told by the file's name where that is clear and by its content where it is not; ``kind=`` overrides. Only
-the format is guessed here, never what the values mean.
+The file's content decides the kind where it is unmistakable, then the file's name, then the content again; ``kind=``
+overrides both. Only the format is guessed, never what the values mean.
 """
 
 from __future__ import annotations
@@ -18,25 +18,26 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil.errors import UnveilError
-from unveil.release import Graph, Matrix, Release, edges, gml, graphml, matrix, matrix_market, table, transactions
-from unveil.release.source import peek, stem
-from unveil.wording import listed, shown
+from unveil.release import Graph, Matrix, Release, edge_list, gml, graphml, matrix, matrix_market, table, transactions
+from unveil.release.source_file import format_ending, peek_bytes
+from unveil.settings import option_text
+from unveil.wording import list_text, safe_text
 
 __all__ = ["Kind", "read"]
 
 Kind = Literal["table", "transactions", "graph", "matrix"]
 
-_SAID = {"engine": "memory limit or spill"}  # has another name on the command line
+_OPTION_PHRASES = {"engine": "memory limit or spill"}  # what the command line calls an option
 _Reader = Callable[..., Release]
-_CALLED: Mapping[Kind, str] = {
+_KIND_PHRASES: Mapping[Kind, str] = {
     "table": "a table",
     "transactions": "transactions",
     "graph": "a graph",
     "matrix": "a matrix of candidates",
 }
 
-_BASKET = {"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}
-_ITEM = {"item", "product"}
+_BASKET_HEADERS = {"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}
+_ITEM_HEADERS = {"item", "product"}
 
 
 def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
@@ -47,8 +48,8 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     source
         A file name, or a pandas, polars or pyarrow frame, or a networkx graph, or (with its kind) rows of numbers.
     kind
-        ``"table"``, ``"transactions"`` or ``"graph"``, told by name and content if not given; or ``"matrix"``, a
-        matrix of candidates, which is never guessed.
+        ``"table"``, ``"transactions"`` or ``"graph"``, detected if not given; or ``"matrix"``, a matrix of candidates,
+        which is never guessed.
     options
         For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for tables: ``engine``; for
         edge lists: ``directed``.
@@ -57,36 +58,40 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     -------
     Table, Transactions, Graph or Matrix
     """
-    if kind is not None and kind not in _CALLED:
-        raise UnveilError(f"unknown kind {shown(kind)!r}; choose {', '.join(_CALLED)}")
+    if kind is not None and kind not in _KIND_PHRASES:
+        raise UnveilError(f"unknown kind {safe_text(kind)!r}; choose {', '.join(_KIND_PHRASES)}")
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source))
-        name, reader = path.name, functools.partial(_reader(path, kind), path)
+        name, reader = path.name, functools.partial(_choose_file_reader(path, kind), path)
     else:
-        name, reader = "data in memory", functools.partial(_from_memory(source, kind), source)
+        name, reader = "data in memory", functools.partial(_choose_memory_reader(source, kind), source)
     known = inspect.signature(reader).parameters
-    unknown = [_SAID.get(option, option) for option in options if option not in known]
+    unknown = [_OPTION_PHRASES.get(option, option) for option in options if option not in known]
     if unknown:
-        raise UnveilError(f"{shown(name)}: the option {listed(unknown)} does not apply to this kind of source")
+        options_do, them = ("options {} do", "them") if len(unknown) > 1 else ("option {} does", "it")
+        applies = options_do.format(list_text(unknown))
+        raise UnveilError(f"{safe_text(name)}: the {applies} not apply to this kind of source; leave {them} out")
     return reader(**options)
 
 
-def _from_memory(source: Any, kind: Kind | None) -> _Reader:
+def _choose_memory_reader(source: Any, kind: Kind | None) -> _Reader:
     found: tuple[Kind, _Reader]
     if kind == "matrix":
-        return Matrix.of
+        return Matrix.from_array
     if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
         found = "graph", Graph.from_networkx
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__") or hasattr(source, "to_batches"):
-        found = "table", table.table_of
+        found = "table", table.table_from_frame
     else:
         raise UnveilError(f"cannot read a {type(source).__name__}: give a file name, a data frame or a networkx graph")
     if kind is not None and kind != found[0]:
-        raise UnveilError(f"a {type(source).__name__} holds {_CALLED[found[0]]}, not {_CALLED[kind]}; leave out kind")
+        raise UnveilError(
+            f"a {type(source).__name__} holds {_KIND_PHRASES[found[0]]}, not {_KIND_PHRASES[kind]}; leave out kind"
+        )
     return found[1]
 
 
-_BY_NAME: Mapping[str, tuple[Kind, _Reader]] = {
+_READER_BY_ENDING: Mapping[str, tuple[Kind, _Reader]] = {
     ".parquet": ("table", table.read_parquet),
     ".pq": ("table", table.read_parquet),
     ".arrow": ("table", table.read_arrow),
@@ -100,49 +105,53 @@ _BY_NAME: Mapping[str, tuple[Kind, _Reader]] = {
     ".gml": ("graph", gml.read_gml),
     ".graphml": ("graph", graphml.read_graphml),
     ".mtx": ("graph", matrix_market.read_matrix_market),
-    ".edges": ("graph", edges.read_edges),
-    ".edgelist": ("graph", edges.read_edges),
+    ".edges": ("graph", edge_list.read_edges),
+    ".edgelist": ("graph", edge_list.read_edges),
 }
 
-_DEFAULT: Mapping[Kind, _Reader] = {
+_TEXT_READER_BY_KIND: Mapping[Kind, _Reader] = {
     "table": table.read_csv,
     "transactions": transactions.read_fimi,
-    "graph": edges.read_edges,
+    "graph": edge_list.read_edges,
     "matrix": matrix.read_matrix,
 }
 
-_TEXT = (*_DEFAULT.values(), transactions.read_long)
+_TEXT_READERS = (*_TEXT_READER_BY_KIND.values(), transactions.read_long)
 
 
-def _reader(path: Path, kind: Kind | None) -> _Reader:
-    """The reader for this file: by content where the content is unmistakable, then by name, then by content again."""
-    head = peek(path, 1 << 16)
+def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
+    """The reader for this file: by unmistakable content, then by file name, then by content in general."""
+    head = peek_bytes(path, 1 << 16)
     if not head:
-        raise UnveilError(f"{shown(path.name)}: the file is empty")
-    if kind == "matrix" and _unmistakable(head) is None:
+        raise UnveilError(f"{safe_text(path.name)}: the file is empty")
+    if kind == "matrix" and _reader_by_magic(head) is None:
         return matrix.read_matrix
-    found = _unmistakable(head) or _BY_NAME.get(stem(path)) or _by_content(head, path, kind)
-    if kind is None and found[1] is transactions.read_fimi and _fixed_width(head):
+    found = _reader_by_magic(head) or _READER_BY_ENDING.get(format_ending(path)) or _reader_by_content(head, path, kind)
+    if kind is None and found[1] is transactions.read_fimi and _looks_fixed_width(head):
         raise UnveilError(
-            f"{shown(path.name)}: looks like fixed-width records, not baskets; write it as CSV (or --kind transactions)"
+            f"{safe_text(path.name)}: looks like fixed-width records, not baskets; "
+            f"save it as CSV, or pass {option_text('kind')} transactions"
         )
     if kind is None or kind == found[0]:
         return found[1]
     if kind == "transactions" and found[1] is table.read_csv:
         return transactions.read_long
-    if found[1] not in _TEXT:
-        raise UnveilError(f"{shown(path.name)}: this format holds {_CALLED[found[0]]}, not {_CALLED[kind]}")
-    return _DEFAULT[kind]
+    if found[1] not in _TEXT_READERS:
+        raise UnveilError(
+            f"{safe_text(path.name)}: this format holds {_KIND_PHRASES[found[0]]}, not {_KIND_PHRASES[kind]}; convert "
+            "the file"
+        )
+    return _TEXT_READER_BY_KIND[kind]
 
 
-def _fixed_width(head: bytes) -> bool:
-    """Whether all lines are equally long and padded: microdata in columns, which would pass for baskets."""
+def _looks_fixed_width(head: bytes) -> bool:
+    """Whether all lines are equally long and padded: fixed-width microdata, which would pass for baskets."""
     lines = head.splitlines()[: -1 if len(head) >= 1 << 16 else None]
     padded = sum(b"  " in line.strip() for line in lines)
     return len(lines) > 2 and len({len(line) for line in lines}) == 1 and 2 * padded > len(lines)
 
 
-def _unmistakable(head: bytes) -> tuple[Kind, _Reader] | None:
+def _reader_by_magic(head: bytes) -> tuple[Kind, _Reader] | None:
     if head.startswith(b"PAR1\x15"):
         return "table", table.read_parquet
     if head.startswith(b"ARROW1\0\0"):
@@ -152,34 +161,38 @@ def _unmistakable(head: bytes) -> tuple[Kind, _Reader] | None:
     return None
 
 
-def _by_content(head: bytes, path: Path, kind: Kind | None) -> tuple[Kind, _Reader]:
-    """Delimited text with a header is a table unless its two columns say otherwise; bare words are an edge list when
-    every line has two or three of them, baskets when all are numbers, and unclear otherwise."""
-    ending = stem(path)
+def _reader_by_content(head: bytes, path: Path, kind: Kind | None) -> tuple[Kind, _Reader]:
+    """Guess the format from the text.
+
+    Delimited text with a header is a table, unless its two columns say otherwise. Bare words are an edge list if every
+    line has two or three of them, and baskets if all are numbers; anything else is unclear.
+    """
+    ending = format_ending(path)
     wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = head.decode("utf-16" if wide else "utf-8", errors="replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines()[:200] if line.strip() and line.lstrip()[0] not in "#%"]
     if not lines:
         return "table", table.read_csv
-    if ending not in (".csv", ".tsv") and (found := _marked_up(text, lines[0])):
+    if ending not in (".csv", ".tsv") and (found := _reader_by_markup(text, lines[0])):
         return found
     if ending in (".csv", ".tsv") or any(d in lines[0] for d in ",;|"):
-        return _by_header(lines[0])
+        return _reader_by_header(lines[0])
     complete = lines[:-1] if len(lines) > 1 and len(head) >= 1 << 16 else lines
     widths = {len(line.split()) for line in complete}
     if widths in ({2}, {3}):
-        return "graph", edges.read_edges
+        return "graph", edge_list.read_edges
     if "\t" in lines[0]:
         return "table", table.read_csv
     if kind is None and not all(word.isdigit() for line in complete for word in line.split()):
         raise UnveilError(
-            f"{shown(path.name)}: it is not clear what this file holds; say --kind table, transactions or graph"
+            f"{safe_text(path.name)}: unclear what this file holds; pass {option_text('kind')} table, "
+            "transactions or graph"
         )
     return "transactions", transactions.read_fimi
 
 
-def _marked_up(text: str, line: str) -> tuple[Kind, _Reader] | None:
-    """Formats that say what they are in their first words."""
+def _reader_by_markup(text: str, line: str) -> tuple[Kind, _Reader] | None:
+    """The reader for a format that names itself in its first words."""
     if line.lstrip().startswith(("<?xml", "<graphml")):
         return "graph", graphml.read_graphml
     if re.match(r"(?i)(\s*(#|comment\b|creator\b|version\b).*\n)*\s*graph\s*\[", text):
@@ -190,11 +203,11 @@ def _marked_up(text: str, line: str) -> tuple[Kind, _Reader] | None:
     return None
 
 
-def _by_header(line: str) -> tuple[Kind, _Reader]:
+def _reader_by_header(line: str) -> tuple[Kind, _Reader]:
     delimiter = max(",;\t|", key=line.count)
     names = [n.strip().strip('"').lower() for n in line.split(delimiter)]
-    if len(names) == 2 and names[0] in _BASKET and names[1] in _ITEM:
+    if len(names) == 2 and names[0] in _BASKET_HEADERS and names[1] in _ITEM_HEADERS:
         return "transactions", transactions.read_long
-    if len(names) in (2, 3) and tuple(names[:2]) in edges.HEADERS:
-        return "graph", edges.read_edges
+    if len(names) in (2, 3) and tuple(names[:2]) in edge_list.EDGE_HEADERS:
+        return "graph", edge_list.read_edges
     return "table", table.read_csv

@@ -1,11 +1,11 @@
-"""What each column is: identifier, quasi-identifier, sensitive or insensitive.
+"""The role of each column: identifier, quasi-identifier, sensitive or insensitive.
 
-The policy says so. Where it does not, a role is suggested from the column's name, type and number of different values,
-and a suggestion stays visible as a guess: with guessed roles there is no verdict ``release``.
+The policy assigns roles. Where it does not, a role is suggested from the column's name, type and number of distinct
+values. A suggestion stays visible as a guess: with guessed roles the verdict is never ``release``.
 
-- Nothing said about quasi-identifiers: every column that the policy does not name is guessed.
-- Quasi-identifiers given: columns that the policy does not name are assumed to tell an attacker nothing, unless their
-  name says otherwise or they are nearly unique; those stay guesses until the policy gives them a role.
+- If the policy names no quasi-identifiers, the role of every column that it does not name is guessed.
+- If it names some, the other columns are assumed to tell an attacker nothing, unless their name says otherwise or they
+  are nearly unique; the roles of those stay guesses until the policy assigns them.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ from dataclasses import dataclass, replace
 
 from unveil.errors import UnveilError
 from unveil.policy import Column, Policy, Role
-from unveil.release.profile import Profile, profile
+from unveil.release.column_profile import ColumnProfile, profile_columns
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import counted, listed, shown
+from unveil.settings import option_text
+from unveil.wording import count_text, list_text, safe_text
 
-__all__ = ["Guess", "check_column", "command_line", "complete", "quoted", "suggest", "words"]
+__all__ = ["RoleGuess", "check_column", "complete_roles", "name_words", "quote_names", "role_options", "suggest_roles"]
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WORDS: dict[Role, frozenset[str]] = {
-    "identifier": _words(
+_ROLE_WORDS: dict[Role, frozenset[str]] = {
+    "identifier": _word_set(
         "name firstname lastname surname forename givenname familyname fullname maiden email mail phone telephone "
         "mobile fax ssn sin nino nhs passport licence license iban account address street url ip mac imei vin plate "
         "id uid uuid guid mrn patient subject person customer client member user username login record rec"
     ),
-    "sensitive": _words(
+    "sensitive": _word_set(
         "diagnosis diagnoses diagnose disease illness condition icd icd10 symptom treatment drug medication salary "
         "income wage wages pay earnings cost charge debt loan credit balance capital religion faith belief party vote "
         "orientation hiv disability offence offense crime conviction outcome result grade score"
     ),
-    "quasi": _words(
+    "quasi": _word_set(
         "geburtsdatum geschlecht alter wohnort beruf "
         "age birth birthdate birthday dob born sex gender zip zipcode postcode postal plz city town municipality "
         "county state region district country nationality citizenship native race ethnicity ethnic language marital "
@@ -49,15 +50,15 @@ _WORDS: dict[Role, frozenset[str]] = {
         "died weight height latitude longitude lat lon lng location place hours"
     ),
 }
-_MANY = 0.5
-_LONGEST = 1000
-_LIKE = 0.7  # how like a name must be to be meant
+_MEASUREMENT_SHARE = 0.5
+_MAX_COMMAND_LINE = 1000
+_NAME_SIMILARITY = 0.7  # similarity from which a name is offered as a correction
 
 
-def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Policy, tuple[Column, ...]]:
-    """The policy with a role for every column, and the roles with their origin."""
-    _check_names(policy, table)
-    _check_subject(policy, table, run)
+def complete_roles(policy: Policy, table: Table, run: Run | None = None) -> tuple[Policy, tuple[Column, ...]]:
+    """The policy with a role for every column, and the columns with the origin of their roles."""
+    _check_policy_columns(policy, table)
+    _check_subject_complete(policy, table, run)
     there = set(table.columns)
     policy = replace(
         policy,
@@ -65,109 +66,111 @@ def complete(policy: Policy, table: Table, run: Run | None = None) -> tuple[Poli
         guessed=tuple(c for c in policy.guessed if c in there),
     )
     unnamed = [c for c in table.columns if c not in (*policy.roles, *policy.ratings, policy.subject)]
-    guesses = suggest(table, policy.missing, run) if unnamed else {}
+    guesses = suggest_roles(table, policy.missing, run) if unnamed else {}
     if policy.quasi or policy.ratings:
-        guesses = {name: guess for name, guess in guesses.items() if guess.telling}
-    columns = tuple(_column(name, policy, guesses.get(name) if name in unnamed else None) for name in table.columns)
-    return _with_guesses(policy, [c for c in columns if c.name in unnamed and c.origin == "guessed"]), columns
+        guesses = {name: guess for name, guess in guesses.items() if guess.is_evident}
+    columns = tuple(
+        _column_role(name, policy, guesses.get(name) if name in unnamed else None) for name in table.columns
+    )
+    return _add_guesses(policy, [c for c in columns if c.name in unnamed and c.origin == "guessed"]), columns
 
 
-def _column(name: str, policy: Policy, guess: Guess | None) -> Column:
+def _column_role(name: str, policy: Policy, guess: RoleGuess | None) -> Column:
     role = policy.roles.get(name)
     if role is not None and name in policy.guessed:
         return Column(name, role, "guessed", "suggested, not yet confirmed")
     if role is not None:
         return Column(name, role, "given")
     if name == policy.subject:
-        return Column(name, "insensitive", "given", "says which rows are the same person")
+        return Column(name, "insensitive", "given", "says which rows belong to the same person")
     if name in policy.ratings:
-        return Column(name, "quasi", "given", "what someone may know of a person")
+        return Column(name, "quasi", "given", "what someone may know about a person")
     if guess is not None:
         return Column(name, guess.role, "guessed", guess.why)
     return Column(name, "insensitive", "assumed", "not named in the policy")
 
 
-def _with_guesses(policy: Policy, guesses: list[Column]) -> Policy:
-    """The policy with the guesses in it. Guessed quasi-identifiers make a set only where none was given: what an
-    attacker knows is not changed behind the owner's back."""
+def _add_guesses(policy: Policy, guesses: list[Column]) -> Policy:
+    """The policy with the guesses added. Guessed quasi-identifiers form a set only if the owner gave none: the
+    attacker's knowledge must not change behind the owner's back."""
 
-    def named(role: Role) -> tuple[str, ...]:
+    def columns_guessed(role: Role) -> tuple[str, ...]:
         return tuple(c.name for c in guesses if c.role == role)
 
-    quasi = () if policy.quasi or policy.ratings else named("quasi")
+    quasi = () if policy.quasi or policy.ratings else columns_guessed("quasi")
     return replace(
         policy,
-        identifier=policy.identifier + named("identifier"),
+        identifier=policy.identifier + columns_guessed("identifier"),
         quasi=policy.quasi + ((quasi,) if quasi else ()),
-        sensitive=policy.sensitive + named("sensitive"),
-        insensitive=policy.insensitive + named("insensitive"),
+        sensitive=policy.sensitive + columns_guessed("sensitive"),
+        insensitive=policy.insensitive + columns_guessed("insensitive"),
         guessed=policy.guessed + tuple(c.name for c in guesses),
     )
 
 
 @dataclass(frozen=True)
-class Guess:
-    """A suggested role, why, and whether the column tells so itself: by its name, or because it is nearly unique."""
+class RoleGuess:
+    """A suggested role and the reason. ``is_evident``: the column's name says so, or its values are nearly unique."""
 
     role: Role
     why: str
-    telling: bool = False
+    is_evident: bool = False
 
 
-def suggest(table: Table, missing: tuple[str, ...], run: Run | None = None) -> dict[str, Guess]:
-    """A role for every column, with the reason."""
-    return {name: _suggest(p) for name, p in profile(table, missing, run).items()}
+def suggest_roles(table: Table, missing: tuple[str, ...], run: Run | None = None) -> dict[str, RoleGuess]:
+    """A suggested role for every column."""
+    return {name: _suggest_role(p) for name, p in profile_columns(table, missing, run).items()}
 
 
-def _suggest(column: Profile) -> Guess:
+def _suggest_role(column: ColumnProfile) -> RoleGuess:
     if column.distinct <= 1:
-        return Guess("insensitive", "the same in every row")
-    called = words(column.name)
-    hit = {role: sorted(called & known) for role, known in _WORDS.items()}
+        return RoleGuess("insensitive", "the same in every row")
+    called = name_words(column.name)
+    hit = {role: sorted(called & known) for role, known in _ROLE_WORDS.items()}
     if hit["identifier"] and not (hit["quasi"] or hit["sensitive"]) and column.distinct > 2:
-        return Guess("identifier", f"called {hit['identifier'][0]!r}", telling=True)
+        return RoleGuess("identifier", f"called {hit['identifier'][0]!r}", is_evident=True)
     for role in ("sensitive", "quasi"):
         if hit[role]:
-            return Guess(role, f"called {hit[role][0]!r}", telling=True)
-    different = counted(column.distinct, "different value")
+            return RoleGuess(role, f"called {hit[role][0]!r}", is_evident=True)
+    different = count_text(column.distinct, "different value")
     if column.type == "date":
-        return Guess("quasi", f"a date with {different}", telling=True)
-    if column.nearly_unique and column.type in ("text", "whole number"):
-        return Guess("identifier", f"{different} in {counted(column.rows, 'row')}", telling=True)
-    if column.type == "number" or column.distinct > _MANY * column.rows:
-        return Guess("insensitive", f"a measurement with {different}")
-    return Guess("quasi", f"{different} that others may know")
+        return RoleGuess("quasi", f"a date with {different}", is_evident=True)
+    if column.is_nearly_unique and column.type in ("text", "whole number"):
+        return RoleGuess("identifier", f"{different} in {count_text(column.rows, 'row')}", is_evident=True)
+    if column.type == "number" or column.distinct > _MEASUREMENT_SHARE * column.rows:
+        return RoleGuess("insensitive", f"a measurement with {different}")
+    return RoleGuess("quasi", f"{different} that others may know")
 
 
-def words(name: str) -> set[str]:
-    """What a column is called, word by word.
+def name_words(name: str) -> set[str]:
+    """The words of a column's name.
 
-    >>> sorted(words("dateOf_Birth"))
+    >>> sorted(name_words("dateOf_Birth"))
     ['birth', 'date', 'of']
     """
     return set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
 
 
-def command_line(policy: Policy) -> str | None:
-    """The options that would say what was guessed here; None if they do not fit on a line or cannot be typed."""
-    said = [f"--quasi {shlex.quote(','.join(quoted(group)))}" for group in policy.quasi]
+def role_options(policy: Policy) -> str | None:
+    """The command-line options that confirm the guesses; None if they are too long or cannot be typed."""
+    said = [f"{option_text('quasi')} {shlex.quote(','.join(quote_names(group)))}" for group in policy.quasi]
     for role in ("identifier", "sensitive", "insensitive"):
         names = tuple(c for c in getattr(policy, role) if role != "insensitive" or c in policy.guessed)
         if names:
-            said.append(f"--{role} {shlex.quote(','.join(quoted(names)))}")
+            said.append(f"--{role} {shlex.quote(','.join(quote_names(names)))}")
     line = " ".join(said)
-    return line if policy.quasi and shown(line, _LONGEST) == line else None
+    return line if policy.quasi and safe_text(line, _MAX_COMMAND_LINE) == line else None
 
 
-def quoted(names: tuple[str, ...]) -> list[str]:
-    """Names for a comma-separated list; one that holds a comma or a quote stands in double quotes."""
+def quote_names(names: tuple[str, ...]) -> list[str]:
+    """Names for a comma-separated list; a name that contains a comma or a quote is put in double quotes."""
     return ['"' + n.replace('"', '""') + '"' if set(n) & set(',"') else n for n in names]
 
 
-def _check_names(policy: Policy, table: Table) -> None:
-    """Every column that the policy names must be there, but for identifiers: those should be gone."""
+def _check_policy_columns(policy: Policy, table: Table) -> None:
+    """Refuse a policy that names a column that is not there, except an identifier, which should be gone."""
     named = [c for c, role in policy.roles.items() if role != "identifier"]
-    for name in [*named, *([policy.subject] if policy.subject else []), *policy.ratings, *policy.compare]:
+    for name in [*named, *([policy.subject] if policy.subject else []), *policy.ratings]:
         check_column(table, name)
 
 
@@ -176,18 +179,18 @@ def check_column(table: Table, name: str) -> None:
     if name in table.columns:
         return
     folded = {c.casefold(): c for c in table.columns}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LIKE)
-    hint = f"did you mean {shown(folded[close[0]])!r}?" if close else f"there are {listed(table.columns)}"
-    raise UnveilError(f"{shown(table.name)}: no column is called {shown(name)!r}; {hint}")
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_NAME_SIMILARITY)
+    hint = f"did you mean {safe_text(folded[close[0]])!r}?" if close else f"there are {list_text(table.columns)}"
+    raise UnveilError(f"{safe_text(table.name)}: no column is called {safe_text(name)!r}; {hint}")
 
 
-def _check_subject(policy: Policy, table: Table, run: Run | None) -> None:
-    """Every row must belong to someone: people cannot be counted otherwise."""
+def _check_subject_complete(policy: Policy, table: Table, run: Run | None) -> None:
+    """Refuse rows without a subject: people could not be counted."""
     if policy.subject is None:
         return
     gone = int((table.codes([policy.subject], policy.missing, run)[policy.subject].codes < 0).sum())
     if gone:
         raise UnveilError(
-            f"{shown(table.name)}: {counted(gone, 'row')} without a value in {shown(policy.subject)!r}, which says "
-            "whose row it is; fill it in, or leave out subject"
+            f"{safe_text(table.name)}: {count_text(gone, 'row')} without a value in {safe_text(policy.subject)!r}, the "
+            "column that says whose row it is; fill in the value, or leave out subject"
         )

@@ -1,15 +1,15 @@
 """Baskets of items: what was bought, clicked, prescribed or visited together.
 
 A release of transactions is a list of *baskets*; a basket is a set of *items*. Items are named by labels, which stay
-text ("01" is not "1"), and numbered by codes 0 … n − 1 in order of first appearance. Baskets lie one behind the other:
-the codes of basket ``b`` are ``items[indptr[b] : indptr[b + 1]]``. An item that is repeated in a basket counts once;
-empty items and empty baskets are dropped; ``notes`` say how many.
+text ("01" is not "1"), and numbered by codes 0 … n − 1 in order of first appearance. The codes of basket ``b`` are
+``items[indptr[b] : indptr[b + 1]]``. A repeated item counts once per basket; empty items and empty baskets are dropped,
+and ``notes`` say how many.
 
 Three file formats are read and written, compressed or not:
 
-* **FIMI** (the Frequent Itemset Mining Implementations repository): a basket a line, items separated by blanks;
+* **FIMI** (the Frequent Itemset Mining Implementations repository): one basket per line, items separated by blanks;
 * **long CSV**: a header, then a row ``basket,item`` for each item, separated by commas, semicolons or tabs;
-* **JSON lines**: a JSON array of items a line, or an object that has such an array as ``items``.
+* **JSON lines**: a JSON array of items per line, or an object with such an array as ``items``.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from unveil.errors import UnveilError
-from unveil.release import source
-from unveil.wording import counted, shown
+from unveil.release import source_file
+from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
+
+    from unveil.arrays import Ints, Small
 
 __all__ = ["Transactions", "read_fimi", "read_jsonl", "read_long", "write_fimi", "write_jsonl", "write_long"]
 
 _BATCH = 1 << 14
-_BLOCK = 1 << 24  # a row of CSV must fit
-_LAYOUT = "expected one basket a line, its items separated by blanks"
+_BLOCK = 1 << 24  # a CSV row must fit into it
+_FIMI_LAYOUT = "expected one basket per line, its items separated by blanks"
 _JSON_LAYOUT = "expected a JSON array of items, or an object with such an array as items, on each line"
 
 
@@ -55,8 +55,8 @@ class Transactions:
     [1, 3]
     """
 
-    indptr: NDArray[np.int64]
-    items: NDArray[np.int32]
+    indptr: Ints
+    items: Small
     labels: pa.Array
     name: str
     digest: str
@@ -67,19 +67,19 @@ class Transactions:
     def __post_init__(self) -> None:
         import numpy as np
 
-        from unveil.release.text import frozen
+        from unveil.release.text_tokens import freeze_array
 
-        object.__setattr__(self, "indptr", frozen(self.indptr, np.int64))
-        object.__setattr__(self, "items", frozen(self.items, np.int32))
+        object.__setattr__(self, "indptr", freeze_array(self.indptr, np.int64))
+        object.__setattr__(self, "items", freeze_array(self.items, np.int32))
 
     @classmethod
     def from_baskets(cls, baskets: Iterable[Iterable[object]], name: str = "baskets") -> Transactions:
-        """Baskets from memory; items are turned to text, empty and missing ones dropped."""
-        return _gathered(_texts(baskets, shown(name)), name, None)
+        """Baskets from memory; items become text, and empty or missing ones are dropped."""
+        return _number_items(_basket_texts(baskets, safe_text(name)), name, None)
 
     @property
     def size(self) -> Mapping[str, int]:
-        """How much there is."""
+        """The number of baskets, distinct items and entries."""
         return {"baskets": self.baskets, "items": len(self.labels), "entries": len(self.items)}
 
     @property
@@ -88,54 +88,57 @@ class Transactions:
         return len(self.indptr) - 1
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """For each item, the number of baskets that hold it."""
+    def counts(self) -> Ints:
+        """For each item, the number of baskets that contain it."""
         import numpy as np
 
         return np.bincount(self.items, minlength=len(self.labels)).astype(np.int64, copy=False)
 
     def __repr__(self) -> str:
-        size = f"{counted(self.baskets, 'basket')} of {counted(len(self.labels), 'distinct item')}"
-        entries = counted(len(self.items), "entry", "entries")
-        return "\n  ".join([f"Transactions {shown(self.name)}", f"{size}, {entries}", *self.notes])
+        size = f"{count_text(self.baskets, 'basket')} of {count_text(len(self.labels), 'distinct item')}"
+        entries = count_text(len(self.items), "entry", "entries")
+        return "\n  ".join([f"Transactions {safe_text(self.name)}", f"{size}, {entries}", *self.notes])
 
 
-def _made(
-    indptr: NDArray[np.int64],
-    items: NDArray[np.int32],
+def _make_transactions(
+    indptr: Ints,
+    items: Small,
     labels: pa.Array,
     name: str,
     digest: str | None,
     nameless: int,
     layout: str,
 ) -> Transactions:
-    """Baskets as sets; what had to be dropped is noted. Without a digest it is taken over the content."""
+    """Baskets as sets, with notes on what was dropped. If no digest is given, it is computed from the content."""
     import numpy as np
 
-    from unveil.release import _kernels, text
+    from unveil.release import _kernels, text_tokens
 
     if len(items) == 0:
-        raise UnveilError(f"{shown(name)}: no baskets; {layout}")
-    frozen = text.frozen
-    indptr, items, repeated, empty = _kernels.unique_items(
-        frozen(indptr, np.int64), frozen(items, np.int32), len(labels)
+        raise UnveilError(f"{safe_text(name)}: there are no baskets; {layout}")
+    frozen = text_tokens.freeze_array
+    seen, starts, kept = np.full(len(labels), -1), np.zeros(len(indptr), np.int64), np.empty(len(items), np.int32)
+    baskets, filled = _kernels.unique_basket_items(
+        frozen(indptr, np.int64), frozen(items, np.int32), seen, starts, kept
     )
+    repeated, empty = len(items) - filled, len(indptr) - 1 - baskets
+    indptr, items = starts[: baskets + 1], kept[:filled]
     notes = []
     if nameless:
-        notes.append(f"{counted(nameless, 'empty item')} dropped")
+        notes.append(f"{count_text(nameless, 'empty item')} dropped")
     if empty:
-        notes.append(f"{counted(empty, 'empty basket')} dropped")
+        notes.append(f"{count_text(empty, 'empty basket')} dropped")
     if repeated:
-        notes.append(f"{counted(repeated, 'repeated item')} in a basket counted once")
-    digest = digest or text.fingerprint(labels, indptr, items)
+        notes.append(f"{count_text(repeated, 'repeated item')} in a basket counted once")
+    digest = digest or text_tokens.content_digest(labels, indptr, items)
     return Transactions(indptr, items, labels, name, digest, tuple(notes))
 
 
 # ---- from memory and JSON --------------------------------------------------------------------------------------------
 
 
-def _text(item: object) -> str:
-    """An item as text: None and NaN are empty, booleans as in JSON."""
+def _item_text(item: object) -> str:
+    """An item as text: None and NaN are empty, booleans are written as in JSON."""
     import numpy as np
 
     if isinstance(item, (bool, np.bool_)):
@@ -143,17 +146,17 @@ def _text(item: object) -> str:
     return "" if item is None or (isinstance(item, float) and math.isnan(item)) else str(item)
 
 
-def _texts(baskets: Iterable[Iterable[object]], name: str) -> Iterator[list[str]]:
+def _basket_texts(baskets: Iterable[Iterable[object]], name: str) -> Iterator[list[str]]:
     try:
         rows = enumerate(baskets, 1)
     except TypeError:
-        raise UnveilError(f"{name}: baskets must be a list of lists of items") from None
+        raise UnveilError(f"{name}: the baskets are not a list; give a list of lists of items") from None
     for number, basket in rows:
         listed = isinstance(basket, Iterable) and not isinstance(basket, (str, bytes))
         items = list(basket) if listed else []
         if not listed or any(_is_container(item) for item in items):
             raise UnveilError(f"{name}: basket {number:,} is not a list of items; put its items in a list")
-        yield [_text(item) for item in items]
+        yield [_item_text(item) for item in items]
 
 
 def _is_container(item: object) -> bool:
@@ -162,11 +165,13 @@ def _is_container(item: object) -> bool:
     return isinstance(item, (bytes, list, tuple, dict, set, frozenset, np.ndarray))
 
 
-def _gathered(baskets: Iterable[list[str]], name: str, digest: str | None, layout: str = _LAYOUT) -> Transactions:
-    """Number the items of baskets that come one by one."""
+def _number_items(
+    baskets: Iterable[list[str]], name: str, digest: str | None, layout: str = _FIMI_LAYOUT
+) -> Transactions:
+    """Number the items of baskets that arrive one by one."""
     import numpy as np
 
-    from unveil.release.text import strings
+    from unveil.release.text_tokens import label_array
 
     codes: dict[str, int] = {}
     items, ends = array("i"), array("q", [0])
@@ -176,18 +181,20 @@ def _gathered(baskets: Iterable[list[str]], name: str, digest: str | None, layou
         nameless += len(basket) - len(named)
         items.extend([codes.setdefault(item, len(codes)) for item in named])
         ends.append(len(items))
-    labels = strings(list(codes), shown(name))
+    labels = label_array(list(codes), safe_text(name))
     indptr, numbers = np.asarray(ends, np.int64), np.asarray(items, np.int32)
-    return _made(indptr, numbers, labels, name, digest, nameless, layout)
+    return _make_transactions(indptr, numbers, labels, name, digest, nameless, layout)
 
 
 def read_jsonl(path: str | Path) -> Transactions:
     """Baskets from JSON lines. Numbers keep the spelling of the file, ``null`` is an empty item."""
-    from unveil.release.text import read_text
+    from unveil.release.text_tokens import read_text
 
     path = Path(path)
     data = read_text(path)
-    return _gathered(_json_baskets(data, shown(path.name)), path.name, source.digest(path), _JSON_LAYOUT)
+    return _number_items(
+        _json_baskets(data, safe_text(path.name)), path.name, source_file.file_digest(path), _JSON_LAYOUT
+    )
 
 
 def _json_baskets(data: bytes, name: str) -> Iterator[list[str]]:
@@ -201,7 +208,7 @@ def _json_baskets(data: bytes, name: str) -> Iterator[list[str]]:
 
 
 def _json_items(line: str) -> list[str]:
-    """The items of one line; a ValueError says that it is no basket."""
+    """The items of one line; a ValueError says that it is not a basket."""
     try:
         basket: Any = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
     except RecursionError:
@@ -210,8 +217,8 @@ def _json_items(line: str) -> list[str]:
         basket = basket.get("items")
     if not isinstance(basket, list) or any(_is_container(item) for item in basket):
         raise ValueError
-    items = [_text(item) for item in basket]
-    if "\\u" in line:  # only an escape can bring half a surrogate pair; encoding it is a ValueError
+    items = [_item_text(item) for item in basket]
+    if "\\u" in line:  # only an escape can produce half a surrogate pair, which fails to encode
         "".join(items).encode()
     return items
 
@@ -223,14 +230,14 @@ def read_fimi(path: str | Path) -> Transactions:
     """Baskets from a FIMI file; a blank line is an empty basket."""
     import numpy as np
 
-    from unveil.release import text
+    from unveil.release import text_tokens
 
     path = Path(path)
-    texts, widths = text.tokens(text.read_text(path))
-    items, labels = text.encoded(texts)
+    texts, widths = text_tokens.split_tokens(text_tokens.read_text(path))
+    items, labels = text_tokens.encode_texts(texts)
     indptr = np.zeros(len(widths) + 1, np.int64)
     np.cumsum(widths, out=indptr[1:])
-    return _made(indptr, items, labels, path.name, source.digest(path), 0, _LAYOUT)
+    return _make_transactions(indptr, items, labels, path.name, source_file.file_digest(path), 0, _FIMI_LAYOUT)
 
 
 # ---- long CSV --------------------------------------------------------------------------------------------------------
@@ -239,99 +246,102 @@ def read_fimi(path: str | Path) -> Transactions:
 def read_long(path: str | Path, basket: str | None = None, item: str | None = None) -> Transactions:
     """Baskets from a CSV file with a row for each item; baskets come in order of first appearance.
 
-    ``basket`` and ``item`` name the two columns. By default they are those called so, or the two columns of a file
-    that has just two.
+    ``basket`` and ``item`` name the two columns. By default they are the columns with these names, or the two columns
+    of a file that has only two.
     """
-    from unveil.release import text
+    from unveil.release import text_tokens
 
     path = Path(path)
-    data = text.read_text(path)
-    name = shown(path.name)
-    delimiter, header = _header(data, name)
-    columns = _columns(header, basket, item, name)
-    baskets, items = _two_columns(data, delimiter, len(header), columns, name)
-    return _from_columns(baskets, items, path)
+    data = text_tokens.read_text(path)
+    name = safe_text(path.name)
+    delimiter, header = _read_header(data, name)
+    columns = _find_columns(header, basket, item, name)
+    baskets, items = _read_two_columns(data, delimiter, len(header), columns, name)
+    return _group_by_basket(baskets, items, path)
 
 
-def _from_columns(baskets: pa.Array, items: pa.Array, path: Path) -> Transactions:
+def _group_by_basket(baskets: pa.Array, items: pa.Array, path: Path) -> Transactions:
     import numpy as np
     import pyarrow.compute as pc
 
-    from unveil.release import _kernels, text
+    from unveil.release import _kernels, text_tokens
 
     first = pc.index(baskets, "").as_py()
     if first >= 0:
-        raise UnveilError(f"{shown(path.name)}: data row {first + 1:,} names no basket; complete or remove it")
-    rows, names = text.encoded(baskets)
+        raise UnveilError(f"{safe_text(path.name)}: data row {first + 1:,} has no basket; complete or remove it")
+    rows, names = text_tokens.encode_texts(baskets)
     named = pc.not_equal(items, "")
-    codes, labels = text.encoded(items.filter(named))
-    indptr, gathered = _kernels.grouped(
-        text.frozen(rows[named.to_numpy(zero_copy_only=False)], np.int32),
-        text.frozen(codes, np.int32),
-        len(names),
+    codes, labels = text_tokens.encode_texts(items.filter(named))
+    rows, gathered = rows[named.to_numpy(zero_copy_only=False)], np.empty(len(codes), np.int32)
+    indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(names))))
+    _kernels.group_by_row(
+        text_tokens.freeze_array(rows, np.int32),
+        text_tokens.freeze_array(codes, np.int32),
+        indptr[:-1].copy(),
+        gathered,
     )
     nameless = len(items) - len(codes)
-    layout = "expected a header and a row with a basket and an item for each item"
-    return _made(indptr, gathered, labels, path.name, source.digest(path), nameless, layout)
+    layout = "expected a header, then one row per item with its basket"
+    return _make_transactions(indptr, gathered, labels, path.name, source_file.file_digest(path), nameless, layout)
 
 
-def _rows(data: bytes, delimiter: str) -> Any:
-    """Python's own CSV reader: slow, but it knows line numbers. For the header and for finding what is wrong."""
+def _csv_rows(data: bytes, delimiter: str) -> Any:
+    """Python's own CSV reader, for the header and for finding errors: slow, but it knows line numbers."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
     return csv.reader(text, delimiter=delimiter, strict=True)
 
 
-def _header(data: bytes, name: str) -> tuple[str, list[str]]:
-    """The delimiter, which is the most frequent candidate in the first line, and the columns' names."""
+def _read_header(data: bytes, name: str) -> tuple[str, list[str]]:
+    """The delimiter, which is the most frequent candidate in the first line, and the column names."""
     lines = io.TextIOWrapper(io.BytesIO(data), "utf-8")
     delimiter = max(",;\t", key=next((line for line in lines if line != "\n"), "").count)
-    rows = _rows(data, delimiter)
+    rows = _csv_rows(data, delimiter)
     try:
         header: list[str] = next((row for row in rows if row), [])
     except csv.Error:
         raise UnveilError(f"{name}: line {rows.line_num:,} is not a CSV header; close or double its quotes") from None
     if len(header) < 2:
-        raise UnveilError(f"{name}: no baskets; expected a header with a basket and an item column")
+        raise UnveilError(f"{name}: there are no baskets; expected a header with a basket and an item column")
     return delimiter, [column.strip() for column in header]
 
 
-def _columns(header: list[str], basket: str | None, item: str | None, name: str) -> tuple[int, int]:
-    """Where the two columns are."""
-    at = _column(header, basket, "basket", name)
-    of = _column(header, item, "item", name)
-    if len(header) == 2:  # the one that has no telling name is the other one
+def _find_columns(header: list[str], basket: str | None, item: str | None, name: str) -> tuple[int, int]:
+    """The positions of the two columns."""
+    at = _find_column(header, basket, "basket", name)
+    of = _find_column(header, item, "item", name)
+    if len(header) == 2:  # a column without a known name is the remaining one
         at = (0 if of is None else 1 - of) if at is None else at
         of = 1 - at if of is None else of
     for role, place in (("basket", at), ("item", of)):
         if place is None:
-            raise UnveilError(f"{name}: no column is called {role}; say which column holds the {role}")
+            raise UnveilError(f"{name}: no column is called {role}; name the column that holds the {role}")
     if at == of or at is None or of is None:
         raise UnveilError(f"{name}: the basket and the item column are the same; name two columns")
     return at, of
 
 
-def _column(header: list[str], wanted: str | None, role: str, name: str) -> int | None:
-    """The column that is called as wanted or, if nothing is wanted, like its role."""
+def _find_column(header: list[str], wanted: str | None, role: str, name: str) -> int | None:
+    """The position of the wanted column or, if none is wanted, of the column named like its role."""
     called = [k for k, column in enumerate(header) if (column.lower() == role if wanted is None else column == wanted)]
     if len(called) > 1:
-        raise UnveilError(f"{name}: several columns are called {shown(wanted or role)}; rename all but one")
+        raise UnveilError(f"{name}: several columns are called {safe_text(wanted or role)}; rename all but one")
     if wanted is not None and not called:
-        raise UnveilError(f"{name}: no column is called {shown(wanted)}; check the header")
+        raise UnveilError(f"{name}: no column is called {safe_text(wanted)}; check the header")
     return called[0] if called else None
 
 
-def _two_columns(
+def _read_two_columns(
     data: bytes, delimiter: str, width: int, columns: tuple[int, int], name: str
 ) -> tuple[pa.Array, pa.Array]:
-    """Two columns of text. Arrow's own messages quote the data, so the place is looked for again and told without."""
+    """Two columns of text. Arrow's messages quote the data, so errors are located again and reported without it."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
     names = [str(k) for k in range(width)]
     wanted = [str(k) for k in columns]
     if data.count(b'"') % 2:
-        _find_fault(data, delimiter, width, name)  # an open quote would swallow the rest of the file without a word
-    rows = data.lstrip(b"\r\n")  # Arrow counts a blank line before the header as the header
+        _raise_first_fault(data, delimiter, width, name)  # an open quote would silently swallow the rest of the file
+    rows = data.lstrip(b"\r\n")  # Arrow takes a blank line before the header for the header
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(rows if b"\n" in rows or b"\r" in rows else rows + b"\n"),
@@ -340,19 +350,19 @@ def _two_columns(
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(wanted, pa.large_string()), include_columns=wanted),
         )
     except pa.ArrowException:
-        _find_fault(data, delimiter, width, name)
-        raise UnveilError(f"{name}: cannot be read as CSV; look for a quote that is not closed") from None
+        _raise_first_fault(data, delimiter, width, name)
+        raise UnveilError(f"{name}: cannot be read as CSV; check that every quote is closed") from None
     return table[wanted[0]].combine_chunks(), table[wanted[1]].combine_chunks()
 
 
-def _find_fault(data: bytes, delimiter: str, width: int, name: str) -> None:
-    """Raise an error that names the first line at fault, if there is one."""
-    rows = _rows(data, delimiter)
+def _raise_first_fault(data: bytes, delimiter: str, width: int, name: str) -> None:
+    """Raise an error that names the first faulty line, if there is one."""
+    rows = _csv_rows(data, delimiter)
     try:
         for row in rows:
             if row and len(row) != width:
                 raise UnveilError(
-                    f"{name}: line {rows.line_num:,} has {counted(len(row), 'value')} where the header has {width}; "
+                    f"{name}: line {rows.line_num:,} has {count_text(len(row), 'value')} where the header has {width}; "
                     f"complete it, or put quotes around values that contain the separator"
                 )
     except csv.Error:
@@ -365,26 +375,28 @@ def _find_fault(data: bytes, delimiter: str, width: int, name: str) -> None:
 
 
 def write_fimi(tx: Transactions, file: BinaryIO) -> None:
-    """A basket a line, items separated by a space."""
-    _refuse(tx, r"[\s\x0b\x00\x{FEFF}]", "labels with blanks cannot be written as FIMI; write JSON lines instead")
+    """Write one basket per line, items separated by a space."""
+    _refuse_labels(
+        tx, r"[\s\x0b\x00\x{FEFF}]", "labels with blanks cannot be written as FIMI; write JSON lines instead"
+    )
     _write_rows(tx, tx.labels, ("", " ", "\n"), file)
 
 
 def write_jsonl(tx: Transactions, file: BinaryIO) -> None:
-    """A JSON array a line."""
-    from unveil.release.text import strings
+    """Write one JSON array per line."""
+    from unveil.release.text_tokens import label_array
 
     quoted = [json.dumps(label, ensure_ascii=False) for label in tx.labels.to_pylist()]
-    _write_rows(tx, strings(quoted, shown(tx.name)), ("[", ", ", "]\n"), file)
+    _write_rows(tx, label_array(quoted, safe_text(tx.name)), ("[", ", ", "]\n"), file)
 
 
 def write_long(tx: Transactions, file: BinaryIO) -> None:
-    """A CSV row for each item; baskets are numbered from 1."""
+    """Write a CSV row for each item; baskets are numbered from 1."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
-    _refuse(tx, r"\x00", "labels with NUL characters cannot be written as CSV; write JSON lines instead")
+    _refuse_labels(tx, r"\x00", "labels with NUL characters cannot be written as CSV; write JSON lines instead")
     file.write(b'"basket","item"\n')
     plain = arrow_csv.WriteOptions(include_header=False)
     for start in range(0, tx.baskets, _BATCH):
@@ -394,15 +406,15 @@ def write_long(tx: Transactions, file: BinaryIO) -> None:
         arrow_csv.write_csv(pa.table({"basket": baskets, "item": items}), file, plain)
 
 
-def _refuse(tx: Transactions, pattern: str, why: str) -> None:
+def _refuse_labels(tx: Transactions, pattern: str, why: str) -> None:
     import pyarrow.compute as pc
 
     if pc.any(pc.match_substring_regex(tx.labels, pattern)).as_py():
-        raise UnveilError(f"{shown(tx.name)}: {why}")
+        raise UnveilError(f"{safe_text(tx.name)}: {why}")
 
 
 def _write_rows(tx: Transactions, texts: pa.Array, marks: tuple[str, str, str], file: BinaryIO) -> None:
-    """Each basket between an opening and a closing mark, with the middle mark between items."""
+    """Write each basket between an opening and a closing mark, with the middle mark between items."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Write a release, in the format that its file name asks for."""
+"""Write a release in the format that its file name asks for."""
 
 from __future__ import annotations
 
@@ -7,69 +7,72 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unveil.errors import UnveilError
-from unveil.release import Release, Table, edges, gml, matrix, transactions
-from unveil.release.target import atomic
-from unveil.wording import listed, shown
+from unveil.release import Release, Table, edge_list, gml, matrix, transactions
+from unveil.release.atomic_file import open_atomic
+from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["write", "writer"]
+__all__ = ["choose_writer", "write"]
 
 
 def write(release: Release, path: str | Path) -> None:
     """Write ``release`` to ``path``, whole or not at all.
 
     Tables: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``. Transactions: ``.dat``, ``.csv``, ``.jsonl``. Graphs:
-    ``.edges``, ``.gml``. What is written reads back as the same release, except that text files do not tell a missing
-    value from an empty one, and hold every value as text.
+    ``.edge_list``, ``.gml``. A written file reads back as the same release, except that text files hold every value as
+    text and do not distinguish a missing value from an empty one.
     """
     import pyarrow as pa
 
     if not isinstance(release, Release):
         raise UnveilError(f"cannot write a {type(release).__name__}: give what unveil.read(...) returns")
-    into = writer(release.kind, path)
+    into = choose_writer(release.kind, path)
     try:
-        with atomic(path) as file:
+        with open_atomic(path) as file:
             into(release, file)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         ending = Path(path).suffix.lower()
         raise UnveilError(
-            f"{shown(Path(path).name)}: a column holds values that {ending} cannot hold; write another format"
+            f"{safe_text(Path(path).name)}: a column holds values that {ending} cannot store; write another format"
         ) from None
 
 
-def writer(kind: str, path: str | Path) -> Callable[[Any, BinaryIO], None]:
-    """The function that writes a release of some kind in the format that a file name asks for."""
+def choose_writer(kind: str, path: str | Path) -> Callable[[Any, BinaryIO], None]:
+    """The function that writes a kind of release in the format that the file name asks for."""
     writers = _WRITERS[kind]
     ending = Path(path).suffix.lower()
     if ending not in writers:
-        raise UnveilError(f"{shown(Path(path).name)}: a {kind} can be written as {listed(writers)}")
+        name = safe_text(Path(path).name)
+        raise UnveilError(f"{name}: {_KINDS[kind]} can be written as {list_text(writers)}; rename the file")
     return writers[ending]
 
 
-def _text(delimiter: str) -> Callable[[Table, BinaryIO], None]:
+def _text_writer(delimiter: str) -> Callable[[Table, BinaryIO], None]:
     def write_text(table: Table, file: BinaryIO) -> None:
         import pyarrow.csv as pc
 
-        _batches(table, lambda schema: pc.CSVWriter(file, schema, write_options=pc.WriteOptions(delimiter=delimiter)))
+        _write_batches(
+            table, lambda schema: pc.CSVWriter(file, schema, write_options=pc.WriteOptions(delimiter=delimiter))
+        )
 
     return write_text
 
 
-def _parquet(table: Table, file: BinaryIO) -> None:
+def _write_parquet(table: Table, file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    _batches(table, lambda schema: pq.ParquetWriter(file, schema))
+    _write_batches(table, lambda schema: pq.ParquetWriter(file, schema))
 
 
-def _arrow(table: Table, file: BinaryIO) -> None:
+def _write_arrow(table: Table, file: BinaryIO) -> None:
     import pyarrow as pa
 
-    _batches(table, lambda schema: pa.ipc.new_file(file, schema))
+    _write_batches(table, lambda schema: pa.ipc.new_file(file, schema))
 
 
-def _batches(table: Table, opened: Callable[[pa.Schema], Any]) -> None:
+def _write_batches(table: Table, opened: Callable[[pa.Schema], Any]) -> None:
     batches = table.batches()
     first = next(batches)
     with opened(first.schema) as writer:
@@ -78,13 +81,19 @@ def _batches(table: Table, opened: Callable[[pa.Schema], Any]) -> None:
             writer.write_batch(batch)
 
 
+_KINDS = {"table": "a table", "transactions": "transactions", "graph": "a graph", "matrix": "a matrix"}
 _WRITERS: dict[str, dict[str, Callable[[Any, BinaryIO], None]]] = {
-    "table": {".csv": _text(","), ".tsv": _text("\t"), ".parquet": _parquet, ".arrow": _arrow},
+    "table": {
+        ".csv": _text_writer(","),
+        ".tsv": _text_writer("\t"),
+        ".parquet": _write_parquet,
+        ".arrow": _write_arrow,
+    },
     "transactions": {
         ".dat": transactions.write_fimi,
         ".csv": transactions.write_long,
         ".jsonl": transactions.write_jsonl,
     },
-    "graph": {".edges": edges.write_edges, ".gml": gml.write_gml},
+    "graph": {".edges": edge_list.write_edges, ".gml": gml.write_gml},
     "matrix": {".csv": matrix.write_matrix},
 }

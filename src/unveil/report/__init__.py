@@ -1,13 +1,13 @@
-"""What came out, for people: one page of HTML, a terminal text, notebook markup and the schema of the JSON.
+"""Results for people: an HTML page, terminal text, notebook markup, and the JSON schema.
 
 Everything here renders an :class:`~unveil.assessment.Assessment`; nothing here measures.
 
-- ``charts.py``: a curve becomes a static SVG;
-- ``links.py``:  who may be whom becomes one, as a graph or a matrix;
-- ``html.py``:   assessments become one self-contained page, or a fragment for a notebook;
-- ``text.py``:   an assessment becomes terminal text;
-- ``schema.py``: the published description of the JSON;
-- ``words.py``:  the words that all of them use.
+- :mod:`unveil.report.charts`: a curve as a static SVG;
+- :mod:`unveil.report.link_charts`: candidate pairs as a static SVG, a graph or a matrix;
+- :mod:`unveil.report.html`: assessments as one self-contained page, or as a fragment for a notebook;
+- :mod:`unveil.report.terminal`: an assessment as terminal text;
+- :mod:`unveil.report.schema`: the published schema of the JSON;
+- :mod:`unveil.report.phrases`: the phrases that all of them share.
 
 Import the modules by name; this file stays empty so that the command line starts quickly.
 """

@@ -1,16 +1,15 @@
-"""A curve becomes a static picture: one SVG element to be set into a page. ``links.py`` draws who may be whom.
+"""Draw a curve as a static picture: one SVG element for a page. :mod:`unveil.report.link_charts` draws candidate pairs.
 
-Altair writes the specification, ``vl-convert`` draws it, ``_picture.py`` lets only shapes and text through. Text and
-axes are drawn in ``currentColor`` and without a typeface: they look like the page they stand in, light or dark.
+Altair writes the specification, ``vl-convert`` draws it, and :mod:`unveil.report._svg_filter` lets only shapes and text
+through. Text and axes use ``currentColor`` and no typeface, so they match the page, light or dark.
 
 Conventions
-- An axis whose label speaks of a share, probability, chance, fraction or risk, with all values in [0, 1], is written
-  in percent.
-- Bars never overlap (``_plot.bars``). Names too long to stand under their bars lay the chart on its side; it then
-  shows the first of them, and says so.
-- Several lines differ in colour, dash and the shape of their points, so that they can be told apart in grey; their
-  names stand in a legend below.
-- A mark on a category axis stands before the first category that begins with a number as large as the mark.
+- An axis whose label mentions a share, probability, chance, fraction or risk, with all values in [0, 1], is in percent.
+- Bars never overlap. If names are too long to fit under their bars, the chart lies on its side. It then shows the first
+  bars only, and says so.
+- Several lines differ in colour, dash and point shape, so that they are distinct in greyscale. A legend below names
+them.
+- A mark on a category axis stands before the first category that begins with a number at least as large as the mark.
 """
 
 from __future__ import annotations
@@ -22,31 +21,41 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from unveil.finding import Curve, Links
-from unveil.report import links
-from unveil.report._picture import BLUE, COLOURS, INK, RED, WIDTH, blank, clean
-from unveil.report._plot import Plot, bars, by_line, domain, label, mark_before, prepare, ticks, width
-from unveil.report.words import is_share
+from unveil.report import link_charts
+from unveil.report._plot_data import (
+    Plot,
+    axis_domain,
+    axis_ticks,
+    bar_spans,
+    label_text,
+    mark_position,
+    points_by_line,
+    prepare_plot,
+    text_width,
+)
+from unveil.report._svg_filter import BLUE, INK, LINE_COLOURS, PICTURE_WIDTH, RED, blank_svg, filter_svg
+from unveil.report.phrases import is_share_axis
 
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["svg"]
+__all__ = ["chart_svg"]
 
-_HEIGHT = 215
-_ROW = 20  # a bar of a chart on its side
-_BAR = 52  # the widest upright bar
-_FONT = 13.5  # measured a little larger than drawn: the page's typeface may be wider than the one measured here
-_NEAR = 0.09  # of the height of a plot: labels would overlap
-_LINE = 15
-_LETTER = 7.5  # pixels of a character of the legend, at most, as a rule
-_FEW = 16  # up to so many points of one line among several are shown each
-_POINT = 3  # half the width of such a point
-_SAMPLE = 34  # the piece of a line that stands before its name
-_ENTRY = 20  # a row of the legend
+_CHART_HEIGHT = 215
+_ROW_HEIGHT = 20  # height of a bar in a chart on its side
+_MAX_BAR_WIDTH = 52  # width of the widest upright bar
+_MEASURED_FONT = 13.5  # a little larger than drawn: the page's typeface may be wider than the one measured here
+_LABEL_DISTANCE = 0.09  # share of the plot height within which labels would overlap
+_LINE_HEIGHT = 15
+_LETTER_WIDTH = 7.5  # usual upper limit for the width of a legend character, in pixels
+_MAX_POINTS = 16  # the most points of one series that are drawn individually
+_POINT_RADIUS = 3  # half the width of such a point
+_SAMPLE_WIDTH = 34  # length of the line sample before a name in the legend
+_LEGEND_ROW = 20  # height of a legend row
 
 
-class _Style(NamedTuple):
-    """How one of several lines looks. ``point`` is a path, roughly in the square from -1 to 1."""
+class _LineStyle(NamedTuple):
+    """The style of one series. ``point`` is an SVG path, roughly in the square from -1 to 1."""
 
     colour: str
     dash: tuple[int, ...]
@@ -54,7 +63,7 @@ class _Style(NamedTuple):
 
 
 _DASHES = ((), (7, 3), (2, 2), (9, 3, 2, 3), (4, 5), (12, 3, 2, 3, 2, 3))
-_POINTS = (
+_POINT_SHAPES = (
     "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",  # circle
     "M-.9,-.9H.9V.9H-.9Z",  # square
     "M-1.1,.9H1.1L0,-1.1Z",  # triangle
@@ -62,44 +71,46 @@ _POINTS = (
     "M-1.2,-.4H-.4V-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2Z",  # cross
     "M-1.1,-.9H1.1L0,1.1Z",  # triangle upside down
 )
-# The first line is solid and drawn first: where another covers it, it shows between the dashes.
-_STYLES = tuple(map(_Style, COLOURS, _DASHES, _POINTS))
+# The first line is solid and drawn first, so that it shows between the dashes of a line on top of it.
+_LINE_STYLES = tuple(map(_LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
 
 
-def svg(curve: Curve | Links) -> str:
-    """The curve, or who may be whom, as an SVG element with an accessible name, ready to be set into a page."""
+def chart_svg(curve: Curve | Links) -> str:
+    """A curve or candidate pairs as an SVG element with an accessible name, ready for a page."""
     if isinstance(curve, Links):
-        return links.svg(curve)
-    title, description = label(curve.title, 200), label(curve.reading, 400)
-    plot = prepare(curve)
+        return link_charts.links_svg(curve)
+    title, description = label_text(curve.title, 200), label_text(curve.reading, 400)
+    plot = prepare_plot(curve)
     if not plot.x:
-        return blank(title, description)
+        return blank_svg(title, description)
     import altair
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    drawing = vl_convert.vegalite_to_svg(_specification(plot), vl_version=version, allowed_base_urls=[])
-    return clean(drawing, title, description, None if curve.series is None else _legend(plot))
+    drawing = vl_convert.vegalite_to_svg(_vega_lite_spec(plot), vl_version=version, allowed_base_urls=[])
+    return filter_svg(drawing, title, description, None if curve.series is None else _draw_legend(plot))
 
 
-def _specification(plot: Plot) -> dict[str, Any]:
-    """The Vega-Lite specification: the marks, and above them the label of the upright axis."""
+def _vega_lite_spec(plot: Plot) -> dict[str, Any]:
+    """The Vega-Lite specification: the layers, and above them the label of the vertical axis."""
     import altair as alt
 
-    mark = mark_before(plot)
-    lines = textwrap.wrap(label(plot.curve.mark_label, 80), 26)[:2] if mark is not None else []
+    mark = mark_position(plot)
+    lines = textwrap.wrap(label_text(plot.curve.mark_label, 80), 26)[:2] if mark is not None else []
     layers = _bar_layers(plot, mark) if plot.curve.kind == "bars" else _line_layers(plot, mark)
     if mark is not None:
         layers += _mark_layers(plot, mark, lines)
-    upright = _where(plot) if plot.sideways else plot.curve.y_label
-    title = alt.TitleParams(_wrapped(upright), anchor="start", frame="bounds", offset=6)
-    height = 60 + _ROW * len(plot.x) if plot.sideways else _HEIGHT + _LINE * len(lines)
+    upright = _category_label(plot) if plot.sideways else plot.curve.y_label
+    title = alt.TitleParams(_wrap_label(upright), anchor="start", frame="bounds", offset=6)
+    height = 60 + _ROW_HEIGHT * len(plot.x) if plot.sideways else _CHART_HEIGHT + _LINE_HEIGHT * len(lines)
     fit = alt.AutoSizeParams(type="fit", contains="padding")
-    chart = alt.LayerChart(layer=layers, title=title, width=WIDTH, height=height, autosize=fit, config=_config())
+    chart = alt.LayerChart(
+        layer=layers, title=title, width=PICTURE_WIDTH, height=height, autosize=fit, config=_chart_config()
+    )
     return dict(chart.to_dict())
 
 
-def _chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+def _inline_chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     import altair as alt
 
     return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
@@ -110,104 +121,113 @@ def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
 
     if plot.scale == "category":
         rows = [{"x": x, "y": y} for x, y in zip(plot.x, plot.y, strict=True)]
-        place = {"y": _names(plot)} if plot.sideways else {"x": _names(plot)}
-        value = {"x" if plot.sideways else "y": _values(plot, plot.y)}
-        narrow: dict[str, Any] = {} if plot.sideways or len(rows) > 5 else {"size": _BAR}
-        return [_chart(rows).mark_bar(color=BLUE, **narrow).encode(**place, **value)]
-    cells = bars(plot)
+        place = {"y": _category_axis(plot)} if plot.sideways else {"x": _category_axis(plot)}
+        value = {"x" if plot.sideways else "y": _value_axis(plot, plot.y)}
+        narrow: dict[str, Any] = {} if plot.sideways or len(rows) > 5 else {"size": _MAX_BAR_WIDTH}
+        return [_inline_chart(rows).mark_bar(color=BLUE, **narrow).encode(**place, **value)]
+    cells = bar_spans(plot)
     ends = [cell[end] for cell in cells for end in ("x", "x2")]
-    encoding = {"x": _numbers(plot, ends, mark), "x2": "x2:Q", "y": _values(plot, plot.y), "y2": alt.datum(0)}
-    return [_chart(cells).mark_rect(color=BLUE).encode(**encoding)]
+    encoding = {"x": _number_axis(plot, ends, mark), "x2": "x2:Q", "y": _value_axis(plot, plot.y), "y2": alt.datum(0)}
+    return [_inline_chart(cells).mark_rect(color=BLUE).encode(**encoding)]
 
 
 def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
-    x = _names(plot) if plot.scale == "category" else _numbers(plot, plot.x, mark)
+    x = _category_axis(plot) if plot.scale == "category" else _number_axis(plot, plot.x, mark)
     levels = [(y, text) for y, text in plot.curve.levels if math.isfinite(y)]
     values = (*plot.low, *plot.y, *plot.high, *(y for y, _ in levels))
     bands, drawn = [], []
-    for style, rows in zip(_STYLES, by_line(plot).values(), strict=False):
-        base = _chart(rows).encode(x=x)
-        look = _one_line(len(rows)) if plot.curve.series is None else _one_of_several(style, len(rows))
-        drawn.append(base.mark_line(color=style.colour, **look).encode(y=_values(plot, values)))
+    for style, rows in zip(_LINE_STYLES, points_by_line(plot).values(), strict=False):
+        base = _inline_chart(rows).encode(x=x)
+        look = _single_line_style(len(rows)) if plot.curve.series is None else _series_line_style(style, len(rows))
+        drawn.append(base.mark_line(color=style.colour, **look).encode(y=_value_axis(plot, values)))
         band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
-        bands.append(band.encode(y=_values(plot, values, "low"), y2="high:Q"))
+        bands.append(band.encode(y=_value_axis(plot, values, "low"), y2="high:Q"))
     banded = plot.curve.low is not None or plot.curve.high is not None
     return [*(bands if banded else []), *drawn, *_level_layers(levels, max((0.0, *values)) - min((0.0, *values)))]
 
 
 def _level_layers(levels: Sequence[tuple[float, str]], height: float) -> list[alt.Chart]:
-    """Dashed rules across the plot, with labels above them: to the right, where lines of what rises with what is known
-    have left, unless another label is so near on an axis of that height."""
+    """Dashed rules across the plot, with labels above them.
+
+    Labels stand on the right, where rising lines leave room, unless another label is too close on an axis of that
+    height.
+    """
     import altair as alt
 
     layers = list[alt.Chart]()
     for k, (y, text) in enumerate(levels):
-        near = any(abs(y - other) < _NEAR * height for other, _ in levels[:k])
-        base = _chart([{"y": y, "label": label(text, 40)}]).encode(y=alt.Y("y:Q"))
+        near = any(abs(y - other) < _LABEL_DISTANCE * height for other, _ in levels[:k])
+        base = _inline_chart([{"y": y, "label": label_text(text, 40)}]).encode(y=alt.Y("y:Q"))
         layers.append(base.mark_rule(color=(INK, RED)[k % 2], strokeDash=[5, 3], strokeWidth=1))
         side: Literal["left", "right"] = "left" if near else "right"
-        said = base.mark_text(align=side, baseline="bottom", dy=-2, fontSize=_FONT, color=INK)
+        said = base.mark_text(align=side, baseline="bottom", dy=-2, fontSize=_MEASURED_FONT, color=INK)
         layers.append(said.encode(x=alt.value(4) if near else alt.value("width"), text="label:N"))
     return layers
 
 
-def _one_line(count: int) -> dict[str, Any]:
-    """The points of the only line, unless there are too many to show each."""
+def _single_line_style(count: int) -> dict[str, Any]:
+    """The style of a single line: points, unless there are too many to show each."""
     import altair as alt
 
     return {"point": alt.OverlayMarkDef(color=BLUE, size=30) if count <= 30 else False}
 
 
-def _one_of_several(style: _Style, count: int) -> dict[str, Any]:
-    """The dashes of a line and its points, unless there are too many to show each."""
+def _series_line_style(style: _LineStyle, count: int) -> dict[str, Any]:
+    """The style of one of several lines: dashes, and points unless there are too many to show each."""
     import altair as alt
 
-    area = (2 * _POINT) ** 2  # Vega scales a path by half the square root of its size
-    point = alt.OverlayMarkDef(color=style.colour, size=area, shape=style.point) if count <= _FEW else False
+    area = (2 * _POINT_RADIUS) ** 2  # Vega scales a path by half the square root of its size
+    point = alt.OverlayMarkDef(color=style.colour, size=area, shape=style.point) if count <= _MAX_POINTS else False
     return {"point": point, "strokeDash": list(style.dash) or alt.Undefined}
 
 
-def _legend(plot: Plot) -> ET.Element:
-    """A piece of each line with its name, row by row, in as many columns as have room."""
-    entries = by_line(plot)
-    room = _SAMPLE + 22 + _LETTER * max(map(width, entries))
-    rows = math.ceil(len(entries) / max(1, int(WIDTH // room)))
+def _draw_legend(plot: Plot) -> ET.Element:
+    """A sample of each line with its name, row by row, in as many columns as fit."""
+    entries = points_by_line(plot)
+    room = _SAMPLE_WIDTH + 22 + _LETTER_WIDTH * max(map(text_width, entries))
+    rows = math.ceil(len(entries) / max(1, int(PICTURE_WIDTH // room)))
     columns = math.ceil(len(entries) / rows)
-    drawing = ET.Element("svg", {"height": str(6 + _ENTRY * rows)})
-    for i, (style, (line, points)) in enumerate(zip(_STYLES, entries.items(), strict=False)):
-        place = f"translate({4 + i % columns * room},{4 + _ENTRY * (i // columns) + _ENTRY / 2})"
+    drawing = ET.Element("svg", {"height": str(6 + _LEGEND_ROW * rows)})
+    for i, (style, (line, points)) in enumerate(zip(_LINE_STYLES, entries.items(), strict=False)):
+        place = f"translate({4 + i % columns * room},{4 + _LEGEND_ROW * (i // columns) + _LEGEND_ROW / 2})"
         entry = ET.SubElement(drawing, "g", {"transform": place})
-        _sample(entry, style, len(points))
-        ET.SubElement(entry, "text", {"x": f"{_SAMPLE + 6}", "y": "4", "fill": INK, "font-size": "12px"}).text = line
+        _draw_legend_line(entry, style, len(points))
+        ET.SubElement(
+            entry, "text", {"x": f"{_SAMPLE_WIDTH + 6}", "y": "4", "fill": INK, "font-size": "12px"}
+        ).text = line
     return drawing
 
 
-def _sample(entry: ET.Element, style: _Style, count: int) -> None:
-    """A piece of the line, with a point where the line shows its points."""
+def _draw_legend_line(entry: ET.Element, style: _LineStyle, count: int) -> None:
+    """A sample of the line, with a point if the line shows its points."""
     dash = {"stroke-dasharray": ",".join(map(str, style.dash))} if style.dash else {}
     look = {"fill": "none", "stroke": style.colour, "stroke-width": "2", **dash}
-    ET.SubElement(entry, "path", {"d": f"M0,0h{_SAMPLE}", **look})
-    if count <= _FEW:
-        middle = f"translate({_SAMPLE // 2},0) scale({_POINT})"
+    ET.SubElement(entry, "path", {"d": f"M0,0h{_SAMPLE_WIDTH}", **look})
+    if count <= _MAX_POINTS:
+        middle = f"translate({_SAMPLE_WIDTH // 2},0) scale({_POINT_RADIUS})"
         ET.SubElement(entry, "path", {"d": style.point, "transform": middle, "fill": style.colour})
 
 
 def _mark_layers(plot: Plot, mark: float | str, lines: Sequence[str]) -> list[alt.Chart]:
-    """A dashed rule with its label above the plot, running to the side where there is more room."""
+    """A dashed rule with its label above the plot, on the side with more room."""
     import altair as alt
 
-    base = _chart([{"x": mark, "label": "\n".join(lines)}])
+    base = _inline_chart([{"x": mark, "label": "\n".join(lines)}])
     rule = base.mark_rule(color=RED, strokeDash=[5, 3], strokeWidth=1.5)
     where: Any = "x:Q"
     if plot.scale == "category":
         edge: dict[str, Any] = {"bandPosition": 0, "scale": alt.Scale(domain=list(plot.x))}
         where = (alt.Y if plot.sideways else alt.X)("x:N", **edge)
     if plot.sideways:
-        text = base.mark_text(align="right", baseline="bottom", dy=-2, lineBreak="\n", fontSize=_FONT, color=INK)
+        text = base.mark_text(
+            align="right", baseline="bottom", dy=-2, lineBreak="\n", fontSize=_MEASURED_FONT, color=INK
+        )
         return [rule.encode(y=where), text.encode(y=where, x=alt.value("width"), text="label:N")]
     align: Literal["left", "right"] = "left" if _in_left_half(plot, mark) else "right"
-    text = base.mark_text(align=align, baseline="top", lineBreak="\n", lineHeight=_LINE, fontSize=_FONT, color=INK)
-    return [rule.encode(x=where), text.encode(x=where, y=alt.value(-4 - _LINE * len(lines)), text="label:N")]
+    text = base.mark_text(
+        align=align, baseline="top", lineBreak="\n", lineHeight=_LINE_HEIGHT, fontSize=_MEASURED_FONT, color=INK
+    )
+    return [rule.encode(x=where), text.encode(x=where, y=alt.value(-4 - _LINE_HEIGHT * len(lines)), text="label:N")]
 
 
 def _in_left_half(plot: Plot, mark: float | str) -> bool:
@@ -218,29 +238,31 @@ def _in_left_half(plot: Plot, mark: float | str) -> bool:
     return bool(mark <= middle)
 
 
-def _names(plot: Plot) -> Any:
-    """The axis of a category."""
+def _category_axis(plot: Plot) -> Any:
+    """The axis for categories."""
     import altair as alt
 
     order: dict[str, Any] = {"sort": None, "scale": alt.Scale(domain=list(plot.x))}
     if plot.sideways:
         return alt.Y("x:N", **order, axis=alt.Axis(title=None, ticks=False, domain=False))
-    axis = alt.Axis(title=_wrapped(plot.curve.x_label), labelAngle=0, labelOverlap=True, labelSeparation=5, grid=False)
+    axis = alt.Axis(
+        title=_wrap_label(plot.curve.x_label), labelAngle=0, labelOverlap=True, labelSeparation=5, grid=False
+    )
     return alt.X("x:N", **order, axis=axis)
 
 
-def _numbers(plot: Plot, ends: Sequence[float], mark: float | str | None) -> Any:
-    """The axis of a number, wide enough for the mark."""
+def _number_axis(plot: Plot, ends: Sequence[float], mark: float | str | None) -> Any:
+    """The x axis for numbers, wide enough for the mark."""
     import altair as alt
 
-    low, high = domain(plot, ends, mark)
-    places = ticks(plot, low, high)
+    low, high = axis_domain(plot, ends, mark)
+    places = axis_ticks(plot, low, high)
     kind: Any = plot.scale
     axis = alt.Axis(
-        title=_wrapped(plot.curve.x_label),
+        title=_wrap_label(plot.curve.x_label),
         values=places or alt.Undefined,
         tickCount=alt.Undefined if places else 6,
-        labelExpr=_written(plot.curve.x_label, plot.x),
+        labelExpr=_label_expression(plot.curve.x_label, plot.x),
         labelOverlap="greedy" if places else "parity",
         labelSeparation=6,
         labelFlush=False,
@@ -249,15 +271,15 @@ def _numbers(plot: Plot, ends: Sequence[float], mark: float | str | None) -> Any
     return alt.X("x:Q", axis=axis, scale=alt.Scale(type=kind, domain=[low, high], nice=False))
 
 
-def _values(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
-    """The axis of what was measured; it starts at 0."""
+def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
+    """The axis for the measured values; it starts at 0."""
     import altair as alt
 
     low, high = min(0.0, *values), max(0.0, *values)
     whole = all(v == int(v) for v in values)
     axis = alt.Axis(
-        title=_wrapped(plot.curve.y_label) if plot.sideways else None,
-        labelExpr=_written(plot.curve.y_label, values),
+        title=_wrap_label(plot.curve.y_label) if plot.sideways else None,
+        labelExpr=_label_expression(plot.curve.y_label, values),
         tickCount=4,
         tickMinStep=1 if whole and high > 1 else alt.Undefined,
         domain=False,
@@ -270,9 +292,9 @@ def _values(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
     return (alt.X if plot.sideways else alt.Y)(f"{field}:Q", axis=axis, scale=scale)
 
 
-def _written(axis_label: str, values: Sequence[Any]) -> str:
-    """How the numbers of an axis are written: percent, thousands as k, millions as M; a billion is B."""
-    if is_share(axis_label, values):
+def _label_expression(axis_label: str, values: Sequence[Any]) -> str:
+    """The Vega expression for axis labels: percent, or numbers with k for thousand, M for million and B for billion."""
+    if is_share_axis(axis_label, values):
         return "format(datum.value, '~%')"
     largest = max(abs(v) for v in values)
     if largest >= 1e15:
@@ -280,28 +302,33 @@ def _written(axis_label: str, values: Sequence[Any]) -> str:
     return "replace(format(datum.value, '~s'), 'G', 'B')" if largest >= 1e4 else "format(datum.value, ',~r')"
 
 
-def _where(plot: Plot) -> str:
+def _category_label(plot: Plot) -> str:
     shown_rows = f" (the first {len(plot.x)} of {len(plot.x) + plot.left_out:,})" if plot.left_out else ""
     return f"{plot.curve.x_label}{shown_rows}"
 
 
-def _wrapped(text: str) -> list[str]:
-    """Text in lines, each with a space behind it: Vega takes the bare word "if" for the function of that name."""
-    return [f"{line} " for line in textwrap.wrap(label(text, 110), 58)] or [""]
+def _wrap_label(text: str) -> list[str]:
+    """Wrap text into lines that end in a space: Vega takes the bare word "if" for the function of that name."""
+    return [f"{line} " for line in textwrap.wrap(label_text(text, 110), 58)] or [""]
 
 
-def _config() -> alt.Config:
+def _chart_config() -> alt.Config:
     import altair as alt
 
     colours: dict[str, Any] = dict.fromkeys(("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"), INK)
     opacity: dict[str, Any] = {"gridOpacity": 0.15, "domainOpacity": 0.5, "tickOpacity": 0.5}
-    # No limit on labels: they are short already, and vl-convert fails where it cuts a character in two.
-    text: dict[str, Any] = {"labelFontSize": _FONT, "labelLimit": 0, "titleFontSize": _FONT, "titlePadding": 8}
+    # No label limit: labels are short already, and vl-convert fails if it cuts a character in two.
+    text: dict[str, Any] = {
+        "labelFontSize": _MEASURED_FONT,
+        "labelLimit": 0,
+        "titleFontSize": _MEASURED_FONT,
+        "titlePadding": 8,
+    }
     return alt.Config(
         axis=alt.AxisConfig(titleFontWeight="normal", **colours, **opacity, **text),
         background="transparent",
         font="sans-serif",
         padding=4,
-        title=alt.TitleConfig(color=INK, fontSize=_FONT, fontWeight="normal"),
+        title=alt.TitleConfig(color=INK, fontSize=_MEASURED_FONT, fontWeight="normal"),
         view=alt.ViewConfig(stroke=None),
     )

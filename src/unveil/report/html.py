@@ -1,13 +1,15 @@
-"""Assessments become one self-contained page, or a fragment for a notebook.
+"""Render assessments as one self-contained page, or as a fragment for a notebook.
 
 Security, in one place:
 
-- the page runs no script and asks for nothing from outside; its content security policy forbids everything but the
-  style sheet it carries, which is named by its hash;
-- every value set into a template passes through :func:`~unveil.wording.shown` (no control characters, no direction
-  overrides, not endless) and is then escaped; only pictures drawn by ``charts.py`` and ``links.py`` enter as markup;
-- nothing enters that is not in the assessment, and assessments hold aggregates and row numbers unless the owner asked
-  to reveal values; then the page says so at the top.
+- the page runs no script and loads nothing; its content security policy forbids everything except its own style sheet,
+  which it names by hash;
+- every value in a template passes through :func:`~unveil.wording.safe_text` (no control characters, no direction
+overrides,
+  limited length) and is then escaped; only our own pictures enter as markup;
+- the page shows only what is in the assessment: aggregates and row numbers, unless the owner asked to reveal values.
+The
+  page then says so at the top.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -22,82 +25,93 @@ from typing import TYPE_CHECKING, Any
 from unveil import wording
 from unveil.assessment import Assessment
 from unveil.finding import Curve, Links
-from unveil.report import words
-from unveil.toml import toml
-from unveil.wording import shown
+from unveil.report import folding, phrases
+from unveil.toml_writer import to_toml
+from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["fragment", "page"]
+__all__ = ["render_fragment", "render_page"]
 
-_LONGEST = 20_000  # a suggestion may name hundreds of columns
-_NAME = 200
+_MAX_TEXT = 20_000  # a suggestion may name hundreds of columns
+_BARE_KEY = re.compile(r"[\w.-]+", re.ASCII)  # a key that needs no quotes; dots make tables
 
 
-def page(assessments: Sequence[Assessment]) -> str:
-    """The assessments (at least one) as one HTML page that needs nothing else."""
+def render_page(assessments: Sequence[Assessment]) -> str:
+    """One or more assessments as a self-contained HTML page."""
     if not assessments:
         raise ValueError("a page needs an assessment to show")
-    style = _read("style.css")
+    style = _read_resource("style.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
-    revealed = any(words.reveals(a) for a in assessments)
-    template = _environment().get_template("page.html.j2")
-    return template.render(assessments=assessments, style=_markup(style), csp=policy, revealed=revealed).lstrip()
+    revealed = any(phrases.reveals_values(a) for a in assessments)
+    template = _template_environment().get_template("page.html.j2")
+    return template.render(
+        assessments=assessments, style=_trusted_markup(style), csp=policy, revealed=revealed
+    ).lstrip()
 
 
-def fragment(assessment: Assessment) -> str:
+def render_fragment(assessment: Assessment) -> str:
     """The verdict and the findings as compact markup for a notebook."""
-    template = _environment().get_template("fragment.html.j2")
-    return template.render(a=assessment, style=_markup(_read("fragment.css")))
+    template = _template_environment().get_template("fragment.html.j2")
+    return template.render(a=assessment, style=_trusted_markup(_read_resource("fragment.css")))
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
+def _template_environment() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_read),
+        loader=jinja2.FunctionLoader(_read_resource),
         autoescape=True,
-        finalize=_finalize,
+        finalize=_finalize_value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(words=words, wording=wording, picture=_picture, policy_lines=_policy_lines)
-    environment.filters["name"] = shown
+    environment.globals.update(words=phrases, wording=wording, folding=folding)
+    environment.globals.update(picture=_chart_markup, policy_lines=_policy_lines)
+    environment.filters["name"] = safe_text
     return environment
 
 
-def _read(name: str) -> str:
+def _read_resource(name: str) -> str:
     return files("unveil.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _finalize(value: object) -> object:
-    """What every expression of a template passes through before it is escaped."""
-    return value if hasattr(value, "__html__") else shown(value, _LONGEST)
+def _finalize_value(value: object) -> object:
+    """Make the value of a template expression safe to show; jinja escapes it afterwards."""
+    return value if hasattr(value, "__html__") else safe_text(value, _MAX_TEXT)
 
 
-def _markup(text: str) -> object:
-    """Text of our own that may enter the page unescaped."""
+def _trusted_markup(text: str) -> object:
+    """Our own text, which may enter the page unescaped."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
-def _picture(curve: Curve | Links) -> object:
-    from unveil.report.charts import svg
+def _chart_markup(curve: Curve | Links) -> object:
+    from unveil.report.charts import chart_svg
 
-    return _markup(svg(curve))
+    return _trusted_markup(chart_svg(curve))
 
 
 def _policy_lines(policy: Mapping[str, Any]) -> Iterator[str]:
-    """The policy as it could stand in ``unveil.toml``; settings that are empty are left out."""
-    for key, value in policy.items():
-        if key != "tolerance" and value not in (None, [], {}):
-            yield f"{key} = {toml(value)}"
-    if policy.get("tolerance"):
-        yield ""
-        yield "[tolerance]"
-        yield from (f"{key} = {toml(value)}" for key, value in policy["tolerance"].items())
+    """The policy as it could stand in ``unveil.toml``; settings without a value are left out."""
+    tables = {key: value for key, value in policy.items() if isinstance(value, Mapping)}
+    yield from _toml_lines({key: value for key, value in policy.items() if key not in tables})
+    for name, table in tables.items():
+        inner = {key: value for key, value in table.items() if isinstance(value, Mapping) and value}
+        own = list(_toml_lines({key: value for key, value in table.items() if not isinstance(value, Mapping)}))
+        if own:
+            yield from ("", f"[{name}]", *own)
+        for key, values in inner.items():
+            yield from ("", f"[{name}.{key}]", *(f"{to_toml(column)} = {to_toml(v)}" for column, v in values.items()))
+
+
+def _toml_lines(settings: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in settings.items():
+        if value is not None and value != []:
+            yield f"{key if _BARE_KEY.fullmatch(key) else to_toml(key)} = {to_toml(value)}"

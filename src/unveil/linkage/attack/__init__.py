@@ -1,1 +1,1 @@
-"""Playing the attack: who looks, what they know, how often they find."""
+"""The attack: who looks, what they know, and how often they find the person."""

@@ -1,4 +1,4 @@
-"""The compiled inner loops of ``auxiliary``: things drawn, errors put into them, and who has each attribute."""
+"""The compiled inner loops of ``auxiliary``: things drawn, and errors put into them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from unveil.compiled import kernel
+from unveil.compilation import kernel
 
-__all__ = ["dealt", "drawn", "mistaken", "owned"]
+__all__ = ["add_errors", "deal_entries", "draw_things", "fill_owners"]
 
 
 @kernel
-def drawn(
-    indptr: Any, attribute: Any, value: Any, targets: Any, usable: Any, rare: Any, random: Any, things: Any, values: Any
+def draw_things(
+    indptr: Any, attribute: Any, value: Any, targets: Any, usable: Any, rare: Any, random: Any, things: Any,
+    values: Any, entries: Any,
 ) -> None:  # fmt: skip
     """Fill the ``things`` known of each target and their values: a random order of its ``usable`` attributes, after one
     that is ``rare`` if any is marked; nothing if it has none. ``random`` are numbers from 0 to 1 for the choice of the
-    rare one and of each that follows."""
-    most, entries = things.shape[1], np.empty(len(usable), np.int64)
+    rare one and of each that follows; ``entries`` is room for as many as there are attributes."""
+    most = things.shape[1]
     for t in range(len(targets)):
         k, first = 0, 0
         for e in range(indptr[targets[t]], indptr[targets[t] + 1]):
@@ -46,13 +47,13 @@ def drawn(
 
 
 @kernel
-def mistaken(
+def add_errors(
     indptr: Any, attribute: Any, targets: Any, columns: Any, starts: Any, code: Any, elsewhere: Any, wrong: Any,
-    noise: Any, near_starts: Any, near_low: Any, near_high: Any, random: Any, things: Any, values: Any,
+    noise: Any, near_starts: Any, near_low: Any, near_high: Any, random: Any, things: Any, values: Any, taken: Any,
 ) -> None:  # fmt: skip
     """Put errors into the ``things`` known and their values. ``random`` are five numbers from 0 to 1 for each: whether
-    it is from elsewhere and from where, which value it has then, and whether that is wrong or has noise."""
-    taken = np.zeros(len(starts) - 1, np.bool_)
+    it is from elsewhere and from where, which value it has then, and whether that is wrong or has noise. ``taken`` is
+    False for every attribute, before and after."""
     for t in range(len(targets)):
         free = len(columns)
         for e in range(indptr[targets[t]], indptr[targets[t] + 1]):
@@ -87,7 +88,7 @@ def mistaken(
 
 
 @kernel
-def owned(indptr: Any, first: Any, last: Any, owner: Any) -> None:
+def fill_owners(indptr: Any, first: Any, last: Any, owner: Any) -> None:
     """Fill the record that each entry belongs to."""
     for r in range(first, last):
         for e in range(indptr[r], indptr[r + 1]):
@@ -95,7 +96,7 @@ def owned(indptr: Any, first: Any, last: Any, owner: Any) -> None:
 
 
 @kernel
-def dealt(keys: Any, order: Any, free: Any, first: Any, last: Any, dealt_order: Any) -> None:
+def deal_entries(keys: Any, order: Any, free: Any, first: Any, last: Any, dealt_order: Any) -> None:
     """Deal entries, in an order, to the places that are free for their key: a stable sort. With no order given, that in
     which they come."""
     for k in range(first, last):

@@ -6,28 +6,29 @@ by target and by thing or number of things known.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.compiled import kernel
+from unveil.arrays import Bools, Floats, Ints, Small, Words
+from unveil.compilation import helper, kernel
 from unveil.linkage._bits import bit_count, has_bit, lowest_bit
-from unveil.linkage.attack._index import placed, sought
-from unveil.linkage.attack._likeness import held_up, likened, put_down
-from unveil.linkage.attack._seen import averaged
+from unveil.linkage.attack._outcomes import TargetOutcomes, average_candidates
+from unveil.linkage.attack._posting_index import PostingIndex, locate_things, search_codes
+from unveil.linkage.attack._target_similarity import RecordComparison, clear_target, compare_records, load_target
 
-__all__ = ["narrowed"]
+__all__ = ["narrow_candidates"]
 
 
-@kernel
-def _begun(live: Any, upto: Any, under: Any) -> None:
+@helper
+def _start_bits(live: Any, upto: Any, under: Any) -> None:
     """Those below one value and not below another."""
     for w in range(len(live)):
         live[w] = upto[w] & ~under[w]
 
 
-@kernel
-def _met(live: Any, upto: Any, under: Any) -> Any:
+@helper
+def _intersect_bits(live: Any, upto: Any, under: Any) -> Any:
     """Keep of a set those below one value and not below another, and count them."""
     bits = np.uint64(0)
     for w in range(len(live)):
@@ -37,8 +38,8 @@ def _met(live: Any, upto: Any, under: Any) -> Any:
     return np.int64(bits)
 
 
-@kernel
-def _unpacked(live: Any, places: Any) -> Any:
+@helper
+def _unpack_bits(live: Any, places: Any) -> Any:
     """List the places whose bits are set."""
     made = 0
     for w in range(len(live)):
@@ -50,8 +51,8 @@ def _unpacked(live: Any, places: Any) -> Any:
     return made
 
 
-@kernel
-def _kept(these: Any, not_these: Any, places: Any, count: Any) -> Any:
+@helper
+def _filter_by_bits(these: Any, not_these: Any, places: Any, count: Any) -> Any:
     """Keep those of some places that are in one set and not in another, and count them."""
     made: Any = 0
     for k in range(count):
@@ -61,8 +62,8 @@ def _kept(these: Any, not_these: Any, places: Any, count: Any) -> Any:
     return made
 
 
-@kernel
-def _kept_listed(
+@helper
+def _filter_by_values(
     indptr: Any, attribute: Any, value: Any, i: Any, low: Any, high: Any, places: Any, count: Any
 ) -> Any:  # fmt: skip
     """Keep those of some places that have attribute i with a code from ``low`` to ``high``, and count them."""
@@ -70,14 +71,14 @@ def _kept_listed(
     for k in range(count):
         y = places[k]
         end = indptr[y + 1]
-        at = sought(attribute, indptr[y], end, i)
+        at = search_codes(attribute, indptr[y], end, i)
         places[made] = y
         made += at < end and attribute[at] == i and low <= value[at] and value[at] <= high
     return made
 
 
-@kernel
-def _least(last: Any, live: Any) -> Any:
+@helper
+def _least_support(last: Any, live: Any) -> Any:
     """The first of a set that is not empty, and how many of the set have as little support."""
     w = 0
     while live[w] == 0:
@@ -93,8 +94,8 @@ def _least(last: Any, live: Any) -> Any:
     return least, np.int64(bits)
 
 
-@kernel
-def _least_listed(last: Any, places: Any, count: Any) -> Any:
+@helper
+def _least_support_listed(last: Any, places: Any, count: Any) -> Any:
     """The same of a list, which may be empty."""
     least, ties = len(last), 0
     for k in range(count):
@@ -106,10 +107,48 @@ def _least_listed(last: Any, places: Any, count: Any) -> Any:
     return least, ties
 
 
+class _Room(NamedTuple):
+    """Room to work in: candidates as a set of bits and as a list; which things known were applied, where the list of
+    holders of each begins and ends, and the rows of planes between which they are; what the target has, by attribute,
+    and what is found of each candidate that is compared with it."""
+
+    live: Words
+    places: Small
+    applied: Bools
+    begin: Ints
+    end: Ints
+    under: Ints
+    upto: Ints
+    low: Small
+    high: Small
+    number: Floats
+    similar: Bools
+    learned: Ints
+
+
+def narrow_candidates(
+    index: PostingIndex, like: RecordComparison, targets: Ints, usable: Ints, attribute: Small, low: Small,
+    high: Small, ms: Ints,
+    few: int, first: int, last: int, work: int, seen: TargetOutcomes,
+) -> int:  # fmt: skip
+    """Fill what is seen by someone who considers the records that have all that is known, from target ``first`` to
+    ``last`` or as far as ``work`` allows; returns the target to go on with."""
+    n, most, c = len(index.last), attribute.shape[1], len(index.plane) if like.kind else 0
+    room = _Room(*(
+        np.empty(index.planes.shape[1], np.uint64), np.empty(n, np.int32), np.empty(most, np.bool_),
+        *np.empty((4, most), np.int64), np.ones(c, np.int32), np.zeros(c, np.int32), np.empty(c),
+        np.empty(n, np.bool_), np.empty(n, np.int64),
+    ))  # fmt: skip
+    reached: int = _fill_narrowed(
+        index, like, targets, usable, attribute, low, high, ms, few, first, last, work, seen, room
+    )
+    return reached
+
+
 @kernel
-def narrowed(
+def _fill_narrowed(
     index: Any, like: Any, targets: Any, usable: Any, attribute: Any, low: Any, high: Any, ms: Any, few: Any,
-    first: Any, last: Any, work: Any, seen: Any,
+    first: Any, last: Any, work: Any, seen: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Fill what is seen by someone who considers the records that have all that is known: all the same, or only those
     of least support.
@@ -122,25 +161,21 @@ def narrowed(
     indptr, had, value = index.indptr, index.attribute, index.value
     starts, holder, code, codes = index.starts, index.holder, index.code, index.codes
     fine, plane, before = index.fine, index.plane, index.before
-    most, c = attribute.shape[1], len(plane) if like.kind else 0
-    live, places = np.empty(planes.shape[1], np.uint64), np.empty(len(ends), np.int32)
-    applied = np.empty(most, np.bool_)
-    begin, end = np.empty(most, np.int64), np.empty(most, np.int64)
-    under, upto = np.empty(most, np.int64), np.empty(most, np.int64)
-    own_low, own_high, own_number = np.ones(c, np.int32), np.zeros(c, np.int32), np.empty(c)
-    similar, learned = np.empty(len(ends), np.bool_), np.empty(len(ends), np.int64)
+    live, places, applied, begin, end, under, upto, own_low, own_high, own_number, similar, learned = room
     done = 0
     for t in range(first, last):
         if done >= work:
             return t
         target, known, bits, count = targets[t], np.int64(0), False, 0
         if like.kind:
-            held_up(index, like, target, own_low, own_high, own_number)
+            load_target(index, like, target, own_low, own_high, own_number)
         for j in range(len(ms)):
             m = ms[j]
             if usable[t] < m:
                 break
-            placed(starts, code, codes, fine, plane, before, attribute, low, high, t, known, m, begin, end, under, upto)
+            locate_things(
+                starts, code, codes, fine, plane, before, attribute, low, high, t, known, m, begin, end, under, upto
+            )
             for k in range(known, m):
                 applied[k] = attribute[t, k] < 0
             if known == 0:
@@ -151,7 +186,7 @@ def narrowed(
                 applied[chosen], count = True, end[chosen] - begin[chosen]
                 bits = under[chosen] >= 0 and count > few
                 if bits:
-                    _begun(live, planes[upto[chosen]], planes[under[chosen]])
+                    _start_bits(live, planes[upto[chosen]], planes[under[chosen]])
                 else:
                     for k in range(count):
                         places[k] = holder[begin[chosen] + k]
@@ -161,29 +196,29 @@ def narrowed(
                 for k in range(known, m):
                     if not applied[k]:
                         if under[k] >= 0 and count > few:
-                            count = _met(live, planes[upto[k]], planes[under[k]])
+                            count = _intersect_bits(live, planes[upto[k]], planes[under[k]])
                             applied[k] = True
                             done += len(live)
                         else:
                             left = True
                 if left or count <= few:
-                    count, bits = _unpacked(live, places), False
+                    count, bits = _unpack_bits(live, places), False
             if not bits:
                 for k in range(known, m):
                     if not applied[k] and count > 0:
                         done += 10 * count + 1
                         if under[k] >= 0:
-                            count = _kept(planes[upto[k]], planes[under[k]], places, count)
+                            count = _filter_by_bits(planes[upto[k]], planes[under[k]], places, count)
                         else:
-                            count = _kept_listed(
+                            count = _filter_by_values(
                                 indptr, had, value, attribute[t, k], low[t, k], high[t, k], places, count
                             )
             known, hit = m, False
             if bits:
-                least, ties = _least(ends, live)
+                least, ties = _least_support(ends, live)
                 hit = has_bit(live, target) == np.uint64(1)
             else:
-                least, ties = _least_listed(ends, places, count)
+                least, ties = _least_support_listed(ends, places, count)
                 for k in range(count):
                     hit |= places[k] == target
             until = ends[least] if count else 0
@@ -193,10 +228,12 @@ def narrowed(
             done += 20
             if like.kind:
                 if bits:
-                    _unpacked(live, places)
+                    _unpack_bits(live, places)
                 support = indptr[target + 1] - indptr[target]
-                done += likened(index, like, places, count, support, own_low, own_high, own_number, similar, learned)
-                averaged(places, count, similar, learned, until, ties, t, j, seen)
+                done += compare_records(
+                    index, like, places, count, support, own_low, own_high, own_number, similar, learned
+                )
+                average_candidates(places, count, similar, learned, until, ties, t, j, seen)
         if like.kind:
-            put_down(index, target, own_low, own_high)
+            clear_target(index, target, own_low, own_high)
     return last

@@ -1,44 +1,46 @@
-"""Who would be looking? Adversaries, and which record each of them names.
+"""Who is looking? Adversaries, and which record each of them names.
 
-An adversary knows a few things x about somebody, an attribute and its value each, and has all records. It considers
-some of them and names one. What it names may be chance: then what counts is the probability that it is the target, and
-that is computed, never played out. With s for the attributes in x, adversaries differ in what they consider:
+An adversary knows a few things x about a person, each an attribute with a value, and has all records. It considers some
+of them and names one. If the choice is left to chance, the probability of naming the target is computed, never
+simulated. With s for the attributes in x, adversaries consider
 
-- **those who have all of it**, D_x = {y : sim(xᵢ, yᵢ) ≥ α for all i in s}. :func:`scoreboard` names any of them
-  (Narayanan and Shmatikov 2008, §3), and is right with probability 1/|D_x| if the target is among them;
-  :func:`smallest` names one of least support (Â of document 002, §4.1), any of those that tie;
-- **those who have the attributes**, whatever their values, s ⊆ supp(y). :func:`bare` names one of least support (B̂);
-- **everyone, by a score** S(y) = Σᵢ wᵢ · sim(xᵢ, yᵢ) with wᵢ = 1/log |supp(i)|: rare attributes count for more. This is
-  Scoreboard-RH (ibid. §4). :func:`eccentric` names the record of highest score if it is ahead of the next by at least φ
-  standard deviations of all scores, and nobody otherwise; :func:`entropic` names y with a probability in proportion to
-  exp(S(y)/σ). The logarithm of 1 is 0: an attribute that only one record has counts like one that two have;
-- **everyone, by probability**, P(y | x) ∝ P(x | y), all records being as likely before. :func:`bayesian` names y with
-  that probability, :func:`likeliest` one for which it is highest.
+- **the records that have all of x**, D_x = {y : sim(xᵢ, yᵢ) ≥ α for all i in s}. :func:`scoreboard_adversary` names any
+  of them (Narayanan and Shmatikov 2008, §3) and is right with probability 1/|D_x| if the target is among them.
+  :func:`least_support_adversary` names one of least support (Â of document 002, §4.1), any of those that tie;
+- **the records that have the attributes**, whatever their values, s ⊆ supp(y). :func:`attributes_only_adversary` names
+  one of least support (B̂);
+- **every record, by a score** S(y) = Σᵢ wᵢ · sim(xᵢ, yᵢ) with wᵢ = 1/log |supp(i)|, so that rare attributes weigh more.
+  This is Scoreboard-RH (ibid. §4). :func:`eccentricity_adversary` names the record with the highest score if it leads
+  the next by at least φ standard deviations of all scores, and nobody otherwise. :func:`entropic_adversary` names y
+  with probability proportional to exp(S(y)/σ). Because log 1 = 0, an attribute that only one record has weighs as much
+  as one that two records have;
+- **every record, by probability**, P(y | x) ∝ P(x | y), with all records equally likely a priori.
+  :func:`bayesian_adversary` names y with that probability, :func:`likeliest_adversary` names a most probable record.
 
-Nobody named, as when D_x is empty, is a failure.
+Naming nobody, for example because D_x is empty, is a failure.
 
-**The likelihood.** Things are learned one after the other. With probability u a thing is from *elsewhere*: one of the
-attributes that y lacks and that was not said yet, each as likely, with a value as frequent as in the release. Otherwise
-it is one of the attributes of y not yet said, each as likely; its value is wrong, that is, drawn as above, with
-probability q, and otherwise one that is alike to that of y. If k of the c attributes in question are in supp(y), t of
-them among the m that are known, and pᵢ is the share of xᵢ among the values of attribute i,
+**The likelihood.** Things are learned one after the other. With probability u a thing comes from *elsewhere*: it is a
+random attribute that y lacks and that was not named yet, with a value drawn as frequently as in the release. Otherwise
+it is a random attribute of y not named yet. Its value is wrong, that is, drawn as above, with probability q, and
+otherwise a value similar to that of y. If y has k of the c attributes in question and t of the m known ones, and pᵢ is
+the share of xᵢ among the values of attribute i,
 
     P(x | y) = (1 − u)ᵗ uᵐ⁻ᵗ · (k − t)!/k! · (c − k − m + t)!/(c − k)! · Πᵢ p(xᵢ | y),
     p(xᵢ | y) = (1 − q)·[sim(xᵢ, yᵢ) ≥ α]/aᵢ + q·pᵢ  if y has i, else pᵢ,
 
-where aᵢ is the number of values alike to xᵢ, and u is 0 for a record that has all attributes. So which attributes are
-known tells as well. If q = u = 0, records that have all of x have probabilities in proportion to (k − m)!/k!: **Â names
-the likeliest record, and nobody who knows exact values of m random attributes does better on average.** This is the
-probability with which :mod:`unveil.linkage.attack.auxiliary` draws x, without noise and without a rare attribute: there
-:func:`likeliest` with the same q and u is the best there is. (But for records with fewer attributes to lack than come
-from elsewhere: what is drawn then is one that they have.)
+where aᵢ is the number of values similar to xᵢ, and u is 0 for a record that has all attributes. So it also matters
+which attributes are known. If q = u = 0, the records that have all of x have probabilities proportional to (k − m)!/k!:
+**Â names the likeliest record, and no adversary who knows the exact values of m random attributes does better on
+average.** :mod:`unveil.linkage.attack.auxiliary` draws x with this probability if there is no noise and no rare
+attribute, so :func:`likeliest_adversary` with the same q and u is then optimal. (Records that lack fewer
+attributes than come from elsewhere are an exception: some of what is drawn is then an attribute they have.)
 
-**How it is computed.** Records are numbered by rising support, so that those of least support come first. Who has an
-attribute is listed by value: those alike to a value are a run. Where a list is long for its number of values, there is
-for each value a set of bits, one for each record with a lower value; two of these make the set of any run. D_x begins
-with the shortest run. It is a set of bits as long as it is large, and a list then. Each number of known things goes on
-from the one before. Scores are whole numbers of 2⁻³⁰ and added up along the lists; so ties are exact in whatever order
-records and things come. Records that are equal are named with equal probability.
+**How it is computed.** Records are numbered by rising support, so that those of least support come first. The holders
+of an attribute are listed by value, so that the holders of similar values are consecutive. If a list is long for its
+number of values, every value gets a bit set of the records with a lower value; two of these sets give any range of
+values. D_x starts from the shortest range. It is a bit set while it is large and a list afterwards. Each number of
+known things continues from the one before. Scores are integer multiples of 2⁻³⁰ added along the lists, so ties are
+exact in any order of records and things. Equal records are named with equal probability.
 """
 
 from __future__ import annotations
@@ -47,55 +49,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from unveil.arrays import Bools, Floats, Ints, Small
 from unveil.errors import UnveilError
-from unveil.linkage.attack._candidates import narrowed
-from unveil.linkage.attack._index import Index, planed
-from unveil.linkage.attack._likeness import Like
-from unveil.linkage.attack._scoring import Model, scored
-from unveil.linkage.attack._seen import Seen
-from unveil.linkage.attack.auxiliary import Auxiliary, postings
-from unveil.linkage.records import Ranges, Records
+from unveil.linkage.attack._candidates import narrow_candidates
+from unveil.linkage.attack._outcomes import TargetOutcomes
+from unveil.linkage.attack._posting_index import PostingIndex, fill_planes
+from unveil.linkage.attack._scoring import ScoreModel, score_records
+from unveil.linkage.attack._target_similarity import RecordComparison
+from unveil.linkage.attack.auxiliary import Auxiliary
+from unveil.linkage.postings import build_postings
+from unveil.linkage.records import CodeRanges, Records
 from unveil.run import Run
-from unveil.slices import pieces, spread
-from unveil.wording import counted, listed
+from unveil.slices import chunks, parallel_for
+from unveil.wording import count_text, list_text
 
 __all__ = [
     "Adversary",
-    "Sight",
-    "bare",
-    "bayesian",
-    "eccentric",
-    "entropic",
-    "indexed",
-    "likeliest",
-    "liking",
-    "scoreboard",
-    "seen",
-    "smallest",
+    "Evidence",
+    "attributes_only_adversary",
+    "bayesian_adversary",
+    "eccentricity_adversary",
+    "entropic_adversary",
+    "least_support_adversary",
+    "likeliest_adversary",
+    "posting_index",
+    "record_comparison",
+    "scoreboard_adversary",
+    "target_outcomes",
 ]
 
-Ints = npt.NDArray[np.int64]
-Small = npt.NDArray[np.int32]
 
-_PLANED = 4.0  # words of bits for each holder of an attribute, at most
-_PLANES = 1 << 30  # bytes of them in all, at most
-_FEW = 1 / 16  # candidates for each word of bits, up to which a list is faster
-_FEWEST = 8
-_WORK = 50_000_000  # steps between two looks at the clock: a tenth of a second
+_MAX_WORDS_PER_HOLDER = 4.0  # words of bits per holder of an attribute, at most
+_MAX_PLANE_BYTES = 1 << 30  # bytes of bit sets in total, at most
+_LIST_RATIO = 1 / 16  # candidates per word of bits up to which a list is faster
+_MIN_LIST = 8
+_SLICE_STEPS = 50_000_000  # steps between two checks for interruption: a tenth of a second
 _SLACK = 1e-9
-_LEAST = 1e-12  # the least similarity that adds to a score
-_ANY = 0.0  # stands for a similarity that need not be reached: that there is a value is enough
+_LEAST_SIMILARITY = 1e-12  # similarity from which a value adds to a score
+_ANY_VALUE = 0.0  # no similarity is required: any value will do
 
 
 @dataclass(frozen=True)
-class Sight:
-    """What an adversary considers: ``candidates`` that are alike at least ``alpha`` in all that is known (any value
-    will do if that is 0), ``scores`` of all records, or their ``posterior`` probabilities."""
+class Evidence:
+    """The evidence an adversary considers: ``candidates`` that are at least ``alpha`` similar in everything known (0
+    accepts any value), ``scores`` of all records, or their ``posterior`` probabilities."""
 
     kind: Literal["candidates", "scores", "posterior"]
     alpha: float
@@ -105,205 +105,218 @@ class Sight:
 
 @dataclass(frozen=True)
 class Adversary:
-    """One of the adversaries of this module. ``output`` says whether it names the ``best`` of what it considers, or
-    draws from all; ``phi`` by how much the best must be ahead."""
+    """Someone who names a record. ``output`` says whether that is the ``best`` record or one drawn from all they
+    consider; ``phi`` is the lead that the best record needs."""
 
     name: str
     said: str
-    sight: Sight
+    evidence: Evidence
     output: Literal["best", "any"]
     phi: float = 0.0
 
-    def chances(self, seen: Seen) -> Outputs:
-        """What it achieves with what it sees."""
+    def chances(self, seen: TargetOutcomes) -> NamingChances:
+        """Its chances, given what it sees."""
         if self.output == "any":
-            return Outputs(seen.spread, seen.spread_similar, seen.spread_learned)
+            return NamingChances(seen.spread, seen.spread_similar, seen.spread_learned)
         if self.phi == 0:
-            return Outputs(seen.best, seen.best_similar, seen.best_learned)
-        behind = seen.apart < self.phi * (1 - _SLACK)  # and not where nothing is known
+            return NamingChances(seen.best, seen.best_similar, seen.best_learned)
+        behind = seen.apart < self.phi * (1 - _SLACK)  # NaN, if nothing is known, is not behind
         parts = (seen.best, seen.best_similar, seen.best_learned)
-        return Outputs(*(np.where(behind, 0.0, x) if x.size else x for x in parts))
+        return NamingChances(*(np.where(behind, 0.0, x) if x.size else x for x in parts))
 
 
 @dataclass(frozen=True, eq=False)
-class Outputs:
-    """For every target and number of things known, the probability that an adversary names the target's row, that what
-    it names is similar enough, and how many attributes agree; the last two are empty if records are not compared."""
+class NamingChances:
+    """For every target and number of things known: the probability that the adversary names the target's row, the
+    probability that it names a similar record, and how many attributes of that record agree. The last two are empty if
+    records are not compared."""
 
-    row: npt.NDArray[np.float64]
-    similar: npt.NDArray[np.float64]
-    learned: npt.NDArray[np.float64]
-
-
-def scoreboard(alpha: float = 1.0) -> Adversary:
-    """Any record that has all that is known."""
-    return Adversary("scoreboard", "names any record that has all of it", _candidates(alpha), "any")
+    row: Floats
+    similar: Floats
+    learned: Floats
 
 
-def smallest(alpha: float = 1.0) -> Adversary:
-    """Â: of the records that have all that is known, one of least support."""
+def scoreboard_adversary(alpha: float = 1.0) -> Adversary:
+    """Names any record that has everything known."""
+    return Adversary("scoreboard", "names any record that has everything known", _candidate_evidence(alpha), "any")
+
+
+def least_support_adversary(alpha: float = 1.0) -> Adversary:
+    """Â: names a record of least support among those that have everything known."""
     return Adversary(
-        "smallest", "names a record that has all of it and as little else as possible", _candidates(alpha), "best"
-    )
-
-
-def bare() -> Adversary:
-    """B̂: of the records that have the known attributes, whatever their values, one of least support."""
-    return Adversary(
-        "bare",
-        "knows attributes without values and names a record that has them and as little else as possible",
-        Sight("candidates", _ANY),
+        "smallest",
+        "names a record that has everything known and as little else as possible",
+        _candidate_evidence(alpha),
         "best",
     )
 
 
-def eccentric(phi: float = 1.5) -> Adversary:
-    """Scoreboard-RH, best guess: the record of highest score, if it stands out by φ standard deviations."""
+def attributes_only_adversary() -> Adversary:
+    """B̂: names a record of least support among those that have the known attributes, whatever their values."""
+    return Adversary(
+        "bare",
+        "knows attributes without values and names a record that has them and as little else as possible",
+        Evidence("candidates", _ANY_VALUE),
+        "best",
+    )
+
+
+def eccentricity_adversary(phi: float = 1.5) -> Adversary:
+    """Scoreboard-RH, best guess: names the record with the highest score if it leads by φ standard deviations."""
     if not (np.isfinite(phi) and phi >= 0):
         raise UnveilError("φ must be a number, 0 or more")
-    return Adversary("eccentric", f"names the best match if it stands out by {phi:g} σ", _SCORES, "best", phi)
+    return Adversary("eccentric", f"names the best match if it leads by {phi:g} σ", _SCORE_EVIDENCE, "best", phi)
 
 
-def entropic() -> Adversary:
-    """Scoreboard-RH, entropic output: each record with a probability that grows with its score."""
-    return Adversary("entropic", "names each record the more likely, the better it matches", _SCORES, "any")
+def entropic_adversary() -> Adversary:
+    """Scoreboard-RH, entropic: names each record with a probability that grows with its score."""
+    return Adversary("entropic", "names records with a probability that grows with the match", _SCORE_EVIDENCE, "any")
 
 
-def bayesian(wrong: float = 0.0, elsewhere: float = 0.0, alpha: float = 1.0) -> Adversary:
-    """Each record with its probability, given what is known."""
-    sight = _posterior(wrong, elsewhere, alpha)
-    return Adversary("bayesian", "names each record with the probability that it is the one", sight, "any")
+def bayesian_adversary(wrong: float = 0.0, elsewhere: float = 0.0, alpha: float = 1.0) -> Adversary:
+    """Names each record with its posterior probability."""
+    sight = _posterior_evidence(wrong, elsewhere, alpha)
+    return Adversary("bayesian", "names each record with the probability that it is the right one", sight, "any")
 
 
-def likeliest(wrong: float = 0.0, elsewhere: float = 0.0, alpha: float = 1.0) -> Adversary:
-    """The record with the highest probability, given what is known."""
-    return Adversary("likeliest", "names the likeliest record", _posterior(wrong, elsewhere, alpha), "best")
+def likeliest_adversary(wrong: float = 0.0, elsewhere: float = 0.0, alpha: float = 1.0) -> Adversary:
+    """Names a record with the highest posterior probability."""
+    return Adversary("likeliest", "names the likeliest record", _posterior_evidence(wrong, elsewhere, alpha), "best")
 
 
-_SCORES = Sight("scores", _LEAST)
+_SCORE_EVIDENCE = Evidence("scores", _LEAST_SIMILARITY)
 
 
-def _candidates(alpha: float) -> Sight:
+def _candidate_evidence(alpha: float) -> Evidence:
     if not 0 < alpha <= 1:
-        raise UnveilError("a similarity to be reached lies above 0 and is at most 1")
-    return Sight("candidates", alpha)
+        raise UnveilError("a similarity threshold must be above 0 and at most 1")
+    return Evidence("candidates", alpha)
 
 
-def _posterior(wrong: float, elsewhere: float, alpha: float) -> Sight:
+def _posterior_evidence(wrong: float, elsewhere: float, alpha: float) -> Evidence:
     if not (0 <= wrong < 1 and 0 <= elsewhere < 1):
-        raise UnveilError("the probability of an error is 0 or more and below 1")
+        raise UnveilError("the probability of an error must be at least 0 and below 1")
     if elsewhere > 0 and wrong == 0:
-        raise UnveilError("who expects attributes from elsewhere must expect wrong values, too")
-    return replace(_candidates(alpha), kind="posterior", wrong=wrong, elsewhere=elsewhere)
+        raise UnveilError("an adversary who expects attributes from elsewhere must also expect wrong values")
+    return replace(_candidate_evidence(alpha), kind="posterior", wrong=wrong, elsewhere=elsewhere)
 
 
 # ---- the index -------------------------------------------------------------------------------------------------------
 
 
-_indices: WeakKeyDictionary[Records, tuple[Index, Ints]] = WeakKeyDictionary()
-"""As long as records are there, so is their index: several attacks share it."""
-
-
-def indexed(records: Records, run: Run | None = None) -> tuple[Index, Ints]:
+def posting_index(records: Records, run: Run | None = None) -> tuple[PostingIndex, Ints]:
     """Who has which value, with records numbered by rising support; and the place of every record."""
-    if records not in _indices:
-        _indices[records] = _indexed(records, run or Run())
-    return _indices[records]
+    return records.once("index", lambda: _build_posting_index(records, run or Run()))
 
 
-def _indexed(records: Records, run: Run) -> tuple[Index, Ints]:
+def _build_posting_index(records: Records, run: Run) -> tuple[PostingIndex, Ints]:
     order = np.argsort(records.support, kind="stable")
     place = np.empty(records.n, np.int64)
     place[order] = np.arange(records.n)
-    moved = records.only(order)
-    starts, holder, code = postings(moved, run)
+    moved = records.select(order)
+    starts, holder, code = build_postings(moved)
     words = max(1, (records.n + 63) >> 6)
     codes = np.array([len(own) for own in records.values], np.int64)
-    worth = _PLANED
-    fine, rows = _rows_of_planes(records, codes, words, worth)
-    while 8 * words * int(rows.sum()) > _PLANES:
+    worth = _MAX_WORDS_PER_HOLDER
+    fine, rows = _plane_rows(records, codes, words, worth)
+    while 8 * words * int(rows.sum()) > _MAX_PLANE_BYTES:
         worth /= 2
-        fine, rows = _rows_of_planes(records, codes, words, worth)
+        fine, rows = _plane_rows(records, codes, words, worth)
     plane, total = np.where(rows > 0, np.cumsum(rows) - rows, -1), int(rows.sum())
     last = np.searchsorted(moved.support, moved.support, "right")
-    bits = np.zeros(total, np.int64), np.zeros((total, words), np.uint64)
-    found = Index(moved.indptr, moved.attribute, moved.value, last, starts, holder, code, codes, fine, plane, *bits)
-    for first, until in pieces(starts, run):
-        planed(found, first, until)
+    found = PostingIndex(
+        indptr=moved.indptr,
+        attribute=moved.attribute,
+        value=moved.value,
+        last=last,
+        starts=starts,
+        holder=holder,
+        code=code,
+        codes=codes,
+        fine=fine,
+        plane=plane,
+        before=np.zeros(total, np.int64),
+        planes=np.zeros((total, words), np.uint64),
+    )
+    for first, until in chunks(starts, run):
+        fill_planes(found, first, until)
     return found, place
 
 
-def _rows_of_planes(records: Records, codes: Ints, words: int, worth: float) -> tuple[npt.NDArray[np.bool_], Ints]:
-    """Which attributes have a set of bits for every value, and how many sets each has, if ``worth`` words of bits are
-    as good as a holder in a list."""
+def _plane_rows(records: Records, codes: Ints, words: int, worth: float) -> tuple[Bools, Ints]:
+    """Which attributes get a bit set for every value, and how many sets each attribute gets, if ``worth`` words of bits
+    cost as much as one holder in a list."""
     most = worth * records.popularity
     fine = np.asarray((codes + 1) * words <= most)
     return fine, np.where(fine, codes + 1, np.where(2 * words <= most, 2, 0))
 
 
-_KINDS: dict[str | None, int] = {None: 0, "alike": 1, "sum": 2, "support": 3}
+_COMPARISON_KINDS: dict[str | None, int] = {None: 0, "alike": 1, "sum": 2, "support": 3}
 
 
-def liking(records: Records, sim: str | None = None, least: float = 1.0, sigma: float = 0.0) -> Like:
-    """How records are compared: not at all, or by one of the similarities of records, of which σ is to be reached."""
-    if sim not in _KINDS:
-        raise UnveilError(f"records are compared by {listed(k for k in _KINDS if k)}")
-    ranges = records.ranges(least)
+def record_comparison(
+    records: Records, sim: str | None = None, least: float = 1.0, sigma: float = 0.0
+) -> RecordComparison:
+    """How records are compared: not at all, or by one of the record similarities with threshold σ."""
+    if sim not in _COMPARISON_KINDS:
+        raise UnveilError(f"compare records by {list_text(k for k in _COMPARISON_KINDS if k)}")
+    ranges = records.code_ranges(least)
     number, scale = np.zeros(len(ranges.low)), np.zeros(records.c)
     for i, (own, said, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
         if said.kind == "linear":
-            number[ranges.starts[i] : ranges.starts[i] + len(own)] = said.numbers(own, name)
+            number[ranges.starts[i] : ranges.starts[i] + len(own)] = said.numeric_values(own, name)
             scale[i] = said.scale
-    return Like(ranges.starts, ranges.low, ranges.high, number, scale, _KINDS[sim], float(sigma))
+    return RecordComparison(ranges.starts, ranges.low, ranges.high, number, scale, _COMPARISON_KINDS[sim], float(sigma))
 
 
-# ---- what they see ---------------------------------------------------------------------------------------------------
+# ---- what they find -------------------------------------------------------------------------------------------------
 
 
-def seen(
+def target_outcomes(
     records: Records,
-    index: tuple[Index, Ints],
+    index: tuple[PostingIndex, Ints],
     auxiliary: Auxiliary,
-    sight: Sight,
+    sight: Evidence,
     ms: Sequence[int],
-    like: Like,
+    like: RecordComparison,
     run: Run | None = None,
-) -> Seen:
-    """What is considered of each target by someone who knows ``ms`` things (rising numbers); NaN where there are
-    fewer."""
+) -> TargetOutcomes:
+    """What the evidence about each target yields for an adversary who knows ``ms`` things (rising numbers); NaN for
+    targets with fewer."""
     known, (who, place), each = np.asarray(ms, np.int64), index, auxiliary.together
     if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
-        raise UnveilError(f"no more than {counted(auxiliary.most, 'thing')} about each target were drawn")
+        raise UnveilError(f"only {count_text(auxiliary.most, 'thing')} about each target were drawn")
     shape, compared = (len(auxiliary), len(known)), like.kind > 0
-    found = Seen(*(np.full(shape if k < 5 or compared else (0, 0), np.nan) for k in range(9)))
+    found = TargetOutcomes(*(np.full(shape if k < 5 or compared else (0, 0), np.nan) for k in range(9)))
     at = np.where(auxiliary.attribute < 0, 0, auxiliary.attribute)
-    low, high = _runs(records, sight, at, auxiliary.value)
+    low, high = _known_code_ranges(records, sight, at, auxiliary.value)
     things = place[auxiliary.targets], auxiliary.usable * each, auxiliary.attribute
     if sight.kind == "candidates":
-        few = max(_FEWEST, int(who.planes.shape[1] * _FEW))
-        step = partial(narrowed, who, like, *things, low, high, known * each, few)
+        few = max(_MIN_LIST, int(who.planes.shape[1] * _LIST_RATIO))
+        step = partial(narrow_candidates, who, like, *things, low, high, known * each, few)
     else:
         step = partial(
-            scored, who, like, _model(records, sight, place, auxiliary), *things, auxiliary.value, low, high,
+            score_records, who, like, _score_model(records, sight, place, auxiliary), *things, auxiliary.value, low,
+            high,
             known * each,
         )  # fmt: skip
-    spread(lambda first, last: step(first, last, _WORK, found), len(auxiliary), "attacking", run or Run())
+    parallel_for(lambda first, last: step(first, last, _SLICE_STEPS, found), len(auxiliary), "attacking", run or Run())
     return found
 
 
-def _runs(records: Records, sight: Sight, attribute: Small, value: Small) -> tuple[Small, Small]:
-    """The codes that are alike to what is known."""
-    if sight.alpha == _ANY:
+def _known_code_ranges(records: Records, sight: Evidence, attribute: Small, value: Small) -> tuple[Small, Small]:
+    """The ranges of codes similar to what is known."""
+    if sight.alpha == _ANY_VALUE:
         last = np.array([len(own) - 1 for own in records.values], np.int32)
         return np.zeros_like(value), last[attribute] if len(last) else value
-    ranges: Ranges = records.ranges(sight.alpha)
+    ranges: CodeRanges = records.code_ranges(sight.alpha)
     if not len(ranges.low):
         return value, value
     at = ranges.starts[attribute] + np.maximum(value, 0)
     return ranges.low[at], ranges.high[at]
 
 
-def _model(records: Records, sight: Sight, place: Ints, auxiliary: Auxiliary) -> Model:
+def _score_model(records: Records, sight: Evidence, place: Ints, auxiliary: Auxiliary) -> ScoreModel:
     from scipy.special import gammaln
 
     asked = np.zeros(records.c, np.bool_)
@@ -312,4 +325,4 @@ def _model(records: Records, sight: Sight, place: Ints, auxiliary: Auxiliary) ->
     own[place] = np.diff(np.append(0, np.cumsum(asked[records.attribute]))[records.indptr])
     weight = 1 / np.log(np.maximum(records.popularity, 2))
     factorial = gammaln(np.arange(records.c + 2) / records.together + 1.0)  # of things
-    return Model(weight, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)
+    return ScoreModel(weight, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)

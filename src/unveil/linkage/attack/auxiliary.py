@@ -1,26 +1,27 @@
-"""What might somebody know? Auxiliary information, drawn as an attack would have it.
+"""What might an attacker know? Auxiliary information, drawn at random.
 
-The attacker knows m things about the person they look for, the *target*: m attributes that the target's record r has,
-with values that may be wrong. Document 002 takes D′, a database with the support of D and similar values, and gives the
-attacker r′ on a set s of m attributes, each set of m attributes of supp(r) being as likely as any other (Definitions 7
-to 9). Variants of what is drawn:
+The attacker knows m things about the person they look for, the *target*: m attributes of the target's record r, with
+values that may be wrong. Document 002 takes D′, a database with the support of D and similar values, and gives the
+attacker r′ on a set s of m attributes; all sets of m attributes of supp(r) are equally likely (Definitions 7 to 9). The
+variants drawn here:
 
-- **some columns**: s is a set of m of the attributes that r has among these (the second experiment of §4.5, with 35
-  variables that nobody would mind telling);
-- **something rare** (§4.4): s = s̃ ∪ {i}, where i is any rare attribute of r and s̃ any set of m − 1 attributes of r. As
-  i may be in s̃, there may be m − 1 things only. What is rare is told in :mod:`unveil.linkage.alike.tail`;
-- **errors**, each independent of the others:
+- **some columns**: s consists of m attributes that r has among given columns (the second experiment of §4.5 uses 35
+  variables that people share freely);
+- **something rare** (§4.4): s = s̃ ∪ {i}, where i is a random rare attribute of r and s̃ a random set of m − 1
+  attributes of r. Because i may be in s̃, there may be only m − 1 things. :mod:`unveil.linkage.sparsity.long_tail`
+  defines *rare*;
+- **errors**, independent of each other:
 
-  - *elsewhere*: the thing is an attribute that r does not have, any of these being as likely, with a value of it. This
-    breaks Definition 7 and is what the conclusions of the document ask for;
-  - *wrong*: the value is one of the attribute, as frequent as it is in the release (and may be right by chance);
-  - *noise*: it is another value that is alike enough, each as likely.
+  - *elsewhere*: the thing is a random attribute that r lacks, with one of its values. This breaks Definition 7, and the
+    conclusions of the document ask for it;
+  - *wrong*: the value is drawn as frequently as in the release (and may be right by chance);
+  - *noise*: the value is replaced by a random other value that is similar enough.
 
 Records with fewer than m such attributes cannot be targets for m; they are counted.
 
-**Nested.** One random order of a target's attributes is drawn, and its first m are what is known for every m. So a
-curve of success against m is not torn by chance, and each of its points is distributed as it should be. Errors come
-from a stream of their own: with and without them the same attributes are known.
+**Nested draws.** For each target one random order of attributes is drawn, and its first m are known, for every m. A
+curve of success against m is therefore smooth, and each of its points has the right distribution. Errors have a random
+stream of their own: the same attributes are known with and without errors.
 """
 
 from __future__ import annotations
@@ -32,28 +33,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from unveil.arrays import Bools, Ints, Small
 from unveil.errors import UnveilError
-from unveil.linkage.alike.tail import rare
+from unveil.linkage.postings import build_postings
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
+from unveil.linkage.sparsity.long_tail import rare_attributes
 from unveil.run import Run
-from unveil.slices import pieces
-from unveil.wording import listed
+from unveil.wording import list_text
 
-__all__ = ["Auxiliary", "Knowledge", "draw", "postings"]
+__all__ = ["Auxiliary", "Knowledge", "check_known_counts", "draw_knowledge"]
 
-Ints = npt.NDArray[np.int64]
-Small = npt.NDArray[np.int32]
 
-_NUMBERS = 1 << 20  # random numbers drawn at a time
+_RANDOM_BATCH = 1 << 20  # random numbers per batch
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is drawn: attributes among ``columns`` (names; any if None), with one of those of rank ``rare``·c or more if
-    that is given. A thing is from elsewhere with probability ``elsewhere``, else its value wrong with probability
-    ``wrong``, else another one that is alike with probability ``noise``; alike as ``tolerance`` says, or at least
-    ``alpha`` by the similarity of the attribute itself."""
+    """What is drawn: attributes from ``columns`` (names; all if None), one of them of popularity rank
+    ``rare_attributes``·c or beyond if given. A thing comes from elsewhere with probability ``elsewhere``; otherwise its
+    value is wrong with probability ``wrong``; otherwise it is replaced by a similar one with probability ``noise``.
+    *Similar* is decided by ``tolerance``, or by at least ``alpha`` in the attribute's own similarity."""
 
     columns: tuple[str, ...] | None = None
     rare: float | None = None
@@ -66,19 +66,18 @@ class Knowledge:
     def __post_init__(self) -> None:
         for name in ("elsewhere", "wrong", "noise"):
             if not 0 <= getattr(self, name) <= 1:
-                raise UnveilError(f"{name} is a probability: from 0 to 1")
+                raise UnveilError(f"{name} must be a probability from 0 to 1")
         if self.rare is not None and not 0 <= self.rare <= 1:
-            raise UnveilError("the rank from which on an attribute is rare is a share of all, from 0 to 1")
+            raise UnveilError("the rank from which attributes are rare must be a share from 0 to 1")
 
 
 @dataclass(frozen=True, eq=False)
 class Auxiliary:
-    """What is known of some records. Of record ``targets[t]``, ``usable[t]`` things could be known; the first of them
-    are ``attribute[t]`` and ``value[t]`` (a code), in the order in which they become known. −1 is a thing that says
-    nothing: there is no more, or it is known already. The first never is, if anything is usable. ``columns`` are
-    the attributes that things were drawn from. Where several attributes are one thing (:class:`Records`), so are
-    ``together`` of these in a row.
-    """
+    """What is known about some records. ``usable[t]`` things could be known about record ``targets[t]``.
+    ``attribute[t]`` and ``value[t]`` (a code) list them in the order in which they become known. −1 marks an empty
+    thing: there is no more, or it was already known. The first is never empty if anything is usable. ``columns`` are
+    the attributes that things were drawn from. If several attributes form one thing (:class:`Records`), so do
+    ``together`` consecutive entries here."""
 
     targets: Ints
     usable: Ints
@@ -92,11 +91,19 @@ class Auxiliary:
 
     @property
     def most(self) -> int:
-        """How many things at most."""
+        """The largest number of things drawn for a target."""
         return int(self.attribute.shape[1]) // self.together
 
 
-def draw(
+def check_known_counts(ms: Sequence[int]) -> list[int]:
+    """The numbers of things known, rising and without repetitions; all must be 1 or more."""
+    known = sorted(set(ms))
+    if not known or known[0] < 1:
+        raise UnveilError("numbers of things known must be 1 or more")
+    return known
+
+
+def draw_knowledge(
     records: Records,
     targets: npt.ArrayLike,
     most: int,
@@ -106,16 +113,16 @@ def draw(
     run: Run | None = None,
     errors: np.random.Generator | None = None,
 ) -> Auxiliary:
-    """Draw ``most`` things that are known of each target. ``perturbed`` are the records D′ to take values from, with
-    the support and the values' codes of ``records``: both taken out of one (:meth:`Records.only`). ``errors`` is where
-    the randomness of errors comes from, if not from ``rng``.
+    """Draw up to ``most`` things known about each target. ``perturbed`` is D′, the records to take values from. It must
+    have the support and the codes of ``records``, so take both from one database (:meth:`Records.only`). ``errors`` is
+    the random stream for errors, by default split off ``rng``.
 
     >>> import pyarrow as pa
-    >>> from unveil.linkage.records import records_of_codes
-    >>> from unveil.release.codes import encode
+    >>> from unveil.linkage.records import records_from_codes
+    >>> from unveil.release.codes import encode_column
     >>> table = {"age": [30, None], "sex": [1, 2]}
-    >>> made = records_of_codes({name: encode(pa.chunked_array([column])) for name, column in table.items()})
-    >>> known = draw(made, [0, 1], 2, np.random.default_rng(0))
+    >>> made = records_from_codes({name: encode_column(pa.chunked_array([column])) for name, column in table.items()})
+    >>> known = draw_knowledge(made, [0, 1], 2, np.random.default_rng(0))
     >>> known.usable.tolist(), known.attribute.tolist(), known.value.tolist()
     ([2, 1], [[0, 1], [1, -1]], [[0, 0], [1, -1]])
     """
@@ -123,36 +130,36 @@ def draw(
 
     know, run, rows = knowledge or Knowledge(), run or Run(), np.asarray(targets, np.int64)
     if records.together > 1:
-        return _together(records, rows, most, rng, know, perturbed, run)
+        return _draw_joint_things(records, rows, most, rng, know, perturbed, run)
     if most < 1:
-        raise UnveilError("at least one thing must be known")
+        raise UnveilError("the attacker must know at least one thing")
     if len(rows) and (rows.min() < 0 or rows.max() >= records.n):
-        raise UnveilError(f"there are no such records; they are numbered from 0 to {records.n - 1:,}")
-    value = records.value if perturbed is None else _perturbed(records, perturbed)
-    usable = _usable(records, know.columns)
-    columns, marked = np.flatnonzero(usable), usable[:0] if know.rare is None else rare(records, know.rare)
-    had = _had(records, usable, rows)
+        raise UnveilError(f"targets must be record numbers from 0 to {records.n - 1:,}")
+    value = records.value if perturbed is None else _perturbed_values(records, perturbed)
+    usable = _usable_attributes(records, know.columns)
+    columns, marked = np.flatnonzero(usable), usable[:0] if know.rare is None else rare_attributes(records, know.rare)
+    had = _count_marked(records, usable, rows)
     if know.rare is not None:
-        had = np.where(_had(records, usable & marked, rows) > 0, had, 0)
+        had = np.where(_count_marked(records, usable & marked, rows) > 0, had, 0)
     most = int(min(most, had.max(initial=1)))
     found = np.full((2, len(rows), most), -1, np.int32)
     in_order, in_errors = rng.spawn(2)
-    step = max(1, _NUMBERS // (6 * most + 1))
+    step = max(1, _RANDOM_BATCH // (6 * most + 1))
     for first in range(0, len(rows), step):
         run.check()
         part = slice(first, first + step)
         things, values = found[:, part]
-        _auxiliary.drawn(
+        _auxiliary.draw_things(
             records.indptr, records.attribute, value, rows[part], usable, marked,
-            in_order.random((len(things), most + 1)), things, values,
+            in_order.random((len(things), most + 1)), things, values, np.empty(records.c, np.int64),
         )  # fmt: skip
     auxiliary = Auxiliary(rows, had, found[0], found[1], columns)
     if know.elsewhere or know.wrong or know.noise:
-        _err(records, know, auxiliary, in_errors if errors is None else errors, step, run)
+        _add_errors(records, know, auxiliary, in_errors if errors is None else errors, step, run)
     return auxiliary
 
 
-def _together(
+def _draw_joint_things(
     records: Records,
     rows: Ints,
     most: int,
@@ -161,13 +168,13 @@ def _together(
     perturbed: Records | None,
     run: Run,
 ) -> Auxiliary:
-    """The same things drawn of every part, each with errors of its own."""
+    """Draw the same things for each of their attributes, with separate errors."""
     step = records.together
     if know.elsewhere:
-        raise UnveilError("things from elsewhere cannot be drawn where several attributes are one thing")
+        raise UnveilError("things from elsewhere cannot be drawn if several attributes form one thing")
     same, errors = rng.spawn(1)[0], rng.spawn(step)
     parts = [
-        draw(
+        draw_knowledge(
             records.part(k), rows, most, deepcopy(same), know,
             None if perturbed is None else perturbed.part(k), run, errors[k],
         )
@@ -185,58 +192,40 @@ def _together(
     )
 
 
-def _err(
+def _add_errors(
     records: Records, know: Knowledge, auxiliary: Auxiliary, rng: np.random.Generator, step: int, run: Run
 ) -> None:
-    """Put errors into what was drawn."""
+    """Add errors to what was drawn."""
     from unveil.linkage.attack import _auxiliary
 
-    starts, _, code = postings(records, run)
-    nearby = _nearby(records, know)
+    starts, _, code = build_postings(records)
+    nearby = _nearby_codes(records, know)
     for first in range(0, len(auxiliary), step):
         run.check()
         part = slice(first, first + step)
         things, values = auxiliary.attribute[part], auxiliary.value[part]
-        _auxiliary.mistaken(
+        _auxiliary.add_errors(
             records.indptr, records.attribute, auxiliary.targets[part], auxiliary.columns, starts, code, know.elsewhere,
             know.wrong, know.noise, *nearby, rng.random((len(things), auxiliary.most, 5)), things, values,
+            np.zeros(records.c, np.bool_),
         )  # fmt: skip
 
 
-def postings(records: Records, run: Run) -> tuple[Ints, Small, Small]:
-    """Who has each attribute: those who have attribute i are at ``starts[i] … starts[i + 1]``, by code, then number of
-    the record; with the code."""
-    from unveil.linkage.attack import _auxiliary
-
-    entries = len(records.value)
-    order = np.empty(0, np.int32 if entries < 1 << 31 else np.int64)
-    starts = np.append(0, np.cumsum(records.popularity))
-    codes = np.append(0, np.cumsum(np.bincount(records.value)))
-    for keys, free in ((records.value, codes), (records.attribute, starts.copy())):
-        before, order = order, np.empty(entries, order.dtype)
-        for first, last in pieces(entries, run):
-            _auxiliary.dealt(keys, before, free, first, last, order)
-    owner = np.empty(entries, np.int32)
-    for first, last in pieces(records.indptr, run):
-        _auxiliary.owned(records.indptr, first, last, owner)
-    return starts, owner[order], records.value[order]
-
-
-def _usable(records: Records, columns: Sequence[str] | None) -> npt.NDArray[np.bool_]:
-    """The attributes that may be known: those asked for that anyone has."""
+def _usable_attributes(records: Records, columns: Sequence[str] | None) -> Bools:
+    """The attributes that may be known: the requested ones that anyone has."""
     there = records.popularity > 0
     if columns is None:
         return there
     at = {name: i for i, name in enumerate(records.names)}
     strange = [name for name in columns if name not in at]
     if strange:
-        raise UnveilError(f"there is no attribute {listed(strange)}; there are {listed(records.names)}")
+        raise UnveilError(f"no attribute is called {list_text(strange)}; the attributes are {list_text(records.names)}")
     asked = np.zeros(records.c, np.bool_)
     asked[[at[name] for name in columns]] = True
     return there & asked
 
 
-def _had(records: Records, marked: npt.NDArray[np.bool_], rows: Ints) -> Ints:
+def _count_marked(records: Records, marked: Bools, rows: Ints) -> Ints:
     """How many of the marked attributes each record has."""
     if marked[records.popularity > 0].all():
         return records.support[rows]
@@ -244,17 +233,17 @@ def _had(records: Records, marked: npt.NDArray[np.bool_], rows: Ints) -> Ints:
     return np.asarray(before[records.indptr[rows + 1]] - before[records.indptr[rows]])
 
 
-def _perturbed(records: Records, perturbed: Records) -> Small:
+def _perturbed_values(records: Records, perturbed: Records) -> Small:
     same = perturbed.n == records.n and perturbed.c == records.c and (perturbed.indptr == records.indptr).all()
     if not same or (perturbed.attribute != records.attribute).any():
-        raise UnveilError("perturbed records must have a value where the records have one, and only there")
+        raise UnveilError("perturbed records must have values exactly where the records have them")
     if not all(a is b or a.equals(b) for a, b in zip(perturbed.values, records.values, strict=True)):
-        raise UnveilError("perturbed records must have the same codes: take both out of one, by Records.only")
+        raise UnveilError("perturbed records must use the same codes: take both from one database with Records.only")
     return perturbed.value
 
 
-def _nearby(records: Records, know: Knowledge) -> tuple[Ints, Small, Small]:
-    """The codes that noise may turn each value into."""
+def _nearby_codes(records: Records, know: Knowledge) -> tuple[Ints, Small, Small]:
+    """The range of codes that noise may turn each value into."""
     if know.noise == 0:
         empty = np.empty(0, np.int32)
         return np.zeros(records.c, np.int64), empty, empty
@@ -262,5 +251,5 @@ def _nearby(records: Records, know: Knowledge) -> tuple[Ints, Small, Small]:
     if know.tolerance is not None:
         similarities = (know.tolerance,) * records.c
         other = Records(records.indptr, records.attribute, records.value, records.names, records.values, similarities)
-    ranges = other.ranges(know.alpha)
+    ranges = other.code_ranges(know.alpha)
     return ranges.starts, ranges.low, ranges.high

@@ -1,26 +1,26 @@
-"""How often would they be found? The attack, played on the release.
+"""How often would people be found? The attack, played on the release.
 
-Everyone in turn is the target. Somebody knows m random things about them (:mod:`unveil.linkage.attack.auxiliary`) and
-names a record (:mod:`unveil.linkage.attack.adversaries`). With R for a random target, S for the set of things known of
-it and A for what the adversary names, the attack measures, for every adversary and every m:
+Every record in turn is the target. The attacker knows m random things about it
+(:mod:`unveil.linkage.attack.auxiliary`) and names a record (:mod:`unveil.linkage.attack.adversaries`).
+With R for a random target and A for the record named, the attack measures for every adversary and every m:
 
-- **success**, P[A = R], perfect de-anonymisation (document 002, Definition 11). Records that are equal cannot be told
-  apart, and naming any of them reveals the same: a record that is equal to the target counts as found. The *row* of the
-  target itself is found less often where there are such records, and stands beside it;
-- **similar**, P[Sim(R, A) ≥ σ] (Definition 9), for a similarity of records as in :mod:`unveil.linkage.alike.sparsity`,
-  which theorems bound from below;
-- **learned**, the expected number of attributes of what is named that agree with the target's (Corollary 5);
+- **success**, P[A = R], perfect de-anonymisation (document 002, Definition 11). Equal records cannot be told apart, and
+  naming either reveals the same, so a record equal to the target counts as found. The probability of naming the *row*
+  of the target itself is reported beside it;
+- **similar**, P[Sim(R, A) ≥ σ] (Definition 9), for a record similarity of
+  :mod:`unveil.linkage.sparsity.record_similarity`; the theorems bound it from below;
+- **learned**, the expected number of attributes of A that agree with R (Corollary 5);
 - **unicity**, P[|D_x| = 1]: nobody else fits (de Montjoye and others, *Unique in the crowd*, 2013);
-- **size**, how many records the adversary considers: |D_x| or, where it believes in records more or less, exp H for the
-  entropy H of its belief. By Jensen's inequality success of :func:`~unveil.linkage.attack.adversaries.scoreboard` is at
-  least 1 / E[|D_x|] (Theorem 11);
-- **baseline**, what guessing achieves without knowing anything.
+- **size**, the number of records the adversary considers: |D_x| or, if it assigns probabilities, exp H for their
+  entropy H. By Jensen's inequality the success of
+  :func:`~unveil.linkage.attack.adversaries.scoreboard_adversary` is at least 1 / E[|D_x|] (Theorem 11);
+- **baseline**, the success of guessing without knowledge.
 
-For one target and one set of things, all of these are exact expectations over what the adversary leaves to chance
-(E[1/|D_x|] for Scoreboard). Random are the sets of things and, if not all records are targets, the targets.
+For one target and one set of things, all of these are exact expectations over the adversary's own random choices
+(E[1/|D_x|] for Scoreboard). Only the sets of things are random, and the targets if not all records are targets.
 
-**How sure?** Values of targets lie between 0 and 1, most at either end, and are independent:
-:mod:`unveil.linkage.intervals` says how much their mean is worth.
+**Uncertainty.** The values of targets are independent and lie between 0 and 1, most of them at either end.
+:mod:`unveil.intervals` gives intervals for their mean.
 """
 
 from __future__ import annotations
@@ -33,27 +33,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
-from unveil.linkage.attack._seen import Seen
-from unveil.linkage.attack.adversaries import Adversary, Sight, indexed, liking, seen, smallest
-from unveil.linkage.attack.auxiliary import Auxiliary, Knowledge, draw
-from unveil.linkage.copies import copies
-from unveil.linkage.intervals import Estimate, estimated
+from unveil.intervals import Estimate, estimate_mean
+from unveil.linkage.attack._outcomes import TargetOutcomes
+from unveil.linkage.attack.adversaries import (
+    Adversary,
+    Evidence,
+    least_support_adversary,
+    posting_index,
+    record_comparison,
+    target_outcomes,
+)
+from unveil.linkage.attack.auxiliary import Auxiliary, Knowledge, check_known_counts, draw_knowledge
+from unveil.linkage.equal_records import count_copies
 from unveil.linkage.records import Records
 from unveil.run import Run
-from unveil.wording import counted, percent
+from unveil.wording import count_text, percent_text
 
 if TYPE_CHECKING:
-    from unveil.linkage.alike.comparing import Sim
+    from unveil.linkage.sparsity.record_similarity import RecordSimilarity
 
-__all__ = ["Attack", "Outcome", "Part", "attack", "attack_with", "everyone", "with_shorter"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+__all__ = [
+    "Attack",
+    "Outcome",
+    "SupportGroup",
+    "add_smaller_supports",
+    "attack_records",
+    "attack_with_knowledge",
+    "outcomes_for_everyone",
+]
 
 
 @dataclass(frozen=True)
-class Part:
+class SupportGroup:
     """The targets with ``low`` to ``high`` attributes, and how often they are found."""
 
     low: int
@@ -63,14 +76,13 @@ class Part:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
-    """What an adversary achieves who knows ``known`` things. The targets are ``rows``; ``excluded`` have too few
-    attributes to be one. For each target: the probability that its row is named (``row_found``), or a record that is
-    equal (``found``, of which there are ``copies``), the number of records considered (``size``), the number of things
-    it has (``support``), the probability that nobody else fits (``alone``), by how many standard deviations the best
-    score leads (``apart``) and, if records were compared, the probability that what is named is similar enough and how
-    many attributes agree. ``exact``: the targets are all records, and every set of things counted as often as it is
-    drawn.
-    """
+    """What an adversary who knows ``known`` things achieves. The targets are ``rows``; ``excluded`` records have too
+    few attributes to be one. For each target: the probability that its row is named (``row_found``), or any of its
+    ``count_copies`` (``found``), the number of records considered (``size``), the number of things it has
+    (``support``), the probability that nobody else fits (``alone``), and by how many standard deviations the best score
+    leads (``apart``). If records were compared, also the probability that the record named is ``similar`` enough and
+    how many attributes agree (``learned``). ``exact`` means that all records are targets and that every set of things
+    was counted."""
 
     adversary: Adversary
     known: int
@@ -91,47 +103,47 @@ class Outcome:
 
     @cached_property
     def success(self) -> Estimate:
-        """How often a record that is equal to the target is named."""
-        return self._mean(self.found)
+        """How often the target or a record equal to it is named."""
+        return self._mean_estimate(self.found)
 
     @cached_property
     def row_success(self) -> Estimate:
         """How often the target's own row is named."""
-        return self._mean(self.row_found)
+        return self._mean_estimate(self.row_found)
 
     @cached_property
     def unicity(self) -> Estimate:
         """How often nobody else fits."""
-        return self._mean(self.alone)
+        return self._mean_estimate(self.alone)
 
-    def _mean(self, values: Floats) -> Estimate:
-        found = estimated(values, self.confidence)
+    def _mean_estimate(self, values: Floats) -> Estimate:
+        found = estimate_mean(values, self.confidence)
         return replace(found, interval=(found.value,) * 2, sure=(found.value,) * 2) if self.exact else found
 
     @cached_property
     def similar_success(self) -> Estimate | None:
-        """How often what is named is similar enough to the target."""
-        return None if self.similar is None else estimated(self.similar, self.confidence)
+        """How often the record named is similar enough to the target."""
+        return None if self.similar is None else estimate_mean(self.similar, self.confidence)
 
     @property
     def mean_size(self) -> float:
-        """How many records are considered, on average."""
-        return _mean(self.size)
+        """Mean number of records considered."""
+        return _mean_value(self.size)
 
     @property
     def baseline(self) -> float:
-        """How often a record equal to the target is named by someone who knows nothing; 1/n for its own row."""
-        return _mean(self.copies) / self.records if self.records else float("nan")
+        """How often an attacker who knows nothing names a record equal to the target; 1/n for its own row."""
+        return _mean_value(self.copies) / self.records if self.records else float("nan")
 
-    def by_support(self, parts: int = 4) -> tuple[Part, ...]:
-        """Success by how many attributes targets have: as many targets in each part as far as those of the same support
-        stay together."""
+    def success_by_support(self, parts: int = 4) -> tuple[SupportGroup, ...]:
+        """Success by the number of attributes of targets, in parts of about equal size; targets of equal support stay
+        together."""
         if not len(self.rows):
             return ()
         cuts = np.quantile(self.support, np.arange(1, parts) / parts, method="inverted_cdf")
         part = np.searchsorted(np.unique(cuts), self.support, "left")
         return tuple(
-            Part(int(own.min()), int(own.max()), self._mean(self.found[part == k]))
+            SupportGroup(int(own.min()), int(own.max()), self._mean_estimate(self.found[part == k]))
             for k in np.unique(part)
             for own in [self.support[part == k]]
         )
@@ -139,18 +151,19 @@ class Outcome:
     def __repr__(self) -> str:
         low, high = self.success.interval
         return (
-            f"{self.adversary.name}, who knows {counted(self.known, 'thing')}, finds {percent(self.success.value)} "
-            f"({percent(low)} to {percent(high)}) of {counted(len(self.rows), 'target')}"
+            f"{self.adversary.name}, who knows {count_text(self.known, 'thing')}, finds "
+            f"{percent_text(self.success.value)} ({percent_text(low)} to {percent_text(high)}) of "
+            f"{count_text(len(self.rows), 'target')}"
         )
 
 
-def _mean(values: npt.NDArray[np.generic]) -> float:
+def _mean_value(values: npt.NDArray[np.generic]) -> float:
     return float(np.sort(values).mean()) if len(values) else float("nan")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attack:
-    """All outcomes: of the first adversary for every number of things known, then of the next."""
+    """All outcomes: those of the first adversary for every number of things known, then those of the next."""
 
     outcomes: tuple[Outcome, ...]
 
@@ -158,9 +171,9 @@ class Attack:
         return "\n".join(map(repr, self.outcomes))
 
 
-def attack(
+def attack_records(
     records: Records,
-    adversaries: Sequence[Adversary] = (smallest(),),
+    adversaries: Sequence[Adversary] = (least_support_adversary(),),
     ms: Sequence[int] = (1, 2, 4, 8, 16),
     *,
     rng: np.random.Generator,
@@ -169,65 +182,66 @@ def attack(
     perturbed: Records | None = None,
     equals: Ints | None = None,
     sigma: float | None = None,
-    sim: Sim = "alike",
+    sim: RecordSimilarity = "alike",
     least: float = 1.0,
     confidence: float = 0.95,
     run: Run | None = None,
 ) -> Attack:
-    """Attack all records, some of them (their numbers) or as many random ones, with ``ms`` things known.
+    """Attack all records, the ``targets`` with these numbers, or this many random ones, with ``ms`` things known.
 
-    ``knowledge`` says what is drawn, and ``perturbed`` are the records D′ to draw it from. ``equals`` says of each how
-    many records are as good as it, itself included: by default those that are equal to it. With ``sigma``, what is
-    named is compared with the target as ``sim`` says, ``least`` being the μ of (2.1).
+    ``knowledge`` says what is drawn, and ``perturbed`` is D′, the records to draw it from. ``equals`` says for each
+    record how many, itself included, count as the same; by default its copies. With ``sigma``, the record named is
+    compared with the target by ``sim``, and ``least`` is the μ of (2.1).
 
-    Ann and Bob saw the same film, Ann one more:
+    Ann and Bob saw the same film, and Ann saw one more:
 
     >>> import pyarrow as pa
-    >>> from unveil.linkage.attack.adversaries import scoreboard
-    >>> from unveil.linkage.records import records_of_ratings
-    >>> from unveil.release.codes import encode
+    >>> from unveil.linkage.attack.adversaries import scoreboard_adversary
+    >>> from unveil.linkage.records import records_from_ratings
+    >>> from unveil.release.codes import encode_column
     >>> user, film = ["ann", "ann", "bob"], ["Alien", "Brazil", "Brazil"]
-    >>> films = records_of_ratings(*(encode(pa.chunked_array([column])) for column in (user, film)))
-    >>> found = attack(films, [scoreboard(), smallest()], [1, 2], rng=np.random.default_rng(5))
+    >>> films = records_from_ratings(*(encode_column(pa.chunked_array([column])) for column in (user, film)))
+    >>> found = attack_records(films, [scoreboard_adversary(), least_support_adversary()], [1, 2],
+    ...     rng=np.random.default_rng(5))
     >>> [(o.adversary.name, o.known, o.found.tolist(), o.excluded) for o in found.outcomes]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('scoreboard', 1, [0.5, 0.5], 0), ('scoreboard', 2, [1.0], 1),
      ('smallest', 1, [0.0, 1.0], 0), ('smallest', 2, [1.0], 1)]
     """
-    rows = _targets(records, targets, rng)
-    known = draw(records, rows, max(_rising(ms)), rng, knowledge, perturbed, run)
-    return attack_with(
+    rows = _choose_targets(records, targets, rng)
+    known = draw_knowledge(records, rows, max(check_known_counts(ms)), rng, knowledge, perturbed, run)
+    return attack_with_knowledge(
         records, known, adversaries, ms, equals=equals,
         sigma=sigma, sim=sim, least=least, confidence=confidence, run=run,
     )  # fmt: skip
 
 
-def attack_with(
+def attack_with_knowledge(
     records: Records,
     auxiliary: Auxiliary,
-    adversaries: Sequence[Adversary] = (smallest(),),
+    adversaries: Sequence[Adversary] = (least_support_adversary(),),
     ms: Sequence[int] = (1, 2, 4, 8, 16),
     *,
     equals: Ints | None = None,
     sigma: float | None = None,
-    sim: Sim = "alike",
+    sim: RecordSimilarity = "alike",
     least: float = 1.0,
     confidence: float = 0.95,
     run: Run | None = None,
 ) -> Attack:
-    """The same with given things known."""
-    known = _rising(ms)
+    """The attack with given auxiliary information."""
+    known = check_known_counts(ms)
     if sigma is not None and not 0 <= sigma <= 1:
-        raise UnveilError("a similarity of records lies between 0 and 1")
-    index, equal = indexed(records, run), copies(records, run) if equals is None else equals
-    like = liking(records, None if sigma is None else sim, least, sigma or 0.0)
-    sights = dict[Sight, Seen]()
-    for sight in dict.fromkeys(a.sight for a in adversaries):
-        sights[sight] = seen(records, index, auxiliary, sight, known, like, run)
+        raise UnveilError("a record similarity must lie between 0 and 1")
+    index, equal = posting_index(records, run), count_copies(records, run) if equals is None else equals
+    like = record_comparison(records, None if sigma is None else sim, least, sigma or 0.0)
+    sights = dict[Evidence, TargetOutcomes]()
+    for sight in dict.fromkeys(a.evidence for a in adversaries):
+        sights[sight] = target_outcomes(records, index, auxiliary, sight, known, like, run)
     support = records.support[auxiliary.targets] // records.together
     found = []
     for adversary in adversaries:
-        view = sights[adversary.sight]
+        view = sights[adversary.evidence]
         chances = adversary.chances(view)
         for j, m in enumerate(known):
             some = np.flatnonzero(auxiliary.usable >= m)
@@ -235,41 +249,43 @@ def attack_with(
             compared = sigma is not None
             found.append(
                 Outcome(
-                    adversary,
-                    m,
-                    auxiliary.targets[some],
-                    len(auxiliary) - len(some),
-                    records.n,
-                    row,
-                    np.minimum(1.0, row * same),
-                    view.size[some, j],
-                    support[some],
-                    same,
-                    chances.similar[some, j] if compared else None,
-                    chances.learned[some, j] if compared else None,
-                    confidence,
-                    (view.size[some, j] == 1).astype(np.float64),
-                    view.apart[some, j],
+                    adversary=adversary,
+                    known=m,
+                    rows=auxiliary.targets[some],
+                    excluded=len(auxiliary) - len(some),
+                    records=records.n,
+                    row_found=row,
+                    found=np.minimum(1.0, row * same),
+                    size=view.size[some, j],
+                    support=support[some],
+                    copies=same,
+                    similar=chances.similar[some, j] if compared else None,
+                    learned=chances.learned[some, j] if compared else None,
+                    confidence=confidence,
+                    alone=(view.size[some, j] == 1).astype(np.float64),
+                    apart=view.apart[some, j],
                 )
             )
     return Attack(tuple(found))
 
 
-def with_shorter(ms: Sequence[int], support: Ints) -> list[int]:
-    """The numbers of things known, and those of people who have fewer than the most of them."""
+def add_smaller_supports(ms: Sequence[int], support: Ints) -> list[int]:
+    """The numbers of things known, plus the supports below the largest of them, so that people with few things are
+    included."""
     few = np.unique(support)
     return sorted({*ms, *few[(few > 0) & (few < max(ms))].tolist()})
 
 
-def everyone(outcomes: Sequence[Outcome], ms: Sequence[int]) -> tuple[Outcome, ...]:
-    """The outcomes for everybody who has anything: who has fewer than m things is known by all of them. ``outcomes``
-    are of one adversary, for the numbers of :func:`with_shorter`; only those without a thing are excluded."""
+def outcomes_for_everyone(outcomes: Sequence[Outcome], ms: Sequence[int]) -> tuple[Outcome, ...]:
+    """The outcomes for everybody who has anything: everything is known about people with fewer than m things.
+    ``outcomes`` belong to one adversary, for the numbers of :func:`add_smaller_supports`. Only people without things
+    are excluded."""
     targets = max((len(o.rows) + o.excluded for o in outcomes), default=0)
-    return tuple(_joined([o for o in outcomes if o.known <= m], m, targets) for m in sorted(set(ms)))
+    return tuple(_join_outcomes([o for o in outcomes if o.known <= m], m, targets) for m in sorted(set(ms)))
 
 
-def _joined(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome:
-    """Each target as in the last of these outcomes that it is in. A row may be a target several times."""
+def _join_outcomes(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome:
+    """Each target as in the last of these outcomes that contains it. A row may be a target several times."""
     last = max(outcomes, key=lambda o: o.known)
     parts, most = list[tuple[Outcome, Ints]](), np.zeros(last.records, np.bool_)
     for o in sorted(outcomes, key=lambda o: -o.known):
@@ -279,7 +295,7 @@ def _joined(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome:
     rows = np.concatenate([o.rows[own] for o, own in parts])
     order = np.argsort(rows, kind="stable")
 
-    def put(name: str) -> Any:
+    def merge_field(name: str) -> Any:
         if getattr(last, name) is None:
             return None
         return np.concatenate([getattr(o, name)[own] for o, own in parts])[order]
@@ -287,23 +303,16 @@ def _joined(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome:
     columns = ("rows", "row_found", "found", "size", "support", "copies", "similar", "learned", "alone", "apart")
     return replace(
         last, known=m, excluded=targets - len(rows), exact=all(o.exact for o, own in parts if len(own)),
-        **{name: put(name) for name in columns},
+        **{name: merge_field(name) for name in columns},
     )  # fmt: skip
 
 
-def _rising(ms: Sequence[int]) -> list[int]:
-    known = sorted(set(ms))
-    if not known or known[0] < 1:
-        raise UnveilError("numbers of things known must be 1 or more")
-    return known
-
-
-def _targets(records: Records, targets: npt.ArrayLike | int | None, rng: np.random.Generator) -> Ints:
+def _choose_targets(records: Records, targets: npt.ArrayLike | int | None, rng: np.random.Generator) -> Ints:
     if targets is None:
         return np.arange(records.n)
     if isinstance(targets, (int, np.integer)):
         if targets < 1:
-            raise UnveilError("there must be at least one target")
+            raise UnveilError("the attack needs at least one target")
         if targets >= records.n:
             return np.arange(records.n)
         return np.sort(rng.choice(records.n, int(targets), replace=False, shuffle=False))

@@ -1,1 +1,1 @@
-"""Who is who in a file of known people."""
+"""Linking a file of known people with the release: who is which row?"""

@@ -1,1 +1,1 @@
-"""What is guaranteed without attacking: the theorems, and what counting on the data adds."""
+"""What is guaranteed without attacking: by theorems, and by counting on the data."""

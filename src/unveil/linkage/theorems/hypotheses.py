@@ -1,21 +1,21 @@
 """Do the theorems apply to the data at hand?
 
-Each theorem about linkage (:mod:`unveil.linkage.theorems.statements`) rests on hypotheses about the records D, and
-about D′, what the attacker knows of them. :func:`check` takes each to the data:
+Each theorem about linkage (:mod:`unveil.linkage.theorems.statements`) rests on hypotheses about the records D and about
+D′, what the attacker knows about them. :func:`check_hypotheses` checks each on the data:
 
-- ``pseudometric``: 1 − sim satisfies the triangle inequality, on the values of D and of D′ together. It is used once,
-  to carry the likeness of r to r′ and of r′ to a candidate over to r and the candidate: where D′ is D there is nothing
-  to carry, and any similarity will do. Where D′ is unknown, only similarities of which it is always true pass;
-- ``similar``: every value of D′ is at least 1 − ε/2 alike to that of D, null where that is null (Definition 6);
-- ``same support``: D′ has values where D has, whatever they are (Definition 7);
+- ``pseudometric``: 1 − sim satisfies the triangle inequality on the values of D and D′ together. The proof uses it
+  once, to conclude from the likeness of r to r′ and of r′ to a candidate that r is like the candidate. If D′ is D, this
+  is not needed and any similarity will do. If D′ is unknown, only similarities that always satisfy it pass;
+- ``similar``: every value of D′ is at least 1 − ε/2 alike to that of D, and null where that is null (Definition 6);
+- ``same support``: D′ has values exactly where D has, whatever they are (Definition 7);
 - ``supported``: every record that counts has m attributes (Definition 3);
-- ``sparse``: at most the stated share of the records that count has another one that is more than σ similar
-  (Definition 10, with > for ≥);
-- ``tail``: at most κn records have each of the attributes that are called rare (Definition 13; which they are is not
-  for the theorem to say, see :mod:`unveil.linkage.alike.tail`). The records that count are then those with a rare
-  attribute (Definition 14).
+- ``sparse``: at most the stated share of the records that count has another one that is more than σ similar (Definition
+  10, with > for ≥);
+- ``tail``: at most κn records have each of the attributes called rare (Definition 13; the theorem does not say which
+  these are, see :mod:`unveil.linkage.sparsity.long_tail`). The records that count are then those with a rare attribute
+  (Definition 14).
 
-What was not given is neither true nor false, and said to be so.
+A hypothesis about data that was not given stays unchecked.
 """
 
 from __future__ import annotations
@@ -26,55 +26,53 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
-from unveil.linkage.alike.tail import with_rare
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
+from unveil.linkage.sparsity.long_tail import has_rare_attribute
 from unveil.linkage.theorems.guarantees import Guarantee
-from unveil.linkage.theorems.statements import Need
-from unveil.wording import counted, shown
+from unveil.linkage.theorems.statements import HypothesisKind
+from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["alike", "check"]
+__all__ = ["check_hypotheses", "value_similarities"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _SLACK = 1e-12
-_PAIRS = 64  # of values compared at once
+_PAIR_BATCH = 64  # pairs of values compared at once
 
 
-def check(
+def check_hypotheses(
     guarantee: Guarantee,
     records: Records,
     auxiliary: Records | None = None,
     nearest: npt.ArrayLike | None = None,
     rare: npt.ArrayLike | None = None,
 ) -> Guarantee:
-    """The same guarantee, with its hypotheses checked.
+    """Check the hypotheses of a guarantee on the data; returns the guarantee with each marked true or false.
 
     ``auxiliary`` is D′; pass ``records`` itself for an attacker without errors. ``nearest`` is each record's greatest
-    similarity to another one, by the theorem's similarity of records. ``rare`` says of each attribute whether
-    it is in the tail.
+    similarity to another one, by the theorem's record similarity. ``rare`` marks the attributes in the tail.
     """
     at = guarantee.setting
     if records.n != at.n:
-        raise UnveilError(f"the theorem was applied to {counted(at.n, 'record')}, not to these {records.n:,}")
+        raise UnveilError(f"the theorem was applied to {count_text(at.n, 'record')}, but there are {records.n:,}")
     if auxiliary is not None and (auxiliary.n, auxiliary.names) != (records.n, records.names):
         raise UnveilError("what the attacker knows must be about the same records and attributes")
     few = None if rare is None or not at.law.tail else np.asarray(rare)
-    counting = np.ones(records.n, np.bool_) if few is None else with_rare(records, few)
+    counting = np.ones(records.n, np.bool_) if few is None else has_rare_attribute(records, few)
 
-    def holds(need: Need) -> bool | None:
+    def holds(need: HypothesisKind) -> bool | None:
         match need:
             case "pseudometric":
                 return _is_pseudometric(records, auxiliary)
             case "similar":
                 return None if auxiliary is None else _is_similar(records, auxiliary, 1 - float(at.epsilon) / 2)
             case "same support":
-                return None if auxiliary is None else _same_support(records, auxiliary)
+                return None if auxiliary is None else _has_same_support(records, auxiliary)
             case "supported":
                 return bool((records.support[counting] >= guarantee.m).all())
             case "sparse":
@@ -89,20 +87,20 @@ def check(
     return replace(guarantee, hypotheses=tuple(replace(h, holds=holds(h.kind)) for h in guarantee.hypotheses))
 
 
-def alike(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") -> Floats:
-    """sim of every value of one array with every value of another: the definition, for few values.
+def value_similarities(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") -> Floats:
+    """sim of every value of one array with every value of another, by definition; for few values.
 
     >>> import pyarrow as pa
-    >>> from unveil.linkage.similarity import linear
-    >>> alike(linear(2), pa.array([1, 2]), pa.array([1.5]))
+    >>> from unveil.linkage.similarity import linear_similarity
+    >>> value_similarities(linear_similarity(2), pa.array([1, 2]), pa.array([1.5]))
     array([[0.75],
            [0.75]])
     """
-    values, where = _together(a, b, name)
+    values, where = _join_values(a, b, name)
     return sim.matrix(values, name)[np.ix_(where[: len(a)], where[len(a) :])]
 
 
-def _is_sparse(nearest: npt.NDArray[np.float64], guarantee: Guarantee) -> bool:
+def _is_sparse(nearest: Floats, guarantee: Guarantee) -> bool:
     near = nearest > float(guarantee.setting.sigma)
     return not near.size or float(near.mean()) <= guarantee.sparsity + _SLACK
 
@@ -113,26 +111,26 @@ def _is_pseudometric(records: Records, auxiliary: Records | None) -> bool | None
     unsure, seen = False, set[tuple[int, int, int]]()
     for i, (sim, name, own) in enumerate(zip(records.similarities, records.names, records.values, strict=True)):
         key = (id(sim), id(own), 0 if auxiliary is None else id(auxiliary.values[i]))
-        if sim.declared or key in seen:
+        if sim.always_pseudometric or key in seen:
             continue
         seen.add(key)
-        values = own if auxiliary is None else _together(own, auxiliary.values[i], name)[0]
+        values = own if auxiliary is None else _join_values(own, auxiliary.values[i], name)[0]
         if not sim.is_pseudometric(values, name):
             return False
         unsure = unsure or auxiliary is None
     return None if unsure else True
 
 
-def _same_support(records: Records, auxiliary: Records) -> bool:
+def _has_same_support(records: Records, auxiliary: Records) -> bool:
     same = np.array_equal(records.indptr, auxiliary.indptr)
     return same and np.array_equal(records.attribute, auxiliary.attribute)
 
 
 def _is_similar(records: Records, auxiliary: Records, least: float) -> bool:
-    """Whether every value is ``least`` alike to the other, comparing each pair of values once."""
+    """Whether all corresponding values are at least ``least`` alike, comparing each pair of values once."""
     if auxiliary is records:
         return True
-    if not _same_support(records, auxiliary):
+    if not _has_same_support(records, auxiliary):
         return False
     groups: dict[tuple[int, int, int], int] = {}
     ours, theirs, sims = records.values, auxiliary.values, records.similarities
@@ -142,30 +140,32 @@ def _is_similar(records: Records, auxiliary: Records, least: float) -> bool:
     pairs = np.unique(cells, axis=0)
     for i in np.unique(pairs[:, 0]):
         mine = pairs[pairs[:, 0] == i]
-        for start in range(0, len(mine), _PAIRS):
-            part = mine[start : start + _PAIRS]
-            a, b = ours[i].take(_arrow(part[:, 1])), theirs[i].take(_arrow(part[:, 2]))
-            if (np.diag(alike(sims[i], a, b, records.names[i])) < least - _SLACK).any():
+        for start in range(0, len(mine), _PAIR_BATCH):
+            part = mine[start : start + _PAIR_BATCH]
+            a, b = ours[i].take(_arrow_indices(part[:, 1])), theirs[i].take(_arrow_indices(part[:, 2]))
+            if (np.diag(value_similarities(sims[i], a, b, records.names[i])) < least - _SLACK).any():
                 return False
     return True
 
 
-def _arrow(places: Ints) -> pa.Array:
-    from unveil.release.codes import arrow_numbers
+def _arrow_indices(places: Ints) -> pa.Array:
+    from unveil.release.codes import arrow_integers
 
-    return arrow_numbers(places)
+    return arrow_integers(places)
 
 
-def _together(a: pa.Array, b: pa.Array, name: str) -> tuple[pa.Array, Ints]:
-    """The different values of both, and where each of a, then of b, is among them."""
+def _join_values(a: pa.Array, b: pa.Array, name: str) -> tuple[pa.Array, Ints]:
+    """The distinct values of both arrays, and the positions of the values of a, then of b, among them."""
     import pyarrow as pa
 
-    from unveil.release.codes import plain
+    from unveil.release.codes import numpy_integers
 
     try:
         if a.type != b.type:
             a, b = (a.cast(b.type), b) if pa.types.is_floating(b.type) else (a, b.cast(a.type))
     except pa.ArrowException:
-        raise UnveilError(f"{shown(name)}: the attacker's values are not of the kind that the records have") from None
+        raise UnveilError(
+            f"{safe_text(name)}: the attacker's values have another type than those of the records"
+        ) from None
     found = pa.concat_arrays([a, b]).dictionary_encode()
-    return found.dictionary, plain(found.indices).astype(np.int64)
+    return found.dictionary, numpy_integers(found.indices).astype(np.int64)

@@ -1,0 +1,105 @@
+"""The compiled inner loops of ``knowledge`` and ``uniques``.
+
+Different rows lie in ``order``, class by class: class c is ``order[starts[c] … starts[c + 1]]``. A class of one row
+cannot be divided further; it is counted and left out, so that a pass over many columns gets shorter and shorter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unveil.compilation import kernel
+
+__all__ = ["deal_sets", "divide_classes", "keep_minimal", "mark_rows"]
+
+
+@kernel
+def divide_classes(
+    order: Any, starts: Any, classes: Any, code: Any, lone: Any, tally: Any, place: Any, inside: Any, new_order: Any,
+    new_starts: Any, singles: Any,
+) -> Any:  # fmt: skip
+    """Divide classes by one more column.
+
+    ``code`` is the column, ``lone`` says which rows stand for one person. ``tally`` (empty on entry and exit) and
+    ``place`` are room for each of the column's values, ``inside`` for each row. Returns how many rows and classes are
+    left, how many classes of one row were left out, and in how many of them the row stands for one person; those rows
+    are in ``singles``.
+    """
+    filled = made = apart = found = 0
+    for c in range(classes):
+        first, last = starts[c], starts[c + 1]
+        if last - first == 2:
+            one, two = order[first], order[first + 1]
+            if code[one] == code[two]:
+                new_starts[made] = filled
+                made += 1
+                new_order[filled], new_order[filled + 1] = one, two
+                filled += 2
+            else:
+                apart += 2
+                singles[found] = one
+                found += lone[one]
+                singles[found] = two
+                found += lone[two]
+            continue
+        values = 0
+        for i in range(first, last):
+            value = code[order[i]]
+            if tally[value] == 0:
+                inside[values] = value  # the values so far; there are no more of them than rows
+                values += 1
+            tally[value] += 1
+        for k in range(values):
+            value = inside[k]
+            if tally[value] == 1:
+                place[value] = -1
+                apart += 1
+            else:
+                place[value] = filled
+                new_starts[made] = filled
+                made += 1
+                filled += tally[value]
+            tally[value] = 0
+        for i in range(first, last):
+            row = order[i]
+            at = place[code[row]]
+            if at < 0:
+                singles[found] = row
+                found += lone[row]
+            else:
+                new_order[at] = row
+                place[code[row]] = at + 1
+    new_starts[made] = filled
+    return filled, made, apart, found
+
+
+@kernel
+def keep_minimal(rows: Any, alone: Any, parts: Any, room: Any) -> Any:
+    """Of rows that are unique on a set of columns, those that are unique on none of its parts. ``alone`` has a bit for
+    every row, one line for every set; ``parts`` are the lines to look at. Fills ``room`` and returns how many there
+    are."""
+    made = 0
+    for row in rows:
+        room[made] = row
+        minimal = True
+        for part in parts:
+            minimal &= (alone[part, row >> 3] >> (row & 7)) & 1 == 0
+        made += minimal
+    return made
+
+
+@kernel
+def mark_rows(rows: Any, line: Any) -> None:
+    """Set the bits of some rows."""
+    for row in rows:
+        line[row >> 3] |= 1 << (row & 7)
+
+
+@kernel
+def deal_sets(ends: Any, owner: Any, free: Any, sets: Any) -> None:
+    """Deal sets to their owners, one set after the other: set k is of ``owner[ends[k] … ends[k + 1]]``. ``free[owner]``
+    is the next place of an owner."""
+    for k in range(len(ends) - 1):
+        for entry in range(ends[k], ends[k + 1]):
+            sets[free[owner[entry]]] = k
+            free[owner[entry]] += 1

@@ -1,0 +1,102 @@
+"""The finding about baskets: someone who knows a few items of a basket looks for it (kᵐ-anonymity)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from unveil.classes.risks import KNOWN_ITEMS, K
+from unveil.classes.settings import ClassesSettings
+from unveil.finding import Curve, Exposed, Finding
+from unveil.policy import Policy
+from unveil.release.transactions import Transactions
+from unveil.run import Run
+from unveil.wording import count_text, number_text, percent_text, safe_text
+
+if TYPE_CHECKING:
+    from unveil.classes.known_items import KnownItems
+
+__all__ = ["item_findings"]
+
+_TERROVITIS = "M. Terrovitis, N. Mamoulis, P. Kalnis, Privacy-preserving anonymization of set-valued data, VLDB 2008"
+
+
+def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[Finding]:
+    """How many baskets contain what an attacker knows about one."""
+    from unveil.classes.known_items import measure_known_items
+
+    if not baskets.baskets:
+        return
+    k = max(1, policy.tolerance_for(KNOWN_ITEMS) or policy.threshold(K))
+    known = policy.room(ClassesSettings).known
+    found = measure_known_items(baskets, int(k), known, run=run)
+    measured = found.known
+    smallest, share = int(found.smallest[measured]), float(found.below[measured] / baskets.baskets)
+    items = count_text(known, "item")
+    yield KNOWN_ITEMS.finding(
+        policy,
+        title=f"Fewest baskets with the same {items} (kᵐ)",
+        value=float(smallest),
+        unit="baskets",
+        method="truncated" if found.truncated else "exact",
+        interval=(1.0, float(smallest)),
+        subjects=baskets.baskets,
+        share=(share, 1.0) if found.truncated else share,
+        attacker=f"Knows up to {items} of somebody's basket by their names in the release, and that it is in there.",
+        missing="A basket without items shows nothing; all baskets look like it.",
+        sentence=_sentence(found, baskets, k),
+        curves=(_by_known_items(found, baskets.baskets, k),),
+        exposed=_exposed_baskets(found, baskets, run),
+        source=_TERROVITIS,
+    )
+
+
+def _sentence(found: KnownItems, baskets: Transactions, k: float) -> str:
+    measured = found.known
+    if not len(baskets.items):
+        return "No basket contains an item, so that all look the same."
+    share, alone = (float(x[measured] / baskets.baskets) for x in (found.below, found.unique))
+    rarest, one = ("item", "an item") if measured == 1 else (f"set of up to {measured} items", "such a set")
+    rest = f" Sets of more than {count_text(measured, 'item')} are too many to count." if found.truncated else ""
+    few = f"{percent_text(share)} of the baskets contain" if share else "No basket contains"
+    only = f"; {percent_text(alone)} contain one that is in no other basket" if alone else ""
+    return (
+        f"The rarest {rarest} is in {count_text(int(found.smallest[measured]), 'basket')}. {few} {one} that is in "
+        f"fewer than {number_text(k)} baskets{only}.{rest}"
+    )
+
+
+def _by_known_items(found: KnownItems, baskets: int, k: float) -> Curve:
+    shares = [float(x / baskets) for x in found.below]
+    right = "the right item is" if found.known == 1 else f"the right {found.known:,} items are"
+    return Curve(
+        title=f"Baskets among fewer than {number_text(k)} that fit, by how many items are known",
+        kind="line",
+        x_label="items known, at most",
+        y_label="share of baskets",
+        x=tuple(float(m) for m in range(found.known + 1)),
+        y=tuple(shares),
+        reading=f"If {right} known, {percent_text(shares[-1])} of the baskets are among fewer than {number_text(k)} "
+        "that fit.",
+    )
+
+
+def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tuple[Exposed, ...]:
+    """The baskets with the rarest items, as far as fewer than k contain these."""
+    exposed = []
+    for basket in found.rarest_baskets(run.exposed).tolist():
+        many, size = int(found.least[basket]), int(found.fewest[basket])
+        if many >= found.k:
+            break
+        names = [baskets.labels[i].as_py() for i in found.rarest_itemset(basket, run)] if run.reveal else []
+        exposed.append(
+            Exposed(
+                subject=f"basket {basket + 1:,}",
+                risk=1 / many,
+                because=f"{'the only one' if many == 1 else f'one of {many:,}'} with "
+                f"{count_text(size, 'certain item')}",
+                learns=("the rest of the basket",),
+                values={"items": safe_text(" ".join(map(str, names)), 200)} if run.reveal else None,
+            )
+        )
+    return tuple(exposed)

@@ -1,0 +1,80 @@
+"""The settings of the question ``classes``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unveil.errors import UnveilError
+from unveil.settings import setting
+from unveil.wording import list_text
+
+if TYPE_CHECKING:
+    from unveil.policy import Policy
+
+__all__ = ["ClassesSettings"]
+
+_MOST_PEOPLE = 10**12
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassesSettings:
+    """What an attacker knows beside the quasi-identifiers, and how large the population is."""
+
+    known: int = setting(
+        2,
+        kind="whole number",
+        at_least=1,
+        at_most=9,
+        about=("transactions",),
+        formerly=("items_known",),
+        metavar="NUMBER",
+        help="How many items of one basket the attacker knows.",
+    )
+    ruled_out: Mapping[str, tuple[str, ...]] = setting(
+        {},
+        kind="texts per column",
+        about=("table",),
+        metavar="COLUMN=VALUE",
+        example='diagnosis = ["flu"]',
+        secret=True,
+        help="A value of a sensitive column that the attacker can rule out.",
+    )
+    others_known: bool = setting(
+        False,
+        kind="flag",
+        about=("table",),
+        formerly=("strict",),
+        help="Decide also on an attacker who knows all sensitive columns but the one they are after.",
+    )
+    population_size: int | None = setting(
+        None,
+        kind="whole number",
+        at_least=1,
+        at_most=_MOST_PEOPLE,
+        about=("table",),
+        formerly=("population",),
+        metavar="NUMBER",
+        help="How many people the population has of which the rows are a random sample.",
+    )
+    sampling_fraction: float | None = setting(
+        None,
+        kind="share",
+        above=0,
+        at_least=1 / _MOST_PEOPLE,
+        about=("table",),
+        formerly=("population",),
+        metavar="SHARE",
+        example=0.01,
+        help="Which share of the population the rows are, if they are a random sample of it.",
+    )
+
+    def check(self, policy: Policy) -> None:
+        """Refuse settings that do not fit the policy or each other."""
+        strange = [column for column in self.ruled_out if column not in policy.sensitive]
+        if strange:
+            are = "which is" if len(strange) == 1 else "which are"
+            raise UnveilError(f"classes.ruled_out names {list_text(strange)}, {are} not among the sensitive columns")
+        if self.population_size is not None and self.sampling_fraction is not None:
+            raise UnveilError("classes.population_size and classes.sampling_fraction say the same thing; keep one")

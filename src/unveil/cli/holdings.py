@@ -1,0 +1,130 @@
+"""Options that name what the attacker holds, taken from what the rooms declare, and the case they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import click
+
+from unveil import questions
+from unveil.case import Case
+from unveil.cli.policy import check_settings_fit
+from unveil.cli.reading import KIND_NAMES, add_options, read_release
+from unveil.errors import UnveilError
+from unveil.holding import Holding
+from unveil.policy import Policy, is_hierarchy_rule
+from unveil.questions import all_holdings
+from unveil.release import Release, Table
+from unveil.settings import declared_settings, option_text
+from unveil.wording import safe_text
+
+__all__ = ["files_read", "holding_options", "read_case", "read_holdings"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def holding_options(*rooms: str, protecting: bool = False) -> Callable[[_Command], _Command]:
+    """Add an option for everything an attacker may hold, as these rooms declare it; by default all rooms.
+    ``protecting`` adds what only protections read, and leaves out what belongs to a protected release."""
+
+    def decorate(command: _Command) -> _Command:
+        names = {held.name: held for q in questions.QUESTIONS if not rooms or q.name in rooms for held in q.holds}
+        chosen = [held for held in names.values() if _is_offered(held, protecting)]
+        return add_options(tuple(_option(held) for held in chosen), command)
+
+    return decorate
+
+
+def _is_offered(held: Holding, protecting: bool) -> bool:
+    of_a_protected_release = held.original or (held.truth is not None and "transactions" in _beside(held))
+    return not of_a_protected_release if protecting else not held.to_protect
+
+
+def _beside(held: Holding) -> tuple[str, ...]:
+    return all_holdings()[held.name][1]
+
+
+def _option(held: Holding) -> Callable[[Any], Any]:
+    kinds = " and ".join(KIND_NAMES[kind].split()[0].capitalize() for kind in _beside(held))
+    repeatable = " Repeatable." if held.several else ""
+    text = f"{kinds}: {held.help[0].lower()}{held.help[1:]}{repeatable}"
+    return click.option(held.option, metavar="FILE", multiple=held.several, help=text)
+
+
+def _named_files(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The files that the options name, by the name of what is held."""
+    named = {name: given.get(name) or () for name in all_holdings()}
+    return {name: (file,) if isinstance(file, str) else tuple(file) for name, file in named.items() if file}
+
+
+def files_read(file: str, given: Mapping[str, Any], policy: Policy) -> list[str | None]:
+    """Every file that is read, which results must not overwrite."""
+    held = [name for files in _named_files(given).values() for name in files]
+    hierarchies = [text for text in policy.hierarchy.values() if not is_hierarchy_rule(text)]
+    return [file, given.get("policy_file"), *held, *hierarchies]
+
+
+def read_case(file: str, given: Mapping[str, Any]) -> Case:
+    """Read the release, and what the attacker holds."""
+    release = read_release(file, given)
+    check_settings_fit(release, given)
+    return read_holdings(Case(release), given)
+
+
+def read_holdings(case: Case, given: Mapping[str, Any]) -> Case:
+    """The case with everything that the options name."""
+    held: dict[str, Release] = {}
+    truths: list[tuple[Holding, Release]] = []
+    for name, files in _named_files(given).items():
+        declaration, beside = all_holdings()[name]
+        if case.release.kind not in beside:
+            kinds = " and ".join(KIND_NAMES[kind] for kind in beside)
+            raise UnveilError(
+                f"{declaration.option} is for {kinds}; {safe_text(case.release.name)} was read as {case.release.kind}"
+            )
+        found = [_read(declaration, each, case, given) for each in files]
+        if declaration.original:
+            case = replace(case, original=found[0])
+        elif declaration.truth is not None:
+            truths.append((declaration, found[0]))
+        else:
+            held |= (
+                {f"{name} {k}": each for k, each in enumerate(found, 1)} if declaration.several else {name: found[0]}
+            )
+    case = replace(case, holds=MappingProxyType({**case.holds, **held}))
+    for declaration, release in truths:
+        assert declaration.truth is not None
+        case = replace(case, truth=declaration.truth(release, case))
+    return case
+
+
+def _read(held: Holding, file: str, case: Case, given: Mapping[str, Any]) -> Release:
+    """A file that the attacker holds. A table beside a table is read as that one is; the first line of text names its
+    columns, whatever it looks like."""
+    from unveil.release.read import read
+    from unveil.release.source_file import format_ending
+
+    if held.kind != "table":
+        return read(file, held.kind)
+    _check_is_file(held, file)
+    is_text = format_ending(Path(file)) in (".csv", ".tsv", ".txt", "")
+    if not isinstance(case.release, Table):
+        return read(file, "table", **({"header": True} if is_text else {}))
+    header = True if is_text and given.get("header") is None else given.get("header")
+    return read_release(file, {**given, "kind": "table", "header": header})
+
+
+def _check_is_file(held: Holding, file: str) -> None:
+    """A number where a file is wanted was an option's other meaning once: name the option that takes it."""
+    from unveil.questions import room_settings
+
+    if Path(file).exists() or not file.replace(".", "", 1).rstrip("%").isdigit():
+        return
+    declarations = [each for kind in room_settings().values() for each in declared_settings(kind).items()]
+    options = [option_text(name, "NUMBER") for name, declaration in declarations if held.name in declaration.formerly]
+    if options:
+        raise UnveilError(f"{held.option} {safe_text(file)}: takes a file; write {' or '.join(options)}")

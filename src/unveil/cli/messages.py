@@ -1,0 +1,69 @@
+"""Messages on standard error: progress on a terminal, notes anywhere, nothing if quiet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from unveil.compilation import on_compilation
+from unveil.run import Progress
+from unveil.wording import count_text
+
+__all__ = ["COMPILING_NOTICE_AFTER", "note_printer", "progress_bar"]
+
+_COMPILING = "compiling, first run only"
+COMPILING_NOTICE_AFTER = 1.0  # seconds
+
+
+def note_printer(quiet: bool) -> Callable[[str], None]:
+    """A function that prints one line on standard error, unless quiet."""
+
+    def say(line: str) -> None:
+        if not quiet:
+            print(f"unveil: {line}", file=sys.stderr)
+
+    return say
+
+
+@contextmanager
+def progress_bar(doing: str, quiet: bool) -> Iterator[Progress]:
+    """Show a progress bar on a terminal's standard error; it disappears when the work is done. Elsewhere one line says
+    that kernels are being compiled, if that takes a while."""
+    if quiet:
+        yield lambda doing, fraction: None
+        return
+    if not sys.stderr.isatty():
+        with on_compilation(_line_once()):
+            yield lambda doing, fraction: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(doing, total=None)
+
+        def report(doing: str, fraction: float | None) -> None:
+            bar.update(task, description=doing, total=None if fraction is None else 1.0, completed=fraction or 0.0)
+
+        def tell_compilation(functions: int, seconds: float) -> None:
+            if seconds > COMPILING_NOTICE_AFTER:
+                report(f"{_COMPILING}: {count_text(functions, 'function')} so far", None)
+
+        with on_compilation(tell_compilation):
+            yield report
+
+
+def _line_once() -> Callable[[int, float], None]:
+    """A listener that says once that kernels are being compiled, as soon as that has taken a while."""
+    silent = True
+
+    def tell_compilation(functions: int, seconds: float) -> None:
+        nonlocal silent
+        if silent and seconds > COMPILING_NOTICE_AFTER:
+            silent = False
+            print(f"unveil: {_COMPILING}", file=sys.stderr)
+
+    return tell_compilation

@@ -1,0 +1,300 @@
+"""Options that make up a policy, taken from what the policy and the rooms declare, and the policy they lead to."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from unveil import questions
+from unveil.cli.reading import KIND_NAMES, add_options
+from unveil.errors import UnveilError
+from unveil.policy import Policy
+from unveil.release import Release
+from unveil.settings import Setting, check_value, declared_settings, option_text
+from unveil.wording import safe_text
+
+__all__ = ["check_settings_fit", "make_policy", "policy_options", "renamed_option"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_ROLES = ("identifier", "sensitive", "insensitive")
+_REPEATED = ("columns", "sets of columns", "texts", "text per column", "texts per column")
+
+
+class _Owned(NamedTuple):
+    """A setting and the room that declares it; no room for those of the policy itself."""
+
+    name: str
+    room: str | None
+    setting: Setting
+    default: object
+    about: tuple[str, ...]
+
+
+def _owned_settings() -> Iterator[_Owned]:
+    """Every setting that the command line has, those of the policy first."""
+    kinds = tuple(dict.fromkeys(kind for q in questions.QUESTIONS for kind in q.kinds))
+    owners: list[tuple[str | None, type, tuple[str, ...]]] = [(None, Policy, kinds)]
+    owners += [(q.name, q.settings, q.kinds) for q in questions.QUESTIONS if q.settings is not None]
+    for room, owner, asked_of in owners:
+        fields = owner.__dataclass_fields__  # type: ignore[attr-defined]
+        for name, setting in declared_settings(owner).items():
+            if setting.option:
+                yield _Owned(name, room, setting, fields[name].default, setting.about or asked_of)
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+
+def policy_options(*rooms: str, kind: str | None = None) -> Callable[[_Command], _Command]:
+    """Add the options that make up a policy: those of the policy itself, and of these rooms, by default all. With a
+    kind of release, only those that say something about it."""
+
+    def decorate(command: _Command) -> _Command:
+        owned = [
+            each
+            for each in _owned_settings()
+            if (each.room is None or not rooms or each.room in rooms) and (kind is None or kind in each.about)
+        ]
+        names = list(dict.fromkeys(each.name for each in owned))
+        made = [_option([each for each in owned if each.name == name]) for name in names]
+        former = {old: each.name for each in owned for old in each.setting.formerly if old not in names}
+        taken = questions.all_holdings()
+        hidden = [renamed_option(old, new) for old, new in former.items() if old not in taken]
+        return add_options((*_POLICY_FILE, *made, _TOLERANCE, *hidden), command)
+
+    return decorate
+
+
+_POLICY_FILE = (
+    click.option(
+        "--policy",
+        "policy_file",
+        type=click.Path(dir_okay=False),
+        help="Policy to use; unveil.toml in the current directory by default.",
+    ),
+    click.option("--no-policy", is_flag=True, help="Do not look for unveil.toml."),
+)
+_TOLERANCE = click.option(
+    "--tolerance",
+    multiple=True,
+    metavar="FINDING=VALUE",
+    help="What is tolerated, such as classes.k=11 or items.expected_cracks=10%. Repeatable.",
+)
+
+
+def _option(owners: list[_Owned]) -> Callable[[Any], Any]:
+    """One option for the settings of one name, whichever rooms have it."""
+    name, setting = owners[0].name, owners[0].setting
+    text = " ".join(_help(each, alone=len(owners) == 1) for each in owners)
+    if setting.kind == "flag":
+        return click.option(option_text(name), is_flag=True, help=text)
+    metavar = setting.metavar or None
+    repeated = setting.kind in _REPEATED
+    return click.option(option_text(name), type=_option_type(owners), metavar=metavar, multiple=repeated, help=text)
+
+
+def _help(each: _Owned, alone: bool) -> str:
+    default = each.default
+    shown_default = isinstance(default, (int, float, str)) and not isinstance(default, bool)
+    text = f"{each.setting.help.removesuffix('.')}; {default} by default." if shown_default else each.setting.help
+    text += {"columns": " Comma-separated.", "sets of columns": " Comma-separated; repeat it for further sets."}.get(
+        each.setting.kind, " Repeatable." if each.setting.kind in _REPEATED else ""
+    )
+    return text if alone else f"[{each.room}] {text}"
+
+
+def _option_type(owners: list[_Owned]) -> click.ParamType[Any] | None:
+    setting = owners[0].setting
+    if setting.kind == "whole number":
+        return _WholeNumber()
+    if setting.kind == "share":
+        return _Share(setting.choices)
+    return click.Choice(setting.choices) if setting.kind == "text" and setting.choices else None
+
+
+class _WholeNumber(click.ParamType[int]):
+    name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(value)
+        except ValueError:
+            hint = "; it takes a number, not a file" if os.path.exists(str(value)) else ""
+            self.fail(f"{safe_text(value)!r} is not a whole number{hint}.", param, ctx)
+
+
+class _Share(click.ParamType[float | str]):
+    name = "share"
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self.choices = choices
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        if value in self.choices:
+            return str(value)
+        try:
+            return _number(str(value))
+        except ValueError:
+            either = f"{', '.join(self.choices)} or " if self.choices else ""
+            self.fail(f"{safe_text(value)!r} is not {either}a number such as 0.1 or 10%.", param, ctx)
+
+
+def renamed_option(old: str, new: str) -> Callable[[Any], Any]:
+    """An option that was renamed: refused, with its new name."""
+
+    def refuse(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value:
+            raise click.UsageError(f"{option_text(old)} is now {option_text(new)}.", ctx)
+
+    return click.option(option_text(old), hidden=True, expose_value=False, callback=refuse)
+
+
+# ---- the policy ------------------------------------------------------------------------------------------------------
+
+
+def make_policy(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
+    """The policy file's policy, overridden by what the command line says."""
+    policy = _policy_file(given, tell)
+    changed: dict[str, Any] = {}
+    in_rooms: dict[str, dict[str, Any]] = {}
+    for each in _owned_settings():
+        value = given.get(each.name)
+        if value is None or value == () or value is False:
+            continue
+        before = getattr(policy if each.room is None else policy.settings[each.room], each.name)
+        parsed = _parse(each, value, before)
+        if each.room is None:
+            changed[each.name] = parsed
+        elif _fits_setting(each, parsed) or not _is_shared(each.name):
+            in_rooms.setdefault(each.room, {})[each.name] = parsed
+    if given["tolerance"]:
+        named = dict(map(_tolerance, given["tolerance"]))
+        changed["tolerance"] = MappingProxyType({**policy.tolerance, **named})
+    checked = {
+        room: replace(policy.settings[room], **{name: _check_room_value(room, name, v) for name, v in values.items()})
+        for room, values in in_rooms.items()
+    }
+    return _override(policy, changed | {"settings": {**policy.settings, **checked}})
+
+
+def _check_room_value(room: str, name: str, value: Any) -> Any:
+    return check_value(f"{room}.{name}", declared_settings(questions.room_settings()[room])[name], value)
+
+
+def _is_shared(name: str) -> bool:
+    return sum(each.name == name for each in _owned_settings()) > 1
+
+
+def _fits_setting(each: _Owned, value: Any) -> bool:
+    """Whether a room takes a value of an option that several rooms have."""
+    try:
+        check_value(each.name, each.setting, value)
+    except UnveilError:
+        return False
+    return True
+
+
+def check_settings_fit(release: Release, given: Mapping[str, Any]) -> None:
+    """Refuse options of rooms that are not asked about this kind of release."""
+    owned = list(_owned_settings())
+    for each in owned:
+        value = given.get(each.name)
+        if each.room is None or value is None or value == () or value is False:
+            continue
+        kinds = [kind for other in owned if other.name == each.name for kind in other.about]
+        if release.kind not in kinds:
+            names = " and ".join(KIND_NAMES[kind] for kind in dict.fromkeys(kinds))
+            option = option_text(each.name)
+            raise UnveilError(f"{option} is for {names}; {safe_text(release.name)} was read as {release.kind}")
+        if release.kind in each.about and each.setting.kind == "whole number":
+            _check_room_value(each.room, each.name, value)
+
+
+def _parse(each: _Owned, value: Any, before: Any) -> Any:
+    """What the command line says, in the form of the setting; per column, added to what the policy file says."""
+    kind, example = each.setting.kind, f"{option_text(each.name)} {_example(each.setting)}"
+    if kind == "columns":
+        return tuple(column for text in value for column in _column_names(text))
+    if kind == "sets of columns":
+        return tuple(map(_column_names, value))
+    if kind == "text per column":
+        return {**before, **dict(_pair(text, example) for text in value)}
+    if kind == "texts per column":
+        texts = {column: list(already) for column, already in before.items()}
+        for text in value:
+            column, one = _pair(text, example)
+            texts.setdefault(column, []).append(one)
+        return texts
+    return tuple(value) if kind == "texts" else value
+
+
+def _example(setting: Setting) -> str:
+    """The example of a setting per column, as it is typed: ``zip = "prefixes"`` is zip=prefixes."""
+    return str(setting.example).translate(str.maketrans("", "", ' "[]'))
+
+
+def _override(policy: Policy, changed: dict[str, Any]) -> Policy:
+    """Columns named on the command line lose the role that the file gave them, and are no guess any more."""
+    named = {c for role in _ROLES for c in changed.get(role, ())}
+    named |= {c for group in changed.get("quasi", ()) for c in group}
+    for role in _ROLES:
+        changed.setdefault(role, tuple(c for c in getattr(policy, role) if c not in named))
+    kept = (tuple(c for c in group if c not in named) for group in policy.quasi)
+    changed.setdefault("quasi", tuple(group for group in kept if group))
+    guessed = tuple(c for c in policy.guessed if c not in named)
+    return replace(policy, **changed, guessed=guessed)
+
+
+def _policy_file(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
+    if given["policy_file"]:
+        return Policy.from_toml(given["policy_file"])
+    here = Path("unveil.toml")
+    if given["no_policy"] or not here.exists():
+        return Policy()
+    tell("using the policy in unveil.toml")
+    return Policy.from_toml(here)
+
+
+def _column_names(text: str) -> tuple[str, ...]:
+    """Comma-separated names; one that contains a comma stands in double quotes."""
+    names = tuple(n.strip() for n in next(csv.reader([text], skipinitialspace=True), []))
+    if not names or not all(names):
+        raise UnveilError(f"{safe_text(text)!r} is not a list of columns; write a,b,c")
+    return names
+
+
+def _pair(text: str, example: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not (found and name and value):
+        raise UnveilError(f"{safe_text(text)!r} does not say for which column; write {example}")
+    return name, value
+
+
+def _tolerance(text: str) -> tuple[str, float | None]:
+    """A risk, and what is tolerated of it."""
+    name, found, value = text.partition("=")
+    if not found:
+        raise UnveilError(f"--tolerance {safe_text(text)}: for what? Write classes.k=11, or items.expected_cracks=10%")
+    if value == "off":
+        return name, None
+    if "." not in name:
+        raise UnveilError(
+            f"--tolerance {safe_text(text)}: {safe_text(name)} is not a finding; how values are compared is said with "
+            f"--compare {safe_text(text)}"
+        )
+    try:
+        return name, _number(value)
+    except ValueError:
+        raise UnveilError(f"--tolerance {safe_text(text)}: the value must be a number or off") from None
+
+
+def _number(text: str) -> float:
+    """A number; 10% is .1."""
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)

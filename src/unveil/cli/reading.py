@@ -1,0 +1,86 @@
+"""Options that say how to read a file, and the release they lead to."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from unveil.release import Release, Table
+
+__all__ = ["KIND_NAMES", "add_options", "read_release", "read_table", "reading_options", "table_reading_options"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+KIND_NAMES = {
+    "table": "tables of people",
+    "transactions": "baskets of items",
+    "graph": "graphs",
+    "matrix": "matrices of candidates",
+}
+
+_SHAPE = (
+    click.option(
+        "--kind",
+        type=click.Choice(["table", "transactions", "graph", "matrix"]),
+        help="What the file contains, if it is unclear.",
+    ),
+    click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
+)
+
+_TEXT = (
+    click.option("--delimiter", metavar="CHAR", help="The character between values; detected by default."),
+    click.option("--encoding", help="The text's encoding; UTF-8 by default."),
+    click.option("--quote", metavar="CHAR", help='The character around quoted values; " by default.'),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns; it should."),
+    click.option("--strip", is_flag=True, help="Drop spaces around values."),
+    click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
+    click.option(
+        "--spill",
+        type=click.Path(exists=True, file_okay=False, writable=True),
+        help="Directory for data that does not fit in memory.",
+    ),
+)
+
+
+def add_options(options: tuple[Callable[[Any], Any], ...], command: _Command) -> _Command:
+    """Add options to a command, so that its help lists them in this order."""
+    decorated: _Command = functools.reduce(lambda so_far, option: option(so_far), reversed(options), command)
+    return decorated
+
+
+def reading_options(command: _Command) -> _Command:
+    """Add the options that say how to read any release."""
+    return add_options((*_SHAPE, *_TEXT), command)
+
+
+def table_reading_options(command: _Command) -> _Command:
+    """Add the options that say how to read a table."""
+    return add_options(_TEXT, command)
+
+
+def read_release(file: str, given: Mapping[str, Any]) -> Release:
+    """Read the release that the command line names."""
+    from unveil.release.read import read
+
+    options = {name: given[name] for name in ("delimiter", "encoding", "quote", "header") if given[name] is not None}
+    options |= {name: True for name in ("strip", "directed") if given.get(name)}
+    if options.get("delimiter") == "\\t":
+        options["delimiter"] = "\t"
+    return read(file, given["kind"] or ("table" if given.get("ratings") else None), **options, **_engine(given))
+
+
+def read_table(file: str, given: Mapping[str, Any]) -> Table:
+    """Read the table that the command line names."""
+    release = read_release(file, {**given, "kind": "table"})
+    assert isinstance(release, Table)
+    return release
+
+
+def _engine(given: Mapping[str, Any]) -> dict[str, Any]:
+    from unveil.engine import Engine
+
+    limits = given["memory_limit"], given["spill"]
+    return {"engine": Engine(*limits)} if any(limits) else {}

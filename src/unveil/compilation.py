@@ -1,0 +1,214 @@
+"""Compile inner loops with numba: once, and without the interpreter's lock.
+
+**What is compiled.** A kernel allocates nothing: its caller provides work space and the arrays to fill. numba then need
+not count references to arrays, which is most of what it would compile. ``parallel=True`` is never used: it takes ten
+times as long to compile.
+
+**Where compiled code is kept.** Beside the source; if that directory is read-only, in the user's cache directory; if
+neither is writable, every process compiles anew. A kernel is compiled again when its own file changes, or any file of
+the package that it imports, because the functions it calls are compiled into it. Contents count, not dates, so that
+compiled code survives a move.
+
+**What a wheel contains.** Compiled code for the platform that the wheel was built on (``hatch_build.py``), in the
+folder ``_shipped``. It targets a processor level, not one processor: x86-64-v3 (2013 and later, with AVX2), or what all
+processors of another architecture have in common. On an older processor, or if the contents of the files differ, the
+kernel is compiled as if that folder did not exist.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import hashlib
+import importlib
+import pickle
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+__all__ = ["allocating_kernel", "helper", "kernel", "on_compilation", "processor_level", "ship_to"]
+
+_PACKAGE = Path(__file__).parent
+_SHIPPED = _PACKAGE / "_shipped"
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "xsave")
+
+CompilationListener = Callable[[int, float], None]
+"""Called with the number of functions compiled so far, and the seconds that took."""
+
+_listeners: list[CompilationListener] = []
+_ship_to: Path | None = None
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that neither allocates nor returns arrays, when it is first called."""
+    return _compile_function(function, _nrt=False, **_OPTIONS)
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """Compile such a function for other kernels only. Without a wrapper for Python it compiles a third faster."""
+    return _compile_function(function, _nrt=False, no_cpython_wrapper=True, **_OPTIONS)
+
+
+def allocating_kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that allocates arrays, draws random numbers or returns arrays."""
+    return _compile_function(function, **_OPTIONS)
+
+
+def _compile_function(function: Callable[..., Any], **options: Any) -> Any:
+    import numba
+
+    _register_listener()
+    compiled = numba.njit(**options)(function)
+    with suppress(RuntimeError):  # no cache directory is writable
+        compiled._cache = _cache_class()(function)
+    return compiled
+
+
+# ---- listeners -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def on_compilation(listener: CompilationListener) -> Iterator[None]:
+    """Call ``listener`` whenever a function is about to be compiled because no cache has it."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@functools.cache
+def _register_listener() -> None:
+    """Follow every compilation. The garbage collector pauses meanwhile: numba creates many long-lived objects, and
+    scanning them again and again takes a tenth of the time."""
+    event: Any = importlib.import_module("numba.core.event")  # untyped
+
+    class Compilation(event.Listener):  # type: ignore[misc]
+        depth = functions = 0
+        seconds = begun = 0.0
+        collecting = False
+
+        def on_start(self, compiling: Any) -> None:
+            if self.depth == 0:
+                if not compiling.data["dispatcher"].py_func.__module__.startswith("unveil."):
+                    return
+                self.begun, self.collecting = time.perf_counter(), gc.isenabled()
+                gc.disable()
+            self.depth += 1
+            for listener in tuple(_listeners):
+                listener(self.functions, self.seconds + time.perf_counter() - self.begun)
+            self.functions += 1
+
+        def on_end(self, compiling: Any) -> None:
+            if self.depth == 0:
+                return
+            self.depth -= 1
+            if self.depth == 0:
+                self.seconds += time.perf_counter() - self.begun
+                if self.collecting:
+                    gc.enable()
+
+    event.register("numba:compile", Compilation())
+
+
+# ---- the cache -------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _cache_class() -> Any:
+    caching: Any = importlib.import_module("numba.core.caching")  # untyped
+
+    class KernelIndex(caching.IndexDataCacheFile):  # type: ignore[misc]
+        """An index whose entries may refer to classes that a later version renamed: those are misses."""
+
+        def _load_index(self) -> Any:
+            try:
+                return super()._load_index()
+            except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+                return {}
+
+    class KernelCache(caching.FunctionCache):  # type: ignore[misc]
+        """numba's own cache, valid by contents, in front of the code that came with the wheel."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            stamp, name = _content_stamp(Path(function.__code__.co_filename)), self._impl.filename_base
+            folder = (_ship_to or _SHIPPED) / function.__module__
+            self._shipped = KernelIndex(str(folder), name, stamp)
+            if _ship_to:
+                folder.mkdir(parents=True, exist_ok=True)
+                self._cache_path, self._cache_file = str(folder), self._shipped
+            else:
+                self._cache_file = KernelIndex(self._cache_path, name, stamp)
+
+        def _load_overload(self, signature: Any, target_context: Any) -> Any:
+            level = None if _ship_to else _shipped_level()
+            if level is not None:
+                data = self._shipped.load(self._index_key(signature, level))
+                if data is not None:
+                    return self._impl.rebuild(target_context, data)
+            return super()._load_overload(signature, target_context)
+
+    return KernelCache
+
+
+@functools.cache
+def _content_stamp(file: Path) -> bytes:
+    """A hash of the contents of a file and of all files of the package that it imports."""
+    read, waiting = dict[Path, bytes](), [file]
+    while waiting:
+        path = waiting.pop()
+        if path in read:
+            continue
+        read[path] = path.read_bytes()
+        for module, names in re.findall(r"^\s*from unveil([\w.]*) import ([^#\n]*)", read[path].decode(), re.MULTILINE):
+            folder = _PACKAGE.joinpath(*module.split(".")[1:])
+            found = [folder.with_suffix(".py"), *(folder / f"{name.strip()}.py" for name in names.split(","))]
+            waiting.extend(each for each in found if each.is_file())
+    return hashlib.sha256(b"".join(hashlib.sha256(text).digest() for _, text in sorted(read.items()))).digest()
+
+
+# ---- code that comes with a wheel ------------------------------------------------------------------------------------
+
+
+class _ProcessorLevel:
+    """A processor level, in the form in which numba's cache describes its target."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def magic_tuple(self) -> tuple[str, str, str]:
+        import llvmlite.binding as llvm
+
+        return llvm.get_process_triple(), self.name, ""
+
+
+def processor_level() -> str | None:
+    """The level that shipped code targets; None if this processor is below it."""
+    import llvmlite.binding as llvm
+
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return "generic"
+    features = llvm.get_host_cpu_features()
+    return "x86-64-v3" if all(features.get(name) for name in _V3) else None
+
+
+@functools.cache
+def _shipped_level() -> _ProcessorLevel | None:
+    level = processor_level() if _SHIPPED.is_dir() else None
+    return None if level is None else _ProcessorLevel(level)
+
+
+def ship_to(folder: Path) -> None:
+    """Write everything compiled from now on to a folder that will be shipped.
+
+    Call it before any kernel is loaded, in a process with ``NUMBA_CPU_NAME`` set to the processor level and an empty
+    ``NUMBA_CPU_FEATURES``.
+    """
+    global _ship_to
+    _ship_to = folder

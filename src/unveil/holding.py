@@ -1,0 +1,52 @@
+"""What an attacker may hold beside the release, declared by the room that reads it.
+
+A holding has a name, the kind of file it is, and a line of help. The command line takes an option from it
+(``--population FILE``), reads the file, and puts it into the :class:`~unveil.case.Case` under that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from unveil.case import Case
+    from unveil.release import Release
+
+__all__ = ["PEOPLE", "Holding"]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Something that can be read beside a release.
+
+    ``beside`` are the kinds of release it belongs to; without any, all that its question is asked of. ``several``: the
+    option may be repeated. ``original``: it is the release that the one under attack was made from. ``truth``: it says
+    which row or item is which, worked out by this function. ``to_protect``: only a protection reads it.
+    """
+
+    name: str
+    kind: Literal["table", "transactions"]
+    help: str
+    beside: tuple[str, ...] = ()
+    several: bool = False
+    original: bool = False
+    truth: Callable[[Release, Case], np.ndarray] | None = None
+    to_protect: bool = False
+
+    @property
+    def option(self) -> str:
+        """The option that names the file."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+PEOPLE = Holding(
+    "people",
+    "table",
+    "People the attacker knows, in a table with some of the release's columns.",
+    beside=("table",),
+)
+"""Read by several rooms: who is to be found among the rows (``linkage``), or in several releases (``classes``)."""

@@ -1,0 +1,168 @@
+"""What the attacker of a case believes about item frequencies: what a file says, what similar baskets suggest, or the
+truth to within some precision.
+
+A protected release is attacked by someone who believes the same about the original, and knows what was done
+(``change``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from unveil.case import Case
+from unveil.errors import UnveilError
+from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.settings import ItemsSettings
+from unveil.policy import Policy
+from unveil.release.table import Table
+from unveil.release.transactions import Transactions
+from unveil.wording import count_text, number_text, percent_text, safe_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from unveil.arrays import Floats
+    from unveil.items.beliefs import Beliefs
+    from unveil.items.item_changes import ItemChange
+
+__all__ = ["build_beliefs", "describe_attacker", "find_change", "gap_function", "released_codes"]
+
+_MAX_UNMATCHED_SHARE = 0.05  # the share of items that may fit nothing before similar baskets are trusted less
+
+
+def build_beliefs(case: Case, policy: Policy) -> Beliefs:
+    """What is believed about the released items.
+
+    Someone who holds similar baskets is usually wrong about some items, so that no mapping fits. A few items that stand
+    in the way are treated as unknown; if there are more, every interval is first widened by a standard error.
+    """
+    from unveil.items.item_changes import carry_beliefs
+
+    change = find_change(case)
+    beliefs = _original_beliefs(case, policy)
+    if change is not None:
+        beliefs = carry_beliefs(beliefs, change)
+    if not isinstance(similar := case.holds.get("similar"), Transactions):
+        return beliefs
+    if beliefs.unmatched_count > _MAX_UNMATCHED_SHARE * beliefs.n:
+        beliefs = beliefs.widen_intervals(_standard_error(beliefs, _original_baskets(case), similar))
+    return beliefs.forget_unmatched()
+
+
+def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactions) -> Floats:
+    """By how much a scaled-up count from similar baskets is off by chance: the binomial standard deviation, and at
+    least one similar basket."""
+    import numpy as np
+
+    scale = baskets.baskets / similar.baskets
+    middle = (np.maximum(beliefs.low, 0) + np.minimum(beliefs.high, baskets.baskets)) / 2
+    count = np.clip(middle, 0, baskets.baskets)
+    off: Floats = np.sqrt(scale * count * (1 - count / baskets.baskets))
+    return np.maximum(off, scale)
+
+
+def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
+    """The attacker in words."""
+    baskets = _original_baskets(case)
+    done = "" if case.original is None else "Knows what was done to protect the release. "
+    if isinstance(case.holds.get("beliefs"), Table):
+        return f"{done}Believes that every item's frequency lies in the interval that a file gives for it."
+    if isinstance(similar := case.holds.get("similar"), Transactions):
+        return (
+            f"{done}Holds {count_text(similar.baskets, 'similar basket')} with the items' names, and believes that "
+            "every item is as frequent as there, give or take the median gap there and, where too many items would not "
+            f"fit, a standard error; treats items that fit nothing as unknown. {_describe_overlap(similar, baskets)} "
+            f"These beliefs are right for {percent_text(beliefs.alpha)} of the items."
+        )
+    precision, exactly = _precision_in_baskets(baskets, policy), "Knows exactly how often every item was bought"
+    gaps = {"median-gap": " (the median gap between frequencies)", "mean-gap": " (the mean gap between frequencies)"}
+    gap = gaps.get(str(policy.room(ItemsSettings).frequency_precision), "")
+    within = f" to within {number_text(precision)} of {count_text(baskets.baskets, 'basket')}{gap}"
+    knows = f"Knows how often every item was bought{within}" if precision else exactly
+    return f"{done}{knows}, and tries to tell which pseudonym is which item."
+
+
+def _describe_overlap(similar: Transactions, baskets: Transactions) -> str:
+    from unveil.items.attacker_files import similar_counts
+
+    there = similar_counts(similar, baskets)[1]
+    return f"The similar baskets name {number_text(int(there.sum()))} of {count_text(len(there), 'item')}."
+
+
+def released_codes(case: Case) -> dict[str, int | None]:
+    """The number that every item has in the release, by its name in the original; None if it is not released by
+    itself."""
+    change, labels = find_change(case), _original_baskets(case).labels.to_pylist()
+    if change is None:
+        return {label: code for code, label in enumerate(labels)}
+    alone = change.members[change.becomes] == 1
+    codes = zip(labels, change.becomes.tolist(), alone.tolist(), strict=True)
+    return {label: code if code >= 0 and single else None for label, code, single in codes}
+
+
+def find_change(case: Case) -> ItemChange | None:
+    """What was done to the original; None if the case has no original."""
+    import numpy as np
+
+    from unveil.items.item_changes import ItemChange
+
+    original, release = case.original, case.release
+    if original is None and case.truth is None:
+        return None
+    assert isinstance(release, Transactions)
+    if not isinstance(original, Transactions) or case.truth is None:
+        raise UnveilError(
+            f"{safe_text(release.name)}: the original baskets and the mapping that says what each item became go "
+            "together; give both"
+        )
+    if len(case.truth) != len(original.labels):
+        raise UnveilError(f"{safe_text(release.name)}: the mapping must say what became of each item of the original")
+    truth = np.asarray(case.truth, np.int64)
+    if not np.array_equal(np.unique(truth[truth >= 0]), np.arange(len(release.labels))):
+        raise UnveilError(f"{safe_text(release.name)}: has items that the mapping does not name; check the mapping")
+    return ItemChange(truth, release.counts)
+
+
+def _original_baskets(case: Case) -> Transactions:
+    baskets = case.release if case.original is None else case.original
+    assert isinstance(baskets, Transactions)
+    return baskets
+
+
+def _original_beliefs(case: Case, policy: Policy) -> Beliefs:
+    """What is believed about the items of the original."""
+    from unveil.items.beliefs import Beliefs
+
+    baskets = _original_baskets(case)
+    if isinstance(given := case.holds.get("beliefs"), Table):
+        from unveil.items.attacker_files import parse_beliefs
+
+        return parse_beliefs(given, baskets)
+    if isinstance(similar := case.holds.get("similar"), Transactions):
+        from unveil.items.attacker_files import similar_counts
+
+        found, there = similar_counts(similar, baskets)
+        beliefs = Beliefs.from_sample(found, baskets.baskets / similar.baskets, baskets.counts)
+        return beliefs if there.all() else beliefs.forget_items(~there)
+    return Beliefs.from_half_width(baskets.counts, _precision_in_baskets(baskets, policy))
+
+
+def gap_function(case: Case, policy: Policy) -> Callable[[npt.ArrayLike], float] | None:
+    """How the attacker's precision follows from the counts of a release; None where it does not."""
+    precision = policy.room(ItemsSettings).frequency_precision
+    if not isinstance(precision, str) or "beliefs" in case.holds or "similar" in case.holds:
+        return None
+    median = precision == "median-gap"
+    return lambda counts: (
+        FrequencyGroups.from_counts(counts).median_gap if median else FrequencyGroups.from_counts(counts).mean_gap
+    )
+
+
+def _precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
+    """By how many baskets the attacker may be off."""
+    precision = policy.room(ItemsSettings).frequency_precision
+    if not isinstance(precision, str):
+        return precision * baskets.baskets
+    groups = FrequencyGroups.from_counts(baskets.counts)
+    return groups.median_gap if precision == "median-gap" else groups.mean_gap

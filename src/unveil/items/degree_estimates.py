@@ -1,0 +1,165 @@
+"""Estimate cracked items and itemsets from degrees, without counting matchings.
+
+Let N(x) be the pseudonyms that item x may have, x′ its own, and X′ the pseudonyms of an itemset X (Lakshmanan, Ng and
+Ramesh 2008, sections 4.1 to 4.3):
+
+- O = Σ 1/|N(x)| over the items whose interval is right, optionally after removing forced pairs (``Propagate``,
+  Figure 5);
+- OS(X) = ∏ |N(x) ∩ X′| / |N(x)| over the items of X, 0 if one has no candidates;
+- OS2(X) = 1 / (|∪ N(x)| − |X| + 1), 0 if X′ is not within the union.
+
+None of them is a bound: each can lie on either side of the truth. O does not rise when intervals widen (Lemmas 4.2 and
+4.4, the latter without propagation); OS may (Lemmas 4.5 and 4.6 are false).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from unveil.arrays import Bools, Floats, Ints
+from unveil.errors import UnveilError
+from unveil.items.beliefs import Beliefs
+from unveil.matching.candidates import Candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "check_itemsets",
+    "crack_estimates",
+    "o_estimate",
+    "os2_estimate",
+    "os2_estimates",
+    "os_estimate",
+    "os_estimates",
+]
+
+_TABLE_FACTOR = 4  # a table of counts may be this many times as long as the list of items
+_SLICE_CELLS = 1 << 22
+
+
+def o_estimate(beliefs: Beliefs, propagate: bool = True, compliant_only: bool = True) -> float:
+    """The O-estimate of the number of cracked items.
+
+    >>> figure_6a = Beliefs.from_intervals([1, 1, 1, 1], [1, 2, 3, 4], [1, 2, 3, 4])
+    >>> round(12 * o_estimate(figure_6a, propagate=False)), o_estimate(figure_6a)
+    (25, 4.0)
+    """
+    return float(crack_estimates(beliefs, propagate, compliant_only).sum())
+
+
+def crack_estimates(beliefs: Beliefs, propagate: bool = True, compliant_only: bool = True) -> Floats:
+    """1/|N(x)| for every item; 0 where N(x) is empty or, with ``compliant_only``, lacks the true pseudonym.
+
+    Propagation removes an item and its own pseudonym when one is the only candidate of the other, until no such pair
+    remains. An item with a wrong interval is never removed: the pair it would be forced into is not a crack. Counts
+    are looked up in a table if they are small, and by binary search otherwise.
+    """
+    from unveil.items import _degrees
+
+    ends, counts = (beliefs.low, beliefs.high), beliefs.counts
+    most = counts.max(initial=0.0)
+    roomy = most <= _TABLE_FACTOR * len(counts) + 1024
+    below, found = np.zeros(int(most) + 2 if roomy else 0, np.int32), np.zeros(len(counts))
+    whole = roomy and _degrees.tally_counts(counts, int(most), below)
+    if whole and not propagate:
+        _degrees.estimates_by_table(*ends, counts, below, compliant_only, found)
+        return found
+    first, last, order = np.empty((3, len(counts)), np.int64)
+    if whole:
+        _degrees.runs_by_table(*ends, counts, below, below.copy(), first, last, order)
+    else:
+        order = np.argsort(counts)
+        _degrees.runs_by_search(*ends, counts, order, counts[order], first, last)
+    by = _degrees.propagate_estimates if propagate else _degrees.estimates_by_runs
+    by(first, last, order, compliant_only, found)
+    return found
+
+
+def os_estimate(known: Beliefs | Candidates, itemset: Sequence[int]) -> float:
+    """The OS estimate of the probability that an itemset is cracked as a set.
+
+    N(x) is what the attacker believes. An itemset with a wrong interval may therefore have OS > 0: it is cracked as a
+    set if its items take each other's pseudonyms.
+
+    >>> figure_6b = Candidates.from_matrix([[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 1, 1]])
+    >>> [round(1 / os_estimate(figure_6b, pair)) for pair in ([0, 1], [0, 2], [1, 2])]
+    [1, 6, 3]
+    """
+    return float(os_estimates(known, [itemset])[0])
+
+
+def os_estimates(known: Beliefs | Candidates, itemsets: npt.ArrayLike) -> Floats:
+    """The OS estimates of many itemsets of equal size, one per row."""
+    candidates, sets = check_itemsets(known, itemsets)
+    found = np.empty(len(sets))
+    for rows in _row_slices(sets):
+        chosen = sets[rows]
+        own = _possible_pairs(candidates, chosen).sum(axis=2)
+        degrees = candidates.degrees[chosen]
+        found[rows] = np.where(degrees > 0, own / np.maximum(degrees, 1), 0.0).prod(axis=1)
+    return found
+
+
+def os2_estimate(known: Beliefs | Candidates, itemset: Sequence[int]) -> float:
+    """The OS2 estimate of the probability that an itemset is cracked as a set.
+
+    >>> os2_estimate(Candidates.from_matrix([[1, 1, 0], [1, 1, 0], [0, 1, 1]]), [0, 2])
+    0.5
+    """
+    return float(os2_estimates(known, [itemset])[0])
+
+
+def os2_estimates(known: Beliefs | Candidates, itemsets: npt.ArrayLike) -> Floats:
+    """The OS2 estimates of many itemsets of equal size, one per row."""
+    candidates, sets = check_itemsets(known, itemsets)
+    found = np.zeros(len(sets))
+    for rows in _row_slices(sets):
+        reached = np.any(_possible_pairs(candidates, sets[rows]), axis=1)
+        union = _union_sizes(candidates, sets[rows])
+        found[rows] = np.where(np.all(reached, axis=1), 1 / np.maximum(union - sets.shape[1] + 1, 1), 0.0)
+    return found
+
+
+def check_itemsets(known: Beliefs | Candidates, itemsets: npt.ArrayLike) -> tuple[Candidates, Ints]:
+    """The candidates, and the itemsets as an array with one row each, or an error that says what is wrong."""
+    candidates = known.candidates if isinstance(known, Beliefs) else known
+    sets = np.asarray(itemsets, np.int64)
+    if sets.ndim != 2:
+        raise UnveilError("itemsets must have equal sizes, one per row")
+    ordered = np.sort(sets, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any() or (sets.size and not 0 <= sets.min() <= sets.max() < candidates.n):
+        raise UnveilError(f"an itemset repeats an item or names one outside 0 … {candidates.n - 1}; correct it")
+    return candidates, sets
+
+
+def _row_slices(sets: Ints) -> Iterator[slice]:
+    """Slices of rows, so that all pairs within the itemsets of a slice fit in memory."""
+    step = max(1, _SLICE_CELLS // max(1, sets.shape[1] ** 2))
+    return (slice(start, start + step) for start in range(0, len(sets), step))
+
+
+def _possible_pairs(candidates: Candidates, sets: Ints) -> Bools:
+    """For every itemset, whether its item x (second axis) may have the pseudonym of its item y (third axis)."""
+    size = sets.shape[1]
+    items, pseudonyms = np.repeat(sets, size, axis=1), np.tile(sets, (1, size))
+    edges = candidates.find_edges(items.reshape(-1), pseudonyms.reshape(-1))
+    possible: Bools = edges.reshape(len(sets), size, size) >= 0
+    return possible
+
+
+def _union_sizes(candidates: Candidates, sets: Ints) -> Ints:
+    """The number of pseudonyms that the items of each itemset may have together."""
+    classes = candidates.entry_class[sets]
+    sizes = np.diff(candidates.indptr)[classes].reshape(-1)
+    itemset = np.repeat(np.repeat(np.arange(len(sets)), sets.shape[1]), sizes)
+    starts = np.repeat(candidates.indptr[classes].reshape(-1) - np.cumsum(sizes) + sizes, sizes)
+    groups = candidates.groups[starts + np.arange(len(starts))]
+    keys = np.unique(itemset * len(candidates.group_sizes) + groups)
+    count = max(1, len(candidates.group_sizes))
+    union = np.bincount(keys // count, candidates.group_sizes[keys % count], len(sets))
+    return union.astype(np.int64)

@@ -1,0 +1,192 @@
+"""How a protection changes items: each item stays, joins a category, is suppressed or is recounted.
+
+We assume that the attacker knows what was done: which items are left, which were merged, and how far each count moved.
+They know the released frequencies as well as the original ones: the interval of an item moves along with its count, and
+a category is known as well as its best-known item. The protection only keeps them from distinguishing items that have
+become alike.
+
+Numbers in random order replace the names, baskets are shuffled, and the items of a basket are sorted by their new
+number, because either order could identify items. All randomness comes from the operating system: from a known seed
+anyone could compute the names back.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from unveil.arrays import Ints
+from unveil.errors import UnveilError
+from unveil.items.beliefs import Beliefs
+from unveil.items.item_pairs import pair_counts, top_pairs
+from unveil.release.transactions import Transactions
+from unveil.run import Run
+from unveil.wording import safe_text
+
+__all__ = [
+    "ItemChange",
+    "Usefulness",
+    "apply_change",
+    "carry_beliefs",
+    "identity_change",
+    "measure_usefulness",
+    "pseudonymise_baskets",
+]
+
+_TOP_PAIRS = 100  # most frequent pairs by which usefulness is measured
+
+
+@dataclass(frozen=True, eq=False)
+class ItemChange:
+    """``becomes[i]`` is the released item that item i becomes, −1 if it is suppressed; ``counts`` is the number of
+    baskets in which each released item is to occur."""
+
+    becomes: Ints
+    counts: Ints
+
+    @property
+    def members(self) -> Ints:
+        """The number of items that each released item stands for."""
+        return np.bincount(self.becomes[self.becomes >= 0], minlength=len(self.counts))
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """What a change preserves: the Jaccard index of the most frequent pairs before and after, weighted by their number
+    of baskets; the number of pairs compared; and the share of entries removed, replaced or added."""
+
+    pair_agreement: float
+    pairs_compared: int
+    altered_share: float
+
+
+def identity_change(counts: Ints) -> ItemChange:
+    """The change that keeps every item as it is."""
+    return ItemChange(np.arange(len(counts)), counts)
+
+
+def carry_beliefs(beliefs: Beliefs, change: ItemChange) -> Beliefs:
+    """The attacker's beliefs about the released items. A released item takes the interval of its best-known item (a
+    right interval before a wrong one, then the narrowest), moved along with its count."""
+    known = np.flatnonzero(change.becomes >= 0)
+    width = beliefs.high - beliefs.low
+    order = known[np.lexsort((width[known], ~beliefs.compliant[known], change.becomes[known]))]
+    first = np.unique(change.becomes[order], return_index=True)[1]
+    best = order[first]
+    moved = change.counts - beliefs.counts[best]
+    return Beliefs(beliefs.low[best] + moved, beliefs.high[best] + moved, change.counts.astype(np.float64))
+
+
+def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
+    """The baskets with their items changed, with numbers as labels. They are not yet a release, because the numbers
+    follow the order of the original."""
+    basket = np.repeat(np.arange(baskets.baskets), np.diff(baskets.indptr))
+    item = change.becomes[baskets.items]
+    keys = np.unique(basket[item >= 0] * len(change.counts) + item[item >= 0])
+    basket, item = np.divmod(keys, max(1, len(change.counts)))
+    basket, item = _adjust_counts(basket, item, change.counts, baskets.baskets)
+    return _make_baskets(basket, item, np.arange(len(change.counts)), baskets.name)
+
+
+def pseudonymise_baskets(baskets: Transactions) -> tuple[Transactions, Ints]:
+    """The baskets with random numbers as labels and in random order, and the new code of each item."""
+    numbers = _secret_permutation(len(baskets.labels))
+    keys = (
+        np.repeat(_secret_permutation(baskets.baskets), np.diff(baskets.indptr)) * len(numbers) + numbers[baskets.items]
+    )
+    basket, item = np.divmod(np.sort(keys), len(numbers))
+    order = np.argsort(np.unique(item, return_index=True)[1])  # codes follow the first appearance, as in a file
+    made = _make_baskets(basket, item, order, baskets.name)
+    return made, np.argsort(order)[numbers]
+
+
+def measure_usefulness(
+    before: Transactions, change: ItemChange, after: Transactions, run: Run | None = None
+) -> Usefulness:
+    """How much of what is mined from baskets remains; ``after`` is the result of :func:`apply_change`."""
+    alone = change.members == 1
+    original = np.full(len(change.counts), -1)
+    kept = np.flatnonzero(change.becomes >= 0)
+    original[change.becomes[kept]] = kept
+    original[~alone] = -1
+    old, new = top_pairs(before, _TOP_PAIRS, run), top_pairs(after, _TOP_PAIRS, run)
+    named = original[new.a], original[new.b]
+    there = (named[0] >= 0) & (named[1] >= 0)
+    a = np.append(old.a, np.minimum(*named)[there])
+    b = np.append(old.b, np.maximum(*named)[there])
+    pairs = np.unique(np.stack([a, b]), axis=1)
+    was = pair_counts(before, pairs[0], pairs[1], run)
+    now = np.zeros(pairs.shape[1], np.int64)
+    both = np.where(change.becomes[pairs] >= 0, alone[change.becomes[pairs]], False).all(axis=0)
+    first, second = change.becomes[pairs[:, both]]
+    now[both] = pair_counts(after, first, second, run)
+    frequent = np.isin(pairs[0] * before.counts.size + pairs[1], old.a * before.counts.size + old.b)
+    made_up = np.maximum(now - was, 0)[~frequent].sum() + new.counts[~there].sum()
+    either = int(np.maximum(was, now)[frequent].sum() + made_up)
+    agree = int(np.minimum(was, now)[frequent].sum()) / either if either else 1.0
+    return Usefulness(agree, len(old), _altered_share(before, change))
+
+
+def _altered_share(before: Transactions, change: ItemChange) -> float:
+    """The share of entries removed, hidden in a category or added."""
+    stays = np.flatnonzero(change.becomes >= 0)
+    alone = stays[change.members[change.becomes[stays]] == 1]
+    moved = np.abs(change.counts[change.becomes[alone]] - before.counts[alone]).sum()
+    hidden = before.counts.sum() - before.counts[alone].sum()
+    return float((moved + hidden) / max(1, before.counts.sum()))
+
+
+def _adjust_counts(basket: Ints, item: Ints, wanted: Ints, baskets: int) -> tuple[Ints, Ints]:
+    """Add items to random baskets without them, and remove them from random baskets with them."""
+    counts = np.bincount(item, minlength=len(wanted))
+    if (wanted > baskets).any() or (wanted < 0).any():
+        raise UnveilError("an item cannot be in more baskets than there are, or in fewer than none")
+    order = np.argsort(item, kind="stable")
+    begins = np.append(0, np.cumsum(counts))
+    gone, more = [], []
+    for j in np.flatnonzero(counts != wanted).tolist():
+        own = order[begins[j] : begins[j + 1]]
+        if wanted[j] < counts[j]:
+            gone.append(own[_secret_permutation(len(own))[: counts[j] - wanted[j]]])
+            continue
+        more.append(_draw_other_baskets(basket[own], int(wanted[j] - counts[j]), baskets) * len(wanted) + j)
+    keys = basket * len(wanted) + item
+    kept = np.delete(keys, np.concatenate(gone)) if gone else keys
+    basket, item = np.divmod(np.sort(np.concatenate([kept, *more])), max(1, len(wanted)))
+    return basket, item
+
+
+def _draw_other_baskets(held: Ints, many: int, baskets: int) -> Ints:
+    """The given number of random baskets that are not among those held."""
+    if 4 * (len(held) + many) > baskets:
+        free = np.setdiff1d(np.arange(baskets), held, assume_unique=True)
+        return free[_secret_permutation(len(free))[:many]]
+    found = np.empty(0, np.int64)
+    while len(found) < many:  # at least three in four draws are new
+        drawn = (np.frombuffer(os.urandom(8 * (2 * many + 8)), np.uint64) % np.uint64(baskets)).astype(np.int64)
+        seen = np.concatenate([found, drawn])
+        first = np.sort(np.unique(seen, return_index=True)[1])
+        seen = seen[first]
+        found = seen[~np.isin(seen, held)]
+    return found[:many]
+
+
+def _secret_permutation(n: int) -> Ints:
+    """0 … n − 1 in a random order that nobody can replay."""
+    return np.argsort(np.frombuffer(os.urandom(8 * n), np.uint64))
+
+
+def _make_baskets(basket: Ints, item: Ints, order: Ints, name: str) -> Transactions:
+    """Baskets from sorted entries, without empty ones; the item with code c has the label order[c] + 1."""
+    import pyarrow as pa
+
+    from unveil.release.text_tokens import content_digest
+
+    if not len(item):
+        raise UnveilError(f"{safe_text(name)}: no item would be left; protect fewer items")
+    indptr = np.append(0, np.cumsum(np.unique(basket, return_counts=True)[1]))
+    items = np.argsort(order)[item].astype(np.int32)
+    labels = pa.array([str(number + 1) for number in order.tolist()], pa.string())
+    return Transactions(indptr, items, labels, name, content_digest(labels, indptr, items))

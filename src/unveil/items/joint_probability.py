@@ -1,0 +1,185 @@
+"""The joint probability of several edges, which the marginals of single items do not determine.
+
+An itemset is cracked if it has exactly its own pseudonyms, in any order. Blocks are independent, so its probability is
+a product over blocks. Within a block it is perm(X) · perm(rest) / perm(all), and the marginals of single items bound it
+at no cost. Given that one item has one pseudonym, the marginals of the others are those of the block without the two.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unveil.arrays import Bools, Floats, Ints
+from unveil.matching.blocks import Block, InfeasibleError, feasible_flow, independent_blocks
+from unveil.matching.candidates import Candidates
+from unveil.matching.solver import Budget, Solution, solve
+from unveil.run import Run
+
+__all__ = ["JointProbability"]
+
+
+class JointProbability:
+    """Joint probabilities from blocks, marginals of single items, and a limited number of permanents.
+
+    In a block that is too large to solve, a marginal lies between 0 and 1/t, where t is the number of twins.
+    """
+
+    def __init__(
+        self, candidates: Candidates, run: Run, budget: Budget, solves: int, solution: Solution | None = None
+    ) -> None:
+        self.candidates = candidates
+        self.run, self.budget, self.solves_left = run, budget, solves
+        if solution is None or not solution.exact:
+            solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
+        same = solution.candidates is candidates
+        self.blocks = list(
+            solution.blocks if same else independent_blocks(candidates, feasible_flow(candidates, solution.truth))
+        )
+        self.is_solved = [part.method != "screening" for part in solution.parts]
+        self.low, self.high = solution.marginals.copy(), solution.marginals.copy()
+        self.class_block, self.class_local = np.full((2, len(candidates.class_sizes)), -1)
+        self.group_block, self.group_local = np.full((2, len(candidates.group_sizes)), -2)
+        self.log_permanents: dict[tuple[int, bytes, bytes], float] = {}
+        for k, block in enumerate(self.blocks):
+            classes, groups = candidates.edge_class[block.edges], candidates.groups[block.edges]
+            self.class_block[classes], self.class_local[classes] = k, block.a[block.part]
+            self.group_block[groups], self.group_local[groups] = k, block.b[block.part]
+            if not self.is_solved[k]:
+                self.low[block.edges] = 0.0
+                self.high[block.edges] = (1 / np.maximum(block.r[block.a], block.c[block.b]))[block.part]
+        self.class_twins = np.array(
+            [self.blocks[k].r[a] for k, a in zip(self.class_block, self.class_local, strict=True)]
+        )
+        self.group_twins = np.array(
+            [self.blocks[k].c[b] for k, b in zip(self.group_block, self.group_local, strict=True)]
+        )
+
+    def marginal(self, a: int, b: int) -> float:
+        """The probability of the edge from a class to a group."""
+        at = slice(self.candidates.indptr[a], self.candidates.indptr[a + 1])
+        return float(self.low[at][self.candidates.groups[at] == b].sum())
+
+    def conditional_marginals(self, a: int, b: int, others: Ints, groups: Ints) -> Floats | None:
+        """The probabilities of edges in the same block, given that one entry of class a has one pseudonym of group b;
+        None if the block cannot be solved."""
+        k = int(self.class_block[a])
+        block = self.blocks[k]
+        r, c = block.r.copy(), block.c.copy()
+        r[self.class_local[a]] -= 1
+        c[self.group_local[b]] -= 1
+        found = self._solve_resized(k, r, c)
+        if found is None:
+            return None
+        solution, kept = found
+        values = np.zeros(len(block.a))
+        values[kept] = solution.marginals
+        keys = block.a * len(block.c) + block.b
+        wanted = self.class_local[others] * len(block.c) + self.group_local[groups]
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        inside = (keys[at] == wanted) & (self.group_block[groups] == k)
+        return np.where(inside, values[at], 0.0)
+
+    def _solve_resized(self, k: int, r: Ints, c: Ints) -> tuple[Solution, Bools] | None:
+        """The solution of a block with other numbers of entries and pseudonyms, and which of its edges remain."""
+        if self.solves_left <= 0 or not self.is_solved[k]:
+            return None
+        self.solves_left -= 1
+        sized, kept = _resize_block(self.blocks[k], r, c)
+        solution = solve(sized, run=self.run, budget=self.budget, may_be_wrong=True, simulate=False)
+        return (solution, kept) if solution.exact else None
+
+    def upper_bounds(self, sets: Ints) -> Floats:
+        """A quick upper bound: every item and every pseudonym must stay within the itemset."""
+        size = sets.shape[1]
+        if not size or not len(self.high):
+            return np.ones(len(sets))
+        edges = self.candidates.find_edges(
+            np.repeat(sets, size, axis=1).reshape(-1), np.tile(sets, (1, size)).reshape(-1)
+        )
+        inside = np.where(edges >= 0, self.high[edges], 0.0).reshape(len(sets), size, size)
+        found: Floats = np.minimum(inside.sum(axis=1).min(axis=1), inside.sum(axis=2).min(axis=1))
+        return found
+
+    def chance_bounds(self, members: Ints, danger: float | None = None) -> tuple[float, float]:
+        """Lower and upper bound on the probability that an itemset is cracked. With ``danger``, the computation stops
+        once it is clear on which side of that threshold the probability lies."""
+        a, b = self.candidates.entry_class[members], self.candidates.pseudonym_group[members]
+        if not np.array_equal(np.sort(self.class_block[a]), np.sort(self.group_block[b])):
+            return 0.0, 0.0
+        parts = [
+            (int(k), a[self.class_block[a] == k], b[self.group_block[b] == k]) for k in np.unique(self.class_block[a])
+        ]
+        bounds = [self._marginal_bounds(x, y) for _, x, y in parts]
+        for at, (k, x, y) in enumerate(parts):
+            low, high = math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
+            if low == high or (danger is not None and not low < danger <= high):
+                return low, high
+            if len(x) > 1 and (log := self._log_chance(k, x, y)) is not None:
+                bounds[at] = math.exp(log), math.exp(log)
+        return math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
+
+    def _marginal_bounds(self, classes: Ints, groups: Ints) -> tuple[float, float]:
+        """Bounds for the part of an itemset in one block, from the row and column sums of the marginals."""
+        low, high = np.zeros((2, len(classes), len(groups)))
+        for i, a in enumerate(classes):
+            at = slice(self.candidates.indptr[a], self.candidates.indptr[a + 1])
+            place = np.minimum(np.searchsorted(self.candidates.groups[at], groups), at.stop - at.start - 1)
+            inside = self.candidates.groups[at][place] == groups
+            low[i], high[i] = (np.where(inside, x[at][place], 0.0) for x in (self.low, self.high))
+        if len(classes) == 1:
+            return float(low[0, 0]), float(high[0, 0])
+        rows, columns = low.sum(axis=1), low.sum(axis=0)
+        least = max(0.0, 1 - float((1 - rows).sum()), 1 - float((1 - columns).sum()))
+        most = min(1.0, float(high.sum(axis=1).min()), float(high.sum(axis=0).min()))
+        return min(least, most), most
+
+    def _log_chance(self, k: int, classes: Ints, groups: Ints) -> float | None:
+        """ln perm(X) + ln perm(rest) − ln perm(all) in a block; None if one of them cannot be computed."""
+        block = self.blocks[k]
+        s = np.bincount(self.class_local[classes], minlength=len(block.r))
+        t = np.bincount(self.group_local[groups], minlength=len(block.c))
+        whole = self._log_permanent(k, block.r, block.c)
+        inside = self._log_permanent(k, s, t)
+        if whole is None or inside is None or inside == -math.inf:
+            return inside
+        rest = self._log_permanent(k, block.r - s, block.c - t)
+        return None if rest is None else min(0.0, inside + rest - whole)
+
+    def _log_permanent(self, k: int, r: Ints, c: Ints) -> float | None:
+        if not r.any():
+            return 0.0
+        if not _remaining_edges(self.blocks[k], r, c).any():
+            return -math.inf
+        key = k, r.tobytes(), c.tobytes()
+        if key not in self.log_permanents:
+            try:
+                found = self._solve_resized(k, r, c)
+            except InfeasibleError:
+                self.log_permanents[key] = -math.inf
+                return -math.inf
+            if found is None:
+                return None
+            self.log_permanents[key] = found[0].log_permanent[0]
+        return self.log_permanents[key]
+
+
+def _remaining_edges(block: Block, r: Ints, c: Ints) -> Bools:
+    """Which edges of a block remain with these numbers of entries and pseudonyms."""
+    left: Bools = (r[block.a] > 0) & (c[block.b] > 0)
+    return left
+
+
+def _resize_block(block: Block, r: Ints, c: Ints) -> tuple[Candidates, Bools]:
+    """The block's candidates with other numbers of entries and pseudonyms, and which edges remain."""
+    kept = _remaining_edges(block, r, c)
+    classes, groups = np.cumsum(r > 0) - 1, np.cumsum(c > 0) - 1
+    sized = Candidates.from_classes(
+        np.repeat(np.arange((r > 0).sum()), r[r > 0]),
+        np.repeat(np.arange((c > 0).sum()), c[c > 0]),
+        classes[block.a[kept]],
+        groups[block.b[kept]],
+        block.weights[kept],
+    )
+    return sized, kept

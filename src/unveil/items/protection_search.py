@@ -1,0 +1,324 @@
+"""Search for the smallest sufficient protection: which items to suppress, to merge into a category, or to recount.
+
+The expected cracks ε must be at most τ times the number of released items, where a category counts as one. Every
+candidate is evaluated exactly (``weighing``). No fast exact algorithm is known for these problems, so items are chosen
+greedily, by the cracks prevented per item, and items that turn out to be unnecessary are restored. The result is never
+larger than that of the simple method, which takes items by their crack probability.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from unveil.arrays import Floats, Ints
+from unveil.items import _coarsen
+from unveil.items.beliefs import Beliefs
+from unveil.items.crack_evaluation import CrackEvaluator, Segment
+from unveil.items.item_changes import ItemChange, carry_beliefs
+from unveil.release.transactions import Transactions
+
+__all__ = [
+    "ProtectionSearch",
+    "choose_by_probability",
+    "collapse_categories",
+    "merge_items",
+    "recount_items",
+    "suppress_items",
+]
+
+_REMOVALS_TRIED = 4  # items per segment whose removal is tried, the likeliest cracked first
+_MAX_SCANNED_ITEMS = 500  # items up to which every length of a list is tried
+_MAX_WINDOW_ITEMS = 200  # items up to which all runs of neighbours are tried if nothing else helps
+_MAX_RESTORED = 2000  # most items that are tried for restoring,
+_MAX_RESTORE_WORK = (
+    1_000_000  # within this amount of work, in evaluated items; one that must be solved counts as a hundred
+)
+_PRICE_STEPS = 40
+_TOLERANCE_SLACK = 1e-9
+
+_Goal = Callable[[Ints], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectionSearch:
+    """The attacker's beliefs about the original items, the share that may be cracked, and the evaluator."""
+
+    beliefs: Beliefs
+    tolerance: float
+    evaluator: CrackEvaluator
+
+    def is_sufficient(self, change: ItemChange) -> bool:
+        """Whether at most the tolerated share of the released items would be cracked after a change."""
+        items = len(change.counts)
+        return items > 0 and self.is_tolerated(
+            self.evaluator.evaluate_cracks(carry_beliefs(self.beliefs, change)), items
+        )
+
+    def is_tolerated(self, cracks: float, items: int) -> bool:
+        """Whether this number of cracks among this number of items is tolerated."""
+        return cracks <= self.tolerance * items * (1 + _TOLERANCE_SLACK)
+
+
+# ---- suppress --------------------------------------------------------------------------------------------------------
+
+
+def suppress_items(search: ProtectionSearch) -> ItemChange | None:
+    """Leave out the fewest items; None if no item would be left."""
+    chosen = _fewest_items(search, lambda items: search.is_sufficient(_suppression_change(search, items)), least=1)
+    return None if chosen is None else _suppression_change(search, chosen)
+
+
+def _suppression_change(search: ProtectionSearch, items: Ints) -> ItemChange:
+    becomes = np.zeros(search.beliefs.n, np.int64)
+    becomes[items] = -1
+    becomes[becomes >= 0] = np.arange(search.beliefs.n - len(items))
+    return ItemChange(becomes, search.beliefs.counts[becomes >= 0].astype(np.int64))
+
+
+# ---- merge -----------------------------------------------------------------------------------------------------------
+
+
+def merge_items(search: ProtectionSearch, baskets: Transactions) -> ItemChange | None:
+    """Merge the fewest items into one category; None if not even merging all of them suffices."""
+    held = _BasketUnion(baskets)
+    chosen = _fewest_items(
+        search, lambda items: search.is_sufficient(_merge_change(search, items, held.count_baskets(items))), least=2
+    )
+    return None if chosen is None else _merge_change(search, chosen, held.count_baskets(chosen))
+
+
+def _merge_change(search: ProtectionSearch, items: Ints, union: int) -> ItemChange:
+    """The change that makes these items one category, which comes last."""
+    n = search.beliefs.n
+    becomes, rest = np.full(n, n - len(items)), np.setdiff1d(np.arange(n), items)
+    becomes[rest] = np.arange(len(rest))
+    return ItemChange(becomes, np.append(search.beliefs.counts[rest], union).astype(np.int64))
+
+
+class _BasketUnion:
+    """Counts the baskets with at least one of some items. Successive queries usually differ in few items."""
+
+    def __init__(self, baskets: Transactions) -> None:
+        order = np.argsort(baskets.items, kind="stable")
+        self.baskets = np.repeat(np.arange(baskets.baskets), np.diff(baskets.indptr))[order]
+        self.begins = np.append(0, np.cumsum(baskets.counts))
+        self.held = np.zeros(baskets.baskets, np.int32)
+        self.chosen = np.zeros(len(baskets.labels), np.bool_)
+
+    def count_baskets(self, items: Ints) -> int:
+        """The number of baskets with any of these items."""
+        wanted = np.zeros(len(self.chosen), np.bool_)
+        wanted[items] = True
+        for item in np.flatnonzero(wanted != self.chosen).tolist():
+            self.held[self.baskets[self.begins[item] : self.begins[item + 1]]] += 1 if wanted[item] else -1
+        self.chosen = wanted
+        return int((self.held > 0).sum())
+
+
+def collapse_categories(search: ProtectionSearch, category: Ints, baskets: Transactions) -> ItemChange | None:
+    """Replace the fewest items by their given categories, each category as a whole; ``category[i]`` is −1 for an item
+    without one. None if not even replacing all of them suffices."""
+    sizes = np.bincount(category[category >= 0])
+    held, left = _BasketUnion(baskets), np.flatnonzero(sizes > 1).tolist()
+    unions = {c: held.count_baskets(np.flatnonzero(category == c)) for c in left}
+    taken: list[int] = []
+    while left:
+        now = _category_cracks(search, category, taken, unions)
+        weights = [_category_cracks(search, category, [*taken, c], unions) for c in left]
+        best = max(range(len(left)), key=lambda k: (now - weights[k]) / sizes[left[k]])
+        taken.append(left.pop(best))
+        if search.is_sufficient(_category_change(search, category, taken, unions)):
+            break
+    else:
+        return None
+    for c in sorted(taken, key=lambda c: -int(sizes[c])):
+        fewer = [x for x in taken if x != c]
+        if search.is_sufficient(_category_change(search, category, fewer, unions)):
+            taken = fewer
+    return _category_change(search, category, taken, unions)
+
+
+def _category_cracks(search: ProtectionSearch, category: Ints, taken: list[int], unions: dict[int, int]) -> float:
+    return search.evaluator.evaluate_cracks(
+        carry_beliefs(search.beliefs, _category_change(search, category, taken, unions))
+    )
+
+
+def _category_change(search: ProtectionSearch, category: Ints, taken: list[int], unions: dict[int, int]) -> ItemChange:
+    """The change that replaces the items of some categories by the categories, which come last."""
+    inside = np.isin(category, taken)
+    becomes = np.cumsum(~inside) - 1
+    kept = int((~inside).sum())
+    for place, c in enumerate(taken):
+        becomes[category == c] = kept + place
+    counts = np.append(search.beliefs.counts[~inside], [unions[c] for c in taken])
+    return ItemChange(becomes, counts.astype(np.int64))
+
+
+# ---- which items -----------------------------------------------------------------------------------------------------
+
+
+def _fewest_items(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
+    """The fewest items found that reach a goal: chosen greedily, or by probability if that takes fewer. If neither
+    reaches it, all but the longest possible run of neighbours in frequency."""
+    found = [_choose_greedily(search, goal, least), choose_by_probability(search, goal, least)]
+    if all(items is None for items in found) and search.beliefs.n <= _MAX_WINDOW_ITEMS:
+        found = [_all_but_dense_run(search, goal, least)]
+    trimmed = [_restore_items(search, goal, items, least) for items in found if items is not None]
+    return min(trimmed, key=len, default=None)
+
+
+def choose_by_probability(search: ProtectionSearch, goal: _Goal, least: int = 1) -> Ints | None:
+    """The simple method: the shortest list of the likeliest cracked items that reaches a goal. Beyond some hundred
+    items the length is bisected, which may miss a shorter list: removing more need not be better."""
+    parts = search.evaluator.solve_segments(search.beliefs)
+    if parts is None:
+        return None
+    crack = np.zeros(search.beliefs.n)
+    for part in parts:
+        crack[part.items] = part.crack
+    order = np.lexsort((search.beliefs.counts, -crack.round(12)))
+    n = len(order)
+    if n <= _MAX_SCANNED_ITEMS:
+        return next((order[:k] for k in range(least, n + 1) if goal(order[:k])), None)
+    low, high = least - 1, least
+    while not goal(order[:high]):
+        if high == n:
+            return None
+        low, high = high, min(n, 2 * high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if goal(order[:middle]) else (middle, high)
+    return order[:high]
+
+
+def _all_but_dense_run(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
+    """All items except a run of neighbours in frequency, as long as possible, that reach a goal."""
+    n, order = search.beliefs.n, np.argsort(search.beliefs.counts, kind="stable")
+    runs = ((start, kept) for kept in range(n - least, 0, -1) for start in range(n - kept + 1))
+    rest = (np.append(order[:start], order[start + kept :]) for start, kept in runs)
+    return next((items for items in rest if goal(items)), None)
+
+
+def _choose_greedily(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
+    chosen = np.empty(0, np.int64)
+    for item in _greedy_removals(search):
+        chosen = np.append(chosen, item)
+        search.evaluator.run.progress("choosing items", len(chosen) / search.beliefs.n)
+        if len(chosen) >= least and goal(chosen):
+            return chosen
+    return None
+
+
+def _greedy_removals(search: ProtectionSearch) -> Iterator[int]:
+    """All items, one by one: first those whose removal, alone or with their whole segment, prevents the most cracks per
+    item.
+
+    If only the removal of a whole segment prevents a crack, its items come one after another: the fewer are left, the
+    more cracks each of them costs.
+    """
+    number = count()
+    heap: list[tuple[float, float, int, int, Segment]] = []
+
+    def consider(part: Segment) -> None:
+        prevented, entries, item = _best_removal(search, part)
+        heapq.heappush(heap, (-prevented, entries, next(number), item, part))
+
+    for part in search.evaluator.solve_segments(search.beliefs) or ():
+        consider(part)
+    while heap:
+        *_, item, part = heapq.heappop(heap)
+        rest = part.items[part.items != item]
+        for new in (search.evaluator.solve_segments(search.beliefs.select(rest)) or ()) if len(rest) else ():
+            consider(Segment(rest[new.items], new.crack))
+        yield item
+
+
+def _best_removal(search: ProtectionSearch, part: Segment) -> tuple[float, float, int]:
+    """The item of a segment to remove first, with the cracks prevented per item, by removing it or the whole segment,
+    and the entries lost, which settle a tie."""
+    beliefs, size = search.beliefs, len(part.items)
+    tried = np.argsort(-part.crack, kind="stable")[:_REMOVALS_TRIED]
+    gains = [
+        part.cracks - search.evaluator.evaluate_cracks(beliefs.select(np.delete(part.items, at))) if size > 1 else 1.0
+        for at in tried
+    ]
+    order = [
+        (-gain, beliefs.counts[part.items[at]], int(part.items[at])) for gain, at in zip(gains, tried, strict=True)
+    ]
+    gain, entries, item = min(order)
+    return max(-gain, part.cracks / size), float(entries), item
+
+
+def _restore_items(search: ProtectionSearch, goal: _Goal, items: Ints, least: int) -> Ints:
+    """Restore items whose removal is not needed, the most frequent first."""
+    spent = search.evaluator.work_spent
+    for item in items[np.argsort(-search.beliefs.counts[items], kind="stable")][:_MAX_RESTORED].tolist():
+        if search.evaluator.work_spent - spent > _MAX_RESTORE_WORK:
+            break
+        fewer = items[items != item]
+        if len(fewer) >= least and goal(fewer):
+            items = fewer
+    return items
+
+
+# ---- recount ---------------------------------------------------------------------------------------------------------
+
+
+def recount_items(search: ProtectionSearch, width: Callable[[Floats], float] | None = None) -> ItemChange | None:
+    """Move counts onto each other, adding and removing as few entries as could be found.
+
+    Groups of successive counts move to their median, with the least total movement for a price per group; the price is
+    bisected to the lowest at which the tolerance holds. For an attacker who knows every frequency exactly, each group
+    yields one crack, and no other choice of as many groups moves less. Counts that need not move are restored.
+
+    ``width`` maps counts to the attacker's precision. If it is given, the tolerance must also hold at the precision
+    that follows from the moved counts, as for an attacker who sees only the release.
+    """
+    counts = search.beliefs.counts
+
+    def holds(new: Floats) -> bool:
+        if not search.is_sufficient(_count_change(new)):
+            return False
+        if width is None:
+            return True
+        alone = Beliefs.from_half_width(new, width(new))
+        return search.is_tolerated(search.evaluator.evaluate_cracks(alone), alone.n)
+
+    values, group, weights = np.unique(counts, return_inverse=True, return_counts=True)
+    low, high = 0.0, float(np.abs(counts - np.median(counts)).sum()) + 1.0
+    found: Floats | None = None
+    for step in range(_PRICE_STEPS):
+        search.evaluator.run.progress("moving counts", step / _PRICE_STEPS)
+        price = high if found is None else (low + high) / 2
+        new = _coarsen.gather_counts(values, weights.astype(np.float64), price)[group]
+        if holds(new):
+            found, high = new, price
+        elif found is None:
+            return None
+        else:
+            low = price
+    return None if found is None else _count_change(_restore_counts(search, holds, found))
+
+
+def _restore_counts(search: ProtectionSearch, holds: Callable[[Floats], bool], new: Floats) -> Floats:
+    counts = search.beliefs.counts
+    moved = np.flatnonzero(new != counts)
+    spent = search.evaluator.work_spent
+    for item in moved[np.argsort(-np.abs(new - counts)[moved], kind="stable")][:_MAX_RESTORED].tolist():
+        if search.evaluator.work_spent - spent > _MAX_RESTORE_WORK:
+            break
+        tried = new.copy()
+        tried[item] = counts[item]
+        if holds(tried):
+            new = tried
+    return new
+
+
+def _count_change(new: Floats) -> ItemChange:
+    return ItemChange(np.arange(len(new)), new.astype(np.int64))

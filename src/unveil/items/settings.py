@@ -1,0 +1,54 @@
+"""The settings of the question ``items``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unveil.settings import setting
+
+__all__ = ["ItemsSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemsSettings:
+    """What the attacker knows about items, and which sets of items to protect."""
+
+    frequency_precision: str | float = setting(
+        "median-gap",
+        kind="share",
+        choices=("median-gap", "mean-gap"),
+        example=0.01,
+        metavar="PRECISION",
+        formerly=("width",),
+        help="How precisely the attacker knows item frequencies: to within the median-gap or the mean-gap between "
+        "successive frequencies, or to within a share of the baskets such as 0.01.",
+    )
+    itemsets: str | None = setting(
+        None,
+        kind="text",
+        pattern=r"pairs|top:\d\d?|[1-9]\d?",
+        expects="pairs, top:10 (pairs without the most frequent tenth) or a size such as 3",
+        example="pairs",
+        metavar="WHICH",
+        help="Sets of items to protect: pairs, top:10 (pairs without the most frequent tenth of the items) or a size "
+        "such as 3. Unless sets are named, pairs are measured for information only.",
+    )
+    itemset_threshold: float = setting(
+        0.5,
+        kind="share",
+        above=0,
+        example=0.5,
+        metavar="PROBABILITY",
+        formerly=("danger",),
+        help="The probability of being identified from which a set of items counts as vulnerable.",
+    )
+    known_pairs: int | None = setting(
+        None,
+        kind="whole number",
+        at_least=1,
+        example=20,
+        metavar="NUMBER",
+        formerly=("pairs_known",),
+        help="How many of the pairs of items that are most often bought together the attacker knows. Unless this is "
+        "set, 20 are assumed for information only.",
+    )

@@ -1,1 +1,0 @@
-"""How alike records are: the sparsity function, and the long tail."""

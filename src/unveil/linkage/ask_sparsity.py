@@ -1,0 +1,295 @@
+"""The findings about how similar records are, and what that guarantees an attacker without attacking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unveil.arrays import Bools, Floats
+from unveil.finding import Curve, Finding
+from unveil.intervals import estimate_mean
+from unveil.linkage.ask_success import axis_scale, known_counts
+from unveil.linkage.finding_text import MERENER, MISSING, RARE_RANK, Attacker, share_with_interval
+from unveil.linkage.people import People
+from unveil.linkage.risks import SPARSITY, SUCCESS_BOUND
+from unveil.linkage.sparsity.long_tail import LongTail, attribute_tail
+from unveil.linkage.sparsity.sparsity_function import SparsityFunction, measure_sparsity
+from unveil.linkage.theorems.best_bound import best_bound, sparsity_steps
+from unveil.linkage.theorems.record_agreement import agreement_bounds, agreement_work
+from unveil.policy import Policy
+from unveil.run import Run
+from unveil.wording import capitalise_text, count_text, percent_text
+
+__all__ = ["sparsity_findings"]
+
+_Steps = tuple[Floats, Floats]
+
+_MAX_FULL_WORK = 30_000_000_000  # records times values up to which all pairs of records are compared: a few seconds
+_SAMPLE_SIZE = 400
+_MIN_SAMPLE = 100
+_MAX_AGREEMENT_WORK = 1_000_000_000
+_HALF_FOUND = 0.5
+_HALF_SHARED = 0.5
+_MAX_RARE_SHARE = 0.5
+
+
+def sparsity_findings(attacker: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
+    """Sparsity, and the success that it guarantees. Dates are left out: they could only tell people apart further."""
+    records = attacker.people.records.part(0)
+    sample = None if records.n * len(records.value) <= _MAX_FULL_WORK else _SAMPLE_SIZE
+    found, popularity = measure_sparsity(records, sample=sample, run=run), attribute_tail(records)
+    if run.asks(SPARSITY):
+        yield _sparsity_finding(found, popularity, attacker, policy, run)
+    if run.asks(SUCCESS_BOUND):
+        yield _bound_finding(found, popularity, attacker, policy, run)
+
+
+# ---- sparsity --------------------------------------------------------------------------------------------------------
+
+
+def _sparsity_finding(
+    found: SparsityFunction, popularity: LongTail, attacker: Attacker, policy: Policy, run: Run
+) -> Finding:
+    people = attacker.people
+    value, interval = found.f(_HALF_SHARED), found.interval(_HALF_SHARED, run.confidence)
+    equal = share_with_interval(found.f(1), found.interval(1, run.confidence))
+    whom = "which" if people.one == "row" else "whom"
+    dates = " Dates are not compared here." if people.records.together > 1 else ""
+    return SPARSITY.finding(
+        policy,
+        title=f"{people.many.capitalize()} with a similar {people.one} in the release",
+        value=value,
+        method="exact" if found.exact else "simulation",
+        interval=interval,
+        confidence=run.confidence,
+        subjects=attacker.subjects,
+        attacker=attacker.sentence,
+        missing=MISSING,
+        sentence=f"{capitalise_text(share_with_interval(value, interval))} of the {people.many} have another "
+        f"{people.one} with {whom} they share at least half of all {people.values} that either has; {equal} have one "
+        f"that is equal in all of them. The fewer there are, the less an attacker must know to find someone.{dates}"
+        f"{_rare_things_sentence(popularity, people)}",
+        curves=tuple(_sparsity_curves(found, popularity, people, run.confidence)),
+        source=MERENER,
+    )
+
+
+def _rare_things_sentence(popularity: LongTail, people: People) -> str:
+    """How rare the rarer half of all items, values or columns is, if it is rare."""
+    if not _has_long_tail(popularity):
+        return ""
+    most, share = percent_text(popularity.kappa(RARE_RANK)), percent_text(popularity.share(RARE_RANK))
+    if people.has_ratings:
+        return (
+            f" At most {most} of the people rated any one item of the rarer half; {share} rated at least one of them."
+        )
+    if people.thing == "value":
+        return (
+            f" Each value of the rarer half occurs for at most {most} of the people; {share} have at least one of them."
+        )
+    return (
+        f" Each column of the emptier half has a value in at most {most} of the rows; {share} of the rows have a value "
+        "in at least one of them."
+    )
+
+
+def _has_long_tail(popularity: LongTail) -> bool:
+    """Whether each thing of the rarer half is one that only a minority has."""
+    return popularity.kappa(RARE_RANK) <= _MAX_RARE_SHARE
+
+
+def _sparsity_curves(
+    found: SparsityFunction, popularity: LongTail, people: People, confidence: float
+) -> Iterator[Curve]:
+    sigma, share = found.curve(21)
+    limits = [found.interval(s, confidence) for s in sigma]
+    bands = "" if found.exact else f" Bands are intervals at {percent_text(confidence)} confidence."
+    yield Curve(
+        title=f"How many {people.many} have another one that is similar",
+        kind="line",
+        x_label=f"similarity: shared {people.values} over all that either has",
+        y_label=f"share of {people.many} with another at least as similar",
+        x=tuple(float(s) for s in sigma),
+        y=tuple(float(s) for s in share),
+        low=None if found.exact else tuple(low for low, _ in limits),
+        high=None if found.exact else tuple(high for _, high in limits),
+        reading=f"At 0.5, {percent_text(found.f(_HALF_SHARED))} of the {people.many} have another with which they "
+        f"share at least half of all {people.values} that either has.{bands}",
+    )
+    if _has_long_tail(popularity):
+        yield _popularity_curve(popularity, people)
+
+
+def _popularity_curve(popularity: LongTail, people: People) -> Curve:
+    """How many people have each item, value or column."""
+    ranks, counts = popularity.curve(100)
+    things, title, having = {
+        "rating": ("items", "How many people rated each item", "share of people who rated it"),
+        "value": ("values", "How many people have each value", "share of people who have it"),
+        "column": ("columns", "How many rows have a value in each column", "share of rows with a value"),
+    }[people.thing]
+    return Curve(
+        title=title,
+        kind="line",
+        x_label=f"{things}, from the most frequent to the rarest",
+        y_label=having,
+        x=tuple(float(r) for r in ranks),
+        y=tuple(float(c) / popularity.records for c in counts),
+        x_scale="log",
+        reading=f"From {percent_text(counts[0] / popularity.records)} of the {people.many} for the most frequent down "
+        f"to {percent_text(counts[-1] / popularity.records)} for the rarest. The rarer something is, the more it tells "
+        "about who someone is.",
+    )
+
+
+# ---- what is guaranteed ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _CountedBounds:
+    """What counting guarantees for each number of known facts, and whether only a sample was counted."""
+
+    success: dict[int, float]
+    sampled: bool
+
+
+def _bound_finding(
+    found: SparsityFunction, popularity: LongTail, attacker: Attacker, policy: Policy, run: Run
+) -> Finding:
+    people, known = attacker.people, attacker.known
+    records = people.records.part(0)
+    ms = [m for m in known_counts(known, int(people.support.max())) if (records.support >= m).any()]
+    each = 1 - (1 - run.confidence) / (2 + len(ms))  # so that all bounds hold together
+    having = {m: _sparsity_among(found, records.support >= m, each) for m in ms}
+    some = int((records.support > 0).sum())
+    share = {m: int((records.support >= m).sum()) / some for m in ms}
+    theorem = {m: 0.0 if f is None else share[m] * best_bound(records.n, m, f).p for m, f in having.items()}
+    rare = _rare_bounds(found, popularity, people, ms, each) if people.has_ratings else {}
+    counted_from = _counted_bounds(people, ms, each, run)
+    value = max(theorem[known], counted_from.success[known])
+    confidence = run.confidence if counted_from.sampled or not found.exact else None
+    return SUCCESS_BOUND.finding(
+        policy,
+        title=f"{people.many.capitalize()} that theory guarantees are found by someone who knows {attacker.facts}",
+        value=value,
+        method="bound",
+        interval=(value, 1.0),
+        confidence=confidence,
+        subjects=attacker.subjects,
+        share=(value, 1.0),
+        attacker=attacker.sentence,
+        missing=MISSING,
+        sentence=_bound_sentence(counted_from.success[known], theorem, attacker, confidence)
+        + _rare_bound_sentence(rare, known),
+        curves=(_guarantee_curve(theorem, rare, counted_from, people),),
+        source=f"{MERENER}, Theorem 8(a) with the two errors apart, Theorem 11 and the union bound over the records at "
+        "hand",
+    )
+
+
+def _bound_sentence(counting: float, theorem: dict[int, float], attacker: Attacker, confidence: float | None) -> str:
+    people, by_theorem = attacker.people, theorem[attacker.known]
+    sure = "" if confidence is None else f", with {percent_text(confidence)} confidence"
+    if not counting and not by_theorem:
+        text = (
+            f"Theory guarantees nothing to someone who knows {attacker.facts}; an attack may find people all the same."
+        )
+    else:
+        value, many = max(counting, by_theorem), people.many
+        because = f"how many {people.values} {many} share" if counting >= by_theorem else f"how similar {many} are"
+        share = "all" if value == 1 else f"at least {percent_text(value)}"
+        text = (
+            f"Someone who knows {attacker.facts} finds {share} of the {many}{sure}; this follows from {because}, "
+            "without an attack."
+        )
+    reached = next((m for m, p in theorem.items() if p >= _HALF_FOUND), None)
+    if reached is None:
+        return text
+    enough = "is enough" if reached == 1 else "are enough"
+    return (
+        f"{text} By a theorem on sparse data, {count_text(reached, f'random {people.thing}')} {enough} to find at "
+        f"least half of the {people.many}{sure}."
+    )
+
+
+def _rare_bound_sentence(rare: dict[int, float], known: int) -> str:
+    if not rare.get(known):
+        return ""
+    return (
+        " If one of the known ratings is of an item in the rarer half, a theorem guarantees "
+        f"{percent_text(rare[known])} of the people who have such a rating and as many ratings as are known."
+    )
+
+
+def _sparsity_among(found: SparsityFunction, some: Bools, confidence: float) -> _Steps | None:
+    """f of some records only, or what it is at most with this confidence; None if none of them was looked at."""
+    own = some[found.found.rows]
+    if not own.any():
+        return None
+    part = SparsityFunction(found.found.select(own), int(some.sum()))
+    return sparsity_steps(part.found.similarity) if part.exact else part.upper_curve(101, confidence)
+
+
+def _rare_bounds(
+    found: SparsityFunction, popularity: LongTail, people: People, ms: list[int], confidence: float
+) -> dict[int, float]:
+    """What the theorem guarantees about those who have something rare, if it is among what is known."""
+    records = people.records.part(0)
+    some, kappa, bounds = np.zeros(records.n, np.bool_), popularity.kappa(RARE_RANK), dict[int, float]()
+    some[popularity.rows(RARE_RANK)] = True
+    for m in ms:
+        near = _sparsity_among(found, some & (records.support >= m), confidence)
+        if near is not None:
+            bounds[m] = best_bound(records.n, m, near, theorem="8(a), long tail", kappa=kappa).p
+    return bounds
+
+
+def _counted_bounds(people: People, ms: list[int], confidence: float, run: Run) -> _CountedBounds:
+    """What the agreement of records with all others guarantees; each with this confidence if that is a sample."""
+    records = people.records.part(0)
+    count = max(_MIN_SAMPLE, int(_MAX_AGREEMENT_WORK / agreement_work(records)))
+    rows = np.flatnonzero(records.support >= 1)
+    sampled = len(rows) > count
+    if sampled:
+        rows = np.sort(run.rng("linkage.success_bound").choice(rows, count, replace=False))
+    found = agreement_bounds(records, rows, ms, run)
+    return _CountedBounds(
+        {m: _mean_bound(found.union[:, j], found.jensen[:, j], sampled, confidence) for j, m in enumerate(ms)}, sampled
+    )
+
+
+def _mean_bound(union: Floats, jensen: Floats, sampled: bool, confidence: float) -> float:
+    """The better of two bounds on the mean."""
+    there = ~np.isnan(union)
+    if not there.any():
+        return 0.0
+    each = 1 - (1 - confidence) / 2
+    if sampled:
+        return max(estimate_mean(x[there], each).sure[0] for x in (union, jensen))
+    return max(float(np.sort(x[there]).mean()) for x in (union, jensen))
+
+
+def _guarantee_curve(
+    theorem: dict[int, float], rare: dict[int, float], counted_from: _CountedBounds, people: People
+) -> Curve:
+    lines = {
+        "by counting agreement": counted_from.success,
+        "by the theorem": theorem,
+        "by the theorem, one of them rare": rare,
+    }
+    points = [(name, point) for name, line in lines.items() for point in line.items()]
+    last, p = list(counted_from.success.items())[-1]
+    return Curve(
+        title=f"{people.many.capitalize()} found at least, by how many {people.thing}s are known",
+        kind="line",
+        x_label=f"{people.thing}s known, chosen at random",
+        y_label=f"share of {people.many} found, at least",
+        x=tuple(float(m) for _, (m, _) in points),
+        y=tuple(value for _, (_, value) in points),
+        series=tuple(name for name, _ in points),
+        x_scale=axis_scale(last),
+        reading=f"With {count_text(last, people.thing)} known, counting guarantees {percent_text(p)} and the theorem "
+        f"{percent_text(theorem[last])}.",
+    )

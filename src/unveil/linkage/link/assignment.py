@@ -1,0 +1,121 @@
+"""One row for everybody: the likeliest set of links.
+
+The best row of one person may also be the best of others. If no row can be two people, links are chosen jointly: they
+maximise Σ ln(odds) over the linked pairs. The odds of a pair are LR(x, y)/N · (1 − π)/π, from its likelihood ratio
+against a random one of N rows and the share π of people outside the release. Pairs with odds below 1, or below the
+threshold, are better left unlinked. π is at least 1/(n + 1) for n people, less than one person; otherwise nobody could
+be left out.
+
+**How it is computed.** As a least-cost matching (Jonker and Volgenant, in scipy) among the pairs that
+:func:`unveil.linkage.link.best_match.link_people` kept, in which everybody may also stay alone. Pairs without
+competition are linked directly. Of twins, only as many are modelled as could be linked; ``links`` counts them by class,
+because nothing tells twins apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+
+from unveil.arrays import Floats, Ints
+from unveil.errors import UnveilError
+from unveil.linkage.link.best_match import Linkage
+from unveil.linkage.link.file_pair import FilePair
+from unveil.run import Run
+
+__all__ = ["Assignment", "assign_links"]
+
+_MAX_PAIRS = 20_000_000  # pairs of a person and a row in one matching, at most
+_BATCH_PEOPLE = 500  # people solved at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """``links[e]`` people of class ``person[e]`` are linked to as many rows of class ``row[e]``, at ``log_odds``."""
+
+    paired: FilePair
+    person: Ints
+    row: Ints
+    links: Ints
+    log_odds: Floats
+
+    @property
+    def total(self) -> int:
+        """Number of links."""
+        return int(self.links.sum())
+
+    def link_chances(self, people: npt.ArrayLike, rows: npt.ArrayLike) -> Floats:
+        """The probability that each of these pairs is linked, with twins chosen at random."""
+        who, where = (np.asarray(side, np.int64) for side in (people, rows))
+        if not len(self.person):
+            return np.zeros(len(who))
+        wide, sizes = self.paired.rows.n, (self.paired.person_sizes, self.paired.row_sizes)
+        keys = self.person * wide + self.row
+        key = self.paired.person_class[who] * wide + self.paired.row_class[where]
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        share = self.links / (sizes[0][self.person] * sizes[1][self.row])
+        return np.where(keys[at] == key, share[at], 0.0)
+
+
+def assign_links(found: Linkage, odds: float = 1.0, run: Run | None = None) -> Assignment:
+    """Link people and rows one to one, at these odds or better."""
+    if not odds > 0:
+        raise UnveilError("odds must be above 0")
+    paired, pairs = found.paired, found.pairs
+    share = max(found.prior, 1 / (max(1, found.n) + 1))
+    log_odds = pairs.likelihood - np.log(max(1, paired.row_count)) + np.log((1 - share) / share)
+    good = log_odds >= max(0.0, float(np.log(odds)))
+    person, row, worth = pairs.person[good], pairs.row[good], log_odds[good]
+    links = np.zeros(len(person), np.int64)
+    alone = (np.bincount(person, minlength=1)[person] == 1) & (np.bincount(row, minlength=1)[row] == 1)
+    r, c = paired.person_sizes, paired.row_sizes
+    links[alone] = np.minimum(r[person[alone]], c[row[alone]])
+    links[~alone] = _match_groups(person[~alone], row[~alone], worth[~alone], r, c, run)
+    kept = links > 0
+    return Assignment(paired, person[kept], row[kept], links[kept], worth[kept])
+
+
+def _match_groups(person: Ints, row: Ints, worth: Floats, r: Ints, c: Ints, run: Run | None) -> Ints:
+    """The number of links along each pair of classes. Unconnected parts are solved a few at a time, because the time
+    grows with the square of the number of people."""
+    links = np.zeros(len(person), np.int64)
+    if not len(person):
+        return links
+    people = np.minimum(r, np.bincount(person, c[row], len(r)).astype(np.int64))
+    rows = np.minimum(c, np.bincount(row, r[person], len(c)).astype(np.int64))
+    if (people[person] * rows[row]).sum() > _MAX_PAIRS:
+        raise UnveilError("too many people and rows are alike for one-to-one links; compare more columns")
+    joined = csr_array((np.ones(len(person), np.int8), (person, row + len(r))), shape=2 * (len(r) + len(c),))
+    part = connected_components(joined, directed=False)[1]
+    batch = np.cumsum(np.bincount(part[: len(r)], people))[part[person]] // _BATCH_PEOPLE
+    order = np.argsort(batch, kind="stable")
+    for these in np.split(order, np.flatnonzero(np.diff(batch[order])) + 1):
+        if run:
+            run.check()
+        links[these] = _least_cost_links(person[these], row[these], worth[these], people, rows)
+    return links
+
+
+def _least_cost_links(person: Ints, row: Ints, worth: Floats, people: Ints, rows: Ints) -> Ints:
+    """The number of links along each pair of classes in the best matching of this many people and rows."""
+    who, a = np.unique(person, return_inverse=True)
+    where, b = np.unique(row, return_inverse=True)
+    first, first_row = (np.cumsum(sizes) - sizes for sizes in (people[who], rows[where]))
+    size = people[person] * rows[row]
+    edge = np.repeat(np.arange(len(size)), size)
+    inside = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    i = first[a[edge]] + inside // rows[row[edge]]
+    j = first_row[b[edge]] + inside % rows[row[edge]]
+    n, wide = int(people[who].sum()), int(rows[where].sum())
+    top = float(worth.max()) + 1  # costs must be positive; everybody pays this, linked or not
+    cost = np.concatenate([top - worth[edge], np.full(n, top)])
+    ends = np.concatenate([i, np.arange(n)]), np.concatenate([j, wide + np.arange(n)])
+    chosen = min_weight_full_bipartite_matching(csr_array((cost, ends), shape=(n, wide + n)))
+    real = chosen[1] < wide
+    of = csr_array((edge + 1, (i, j)), shape=(n, wide))
+    edges = np.asarray(of[chosen[0][real], chosen[1][real]]).reshape(-1) - 1
+    return np.bincount(edges, minlength=len(size))

@@ -1,0 +1,190 @@
+"""Scoring all rows for all people: the scores of :mod:`unveil.linkage.link.best_match`, as compiled code computes them.
+
+A row gains what its agreements with a person are worth, compared with a row that agrees in nothing. Gains are integer
+multiples of 2⁻³⁶, so sums do not depend on their order and rows with the same agreements are exactly equal. Likely
+pairs are kept, for links chosen jointly and for comparison with the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from unveil.arrays import Floats, Ints
+from unveil.errors import UnveilError
+from unveil.linkage.link import _row_scores
+from unveil.linkage.link.candidates import work_slices
+from unveil.linkage.link.file_pair import FilePair
+from unveil.linkage.link.row_kinds import RowKinds
+from unveil.run import Run
+from unveil.wording import list_text
+
+__all__ = [
+    "MAX_WORK",
+    "MIN_POSTERIOR",
+    "SCORE_UNIT",
+    "LikelyPairs",
+    "ScoreTable",
+    "Scoring",
+    "attribute_error_rates",
+    "score_people",
+]
+
+Scoring = Literal["rarity", "support", "likelihood"]
+
+MIN_POSTERIOR = 0.001
+"""Pairs of a person and a row are kept from this posterior on, hence at most 1,000 rows per person."""
+SCORE_UNIT = 2.0**-36
+MAX_WORK = 100_000_000_000
+"""Agreements added up, at most: minutes."""
+
+_ZERO_RATE = 1e-300  # stands in for an error rate of 0
+_SLICE_AGREEMENTS = 40_000_000  # agreements added up in one call: a fifth of a second
+_PAIR_BUFFER = 1 << 20  # pairs kept in one call
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyPairs:
+    """Pairs of a class of people and a class of rows with a ``posterior`` of at least ``MIN_POSTERIOR``, and the best
+    pair of each class. ``likelihood`` is the log-likelihood ratio of a person and a row."""
+
+    person: Ints
+    row: Ints
+    score: Floats
+    likelihood: Floats
+    posterior: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """For every class of people: the ``best`` class of rows (−1 if none gains anything), how many rows are as good
+    (``ties``), the ``top`` and ``second`` score in units (−1 if there is no second row), the ``deviation`` of the score
+    over all rows, the ``posterior`` of a best row and of no row (``outside``), and ``base``, the log-likelihood ratio
+    of a row that agrees in nothing. ``tally`` has, by attribute, the expected number of people whose own row is wrong
+    there, and of those whose row has a value."""
+
+    best: Ints
+    ties: Ints
+    top: Ints
+    second: Ints
+    deviation: Floats
+    posterior: Floats
+    outside: Floats
+    base: Floats
+    pairs: LikelyPairs
+    tally: Floats
+
+
+def score_people(
+    paired: FilePair,
+    common: RowKinds,
+    scoring: Scoring,
+    rates: Floats,
+    outside: float,
+    run: Run | None,
+    *,
+    most: int = MAX_WORK,
+    count_errors: bool = False,
+) -> ScoreTable:
+    """Score all rows for all people, and count errors if requested."""
+    if not 0 <= outside < 1:
+        raise UnveilError("the share of people outside the release must be at least 0 and below 1")
+    if scoring not in ("rarity", "support", "likelihood"):
+        raise UnveilError("score by rarity, support or likelihood")
+    people, work = paired.people, common.work(paired)
+    if work.sum() > most:
+        raise UnveilError(
+            "too many rows agree with too many people; leave out columns in which most rows agree, or take fewer people"
+        )
+    gains, nulls, wrong, blame = _agreement_gains(paired, scoring, rates)
+    owner = np.repeat(np.arange(people.n), people.support)
+    base: Floats = np.bincount(owner, wrong[people.attribute], people.n).astype(np.float64)
+    wholes, reals = np.zeros((people.n, 4), np.int64), np.zeros((people.n, 3))
+    counts, kept, kept_reals = np.zeros(people.n, np.int64), list[Ints](), list[Floats]()
+    known, starts, common_lists, rare_lists, kinds, sizes = _kernel_arguments(paired, common)
+    room, chances = _kernel_space(paired.rows.n, common.count)
+    tally = np.zeros((paired.rows.c if count_errors else 0, 2))
+    buffer = np.empty(max(_PAIR_BUFFER, int(1 / MIN_POSTERIOR) + 2), np.int32)
+    buffer_reals = np.empty((len(buffer), 3))
+    for first, last in work_slices(work, _SLICE_AGREEMENTS, "scoring rows", run):
+        while first < last:
+            first, filled = _row_scores.score_rows(
+                known, starts, common_lists, rare_lists, gains, nulls, base, kinds, sizes, outside, first, last,
+                SCORE_UNIT,
+                MIN_POSTERIOR, room, wholes, reals, buffer, buffer_reals, counts, paired.person_sizes, blame, chances,
+                tally,
+            )  # fmt: skip
+            kept.append(buffer[:filled].astype(np.int64))
+            kept_reals.append(buffer_reals[:filled].copy())
+    person = np.repeat(np.arange(people.n), counts)
+    row = np.concatenate([np.empty(0, np.int64), *kept])
+    order = np.lexsort((row, person))
+    score, likelihood, posterior = np.concatenate([np.empty((0, 3)), *kept_reals])[order].T
+    pairs = LikelyPairs(person, row[order], likelihood if scoring == "likelihood" else score, likelihood, posterior)
+    best, ties, top, second = wholes.T
+    deviation, own, none = reals.T
+    return ScoreTable(best, ties, top, second, deviation, own, none, base, pairs, tally)
+
+
+def attribute_error_rates(paired: FilePair, errors: float | Mapping[str, float]) -> Floats:
+    """The error rate q of every attribute."""
+    names = paired.rows.names
+    if isinstance(errors, Mapping):
+        lost = [name for name in names if name not in errors]
+        if lost:
+            raise UnveilError(f"error rates are missing for {list_text(lost)}")
+        errors_of = [errors[name] for name in names]
+    else:
+        errors_of = [errors] * len(names)
+    rates = np.array(errors_of, np.float64)
+    if not ((rates >= 0) & (rates < 1)).all():
+        raise UnveilError("an error rate must be at least 0 and below 1")
+    return rates
+
+
+def _kernel_arguments(paired: FilePair, common: RowKinds) -> tuple[object, ...]:
+    """The arguments of the kernel for people, lists and rows, in its order."""
+    order = np.argsort(common.kind, kind="stable")
+    sizes = np.bincount(common.kind, paired.row_sizes, common.count).astype(np.int64)
+    indptr = np.append(0, np.cumsum(np.bincount(common.kind, minlength=common.count)))
+    lists = (
+        (*paired.posting_ends(of), of.classes, of.missing_indptr, of.missing)
+        for of in (common.common_lists, common.rare_lists)
+    )
+    return (
+        paired.kernel_arrays[0], paired.alike.indptr, *lists, (common.kind, indptr, order, sizes), paired.row_sizes,
+    )  # fmt: skip
+
+
+def _kernel_space(rows: int, kinds: int) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    """Working space for the kernel: scores, marks and a list of the classes it touched, scores and sizes of kinds; and
+    the posterior of classes and kinds."""
+    touched = np.zeros((rows, 2), np.int64), np.zeros(rows, np.int32), np.zeros(rows, np.int32)
+    return (*touched, np.zeros((kinds, 2), np.int64), np.zeros(kinds, np.int64)), (np.zeros(rows), np.zeros(kinds))
+
+
+def _agreement_gains(paired: FilePair, scoring: Scoring, rates: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+    """What a range of alike codes adds to the score and the log-likelihood, what a null adds, both in units; the
+    log-likelihood of an attribute that disagrees; and the probability that agreement in a range is chance."""
+    sim, attribute = paired.alike.sim, paired.attribute
+    q, wrong = np.maximum(rates, _ZERO_RATE), np.log(np.maximum(rates, _ZERO_RATE))
+    share = np.where(
+        paired.agreeing_rows > 0, paired.mean_similarity[paired.alike.owner], 1.0
+    )  # ranges without rows add nothing
+    ratio = q[attribute] + (1 - q[attribute]) * sim / share
+    likelihood = np.log(ratio) - wrong[attribute]
+    if scoring == "likelihood":
+        score, null = likelihood, -wrong
+    elif scoring == "support":
+        score, null = sim / np.log(np.maximum(paired.popularity, 2))[attribute], np.zeros(len(q))
+    else:
+        score, null = -sim * np.log(share), np.zeros(len(q))
+    gains, nulls = np.stack([score, likelihood], axis=1), np.stack([null, -wrong], axis=1)
+    return _to_units(gains), _to_units(nulls), wrong, q[attribute] / ratio
+
+
+def _to_units(numbers: Floats) -> Ints:
+    return np.rint(numbers / SCORE_UNIT).astype(np.int64)

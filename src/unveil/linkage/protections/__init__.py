@@ -1,0 +1,1 @@
+"""Plans that change a table or ratings so that fewer people are found."""

@@ -1,1 +1,0 @@
-"""What a table can become so that fewer are found."""

@@ -1,0 +1,1 @@
+"""How alike records are: the sparsity function and the long tail."""

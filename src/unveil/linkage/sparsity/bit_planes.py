@@ -1,0 +1,127 @@
+"""How are many records compared at once? With bit planes and with lists.
+
+Attributes that many records have are compared by *bit planes*. One word says which of 64 attributes a record has, and
+one more word per bit of the codes says with which values. Two values are equal if no bit differs. With a tolerance they
+must lie between two codes, which bitwise subtraction decides. Counting bits then counts attributes. For every other
+attribute the records that have it are listed, and each entry adds its sim to the sum of its record.
+
+Records are arranged in blocks by their number of attributes, so that whole blocks can be skipped. An attribute gets
+planes or a list, whichever is faster.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from unveil.arrays import Bools, Ints, Small
+from unveil.linkage.records import Records
+from unveil.linkage.sparsity import _nearest_records
+from unveil.linkage.sparsity.record_similarity import AttributeKinds
+from unveil.run import Run
+from unveil.slices import chunks
+
+__all__ = ["PlaneLayout", "arrange_blocks", "choose_layout"]
+
+
+_PLANE_COST, _ENTRY_COST, _LOOK_COST = 0.11, 1.0, 0.25  # nanoseconds to compare a word, to add an entry, to read a sum
+_MAX_PLANE_BYTES = 1 << 31  # bytes of all planes, at most
+_CACHE_BYTES = 1 << 19  # bytes of the planes of one block, so that they stay in the cache
+_MIN_BLOCK = 512  # records per block, at least
+_BLOCK_LIMITS = 1 << 13, 1 << 16  # at most: as a rule, and if lists would otherwise be too short
+
+
+class PlaneLayout(NamedTuple):
+    """Which attributes are compared by bit planes, with their bit ``place``, and which are ``listed``, with their list
+    number; −1 otherwise. Word w begins with plane ``starts[w]``, has codes of ``bits`` bits, and is ``ranged`` if its
+    codes have a tolerance."""
+
+    place: Small
+    listed: Small
+    bits: Ints
+    ranged: Bools
+    starts: Ints
+    planes: int
+
+
+def choose_layout(records: Records, kinds: AttributeKinds, others: int) -> PlaneLayout:
+    """Choose the faster way for each attribute: planes cost n² comparisons, lists one addition for every pair of
+    records that have the attribute. With planes every sum must be read; with short lists only the nonzero ones."""
+    pairs = (records.popularity / records.n) ** 2
+    runs, ranged, bits = kinds
+    cost = (bits + 1) * (1 + ranged) * _PLANE_COST / 64
+    chosen = np.flatnonzero(runs & (_ENTRY_COST * pairs > cost))
+    chosen = chosen[np.argsort(-pairs[chosen] / cost[chosen], kind="stable")]
+    chosen = chosen[np.cumsum(bits[chosen] + 1) * others <= 8 * _MAX_PLANE_BYTES]
+    chosen = chosen[np.lexsort((-bits[chosen], ranged[chosen]))]
+    words = _pack_words(bits[chosen], ranged[chosen])
+    lists = _ENTRY_COST * (pairs.sum() - pairs[chosen].sum())
+    if _ENTRY_COST * pairs[chosen].sum() < _PLANE_COST * (words.bits + 1).sum() + _LOOK_COST * (lists < _LOOK_COST):
+        chosen, words = chosen[:0], _pack_words(bits[:0], ranged[:0])
+    place, listed = np.full(records.c, -1, np.int32), np.full(records.c, -1, np.int32)
+    place[chosen] = words.place
+    rest = np.flatnonzero((place < 0) & (records.popularity > 0))
+    listed[rest] = np.arange(len(rest))
+    ends = np.cumsum(words.bits + 1)
+    return PlaneLayout(place, listed, words.bits, words.ranged, ends - words.bits - 1, int(ends.max(initial=0)))
+
+
+class _WordLayout(NamedTuple):
+    """The places of attributes, and the kind of each word."""
+
+    place: Ints
+    bits: Ints
+    ranged: Bools
+
+
+def _pack_words(bits: Ints, ranged: Bools) -> _WordLayout:
+    """Pack attributes into words of 64, those without a tolerance first. They come in this order and by falling number
+    of bits."""
+    plain = int((~ranged).sum())
+    before = -(-plain // 64)  # words
+    place = np.arange(len(bits)) + np.where(ranged, 64 * before - plain, 0)
+    firsts = np.flatnonzero(place % 64 == 0)
+    return _WordLayout(place, bits[firsts], ranged[firsts])
+
+
+def arrange_blocks(
+    records: Records,
+    known: _nearest_records.RecordArrays,
+    rules: _nearest_records.ComparisonRules,
+    layout: PlaneLayout,
+    compared: Ints,
+    run: Run,
+) -> _nearest_records.RecordBlocks:
+    """The records to compare with, in blocks by number of attributes."""
+    row = compared[np.argsort(records.support[compared], kind="stable")]
+    size = records.support[row]
+    lists, room = int(layout.listed.max(initial=-1)) + 1, _block_size(len(row), layout, len(records.value))
+    blocks = -(-len(row) // room)
+    begins = np.zeros(blocks * lists + 1, np.int64)
+    planes = np.zeros((blocks, layout.planes, room), np.uint64)
+    parts = row, size, layout.place, layout.listed, layout.bits, layout.ranged, planes
+    entries = np.append(0, np.cumsum(size))
+    empty = _nearest_records.RecordBlocks(*parts, begins, np.empty(0, np.uint16), np.empty(0, np.int32))
+    for first, last in chunks(entries, run):
+        _nearest_records.count_list_entries(known, empty, room, lists, first, last, begins)
+    np.cumsum(begins, out=begins)
+    slot = np.empty(int(begins[-1]), np.uint16)
+    others, ends = (
+        _nearest_records.RecordBlocks(*parts, begins, slot, np.empty(len(slot), np.int32)),
+        begins[:-1].copy(),
+    )
+    for first, last in chunks(entries, run):
+        _nearest_records.fill_blocks(known, rules, others, lists, layout.starts, first, last, ends)
+    return others
+
+
+def _block_size(others: int, layout: PlaneLayout, entries: int) -> int:
+    """Records per block: few, so that many blocks can be skipped and planes stay in the cache, but not so few that
+    lists become short."""
+    room, lists = min(_MIN_BLOCK, others), int(layout.listed.max(initial=-1)) + 1
+    while 2 * room <= _BLOCK_LIMITS[0] and 10 * room <= others and 16 * room * layout.planes <= _CACHE_BYTES:
+        room *= 2
+    while 2 * room <= _BLOCK_LIMITS[1] and 4 * lists * (others // room) > entries:
+        room *= 2
+    return room

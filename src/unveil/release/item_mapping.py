@@ -1,0 +1,69 @@
+"""The secret mapping of a protected release: what each original item became. It stays with the owner.
+
+A mapping is a table with the columns ``item`` and ``pseudonym``. A suppressed item has no pseudonym; items merged into
+a category share one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unveil.errors import UnveilError
+from unveil.release.table import Table
+from unveil.release.transactions import Transactions
+from unveil.wording import list_text, safe_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from unveil.arrays import Ints
+
+__all__ = ["mapping_table", "truth_from_mapping"]
+
+
+def mapping_table(original: Transactions, release: Transactions, truth: Ints) -> pa.Table:
+    """The mapping as a table with the columns ``item`` and ``pseudonym``."""
+    import numpy as np
+    import pyarrow as pa
+
+    gone = truth < 0
+    places = pa.array(np.where(gone, 0, truth), mask=gone)
+    return pa.table({"item": original.labels, "pseudonym": release.labels.take(places)})
+
+
+def truth_from_mapping(mapping: Table, original: Transactions, release: Transactions) -> Ints:
+    """The released item of each original item, −1 if suppressed, from a mapping that was written as a table."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    name = safe_text(mapping.name)
+    lacking = [c for c in ("item", "pseudonym") if c not in mapping.columns]
+    if lacking:
+        raise UnveilError(f"{name}: no column {list_text(lacking)}; a mapping needs the columns item and pseudonym")
+    whole = pa.Table.from_batches(mapping.batches())
+    items, pseudonyms = (whole.column(c).combine_chunks().cast("string") for c in ("item", "pseudonym"))
+    places = _label_positions(items, np.arange(len(items)), original, name)
+    if len(np.unique(places)) < len(places) or len(places) < len(original.labels):
+        raise UnveilError(
+            f"{name}: does not name every item of {safe_text(original.name)} exactly once; use the mapping as written"
+        )
+    left_out = np.asarray(pc.equal(pc.fill_null(pseudonyms, ""), ""))
+    truth = np.full(len(places), -1)
+    kept = np.flatnonzero(~left_out)
+    truth[places[kept]] = _label_positions(pseudonyms.filter(pa.array(~left_out)), kept, release, name)
+    return truth
+
+
+def _label_positions(labels: pa.Array, rows: Ints, baskets: Transactions, name: str) -> Ints:
+    """The codes of these labels, which stand in these rows of the mapping."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    found = np.asarray(pc.index_in(labels, baskets.labels.cast("string")).fill_null(-1), np.int64)
+    if (found < 0).any():
+        row = int(rows[(found < 0).argmax()]) + 1
+        raise UnveilError(
+            f"{name}: row {row:,} names an item that is not in {safe_text(baskets.name)}; use the mapping as written"
+        )
+    return found

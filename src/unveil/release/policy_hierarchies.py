@@ -1,0 +1,102 @@
+"""Read or build the hierarchies that a policy names.
+
+For a column, a policy names either a file in the format of ARX (a row for every value: the value, then its label on
+each level) or a rule that builds a hierarchy from the column's values:
+
+- ``prefixes``: ever fewer leading characters; ``prefixes:4,2``: four of them, then two;
+- ``intervals:5,10,20``: numbers in intervals of these widths, each a multiple of the one before;
+- ``dates``: by day, month and year.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from unveil.errors import UnveilError
+from unveil.policy import Policy, is_hierarchy_rule
+from unveil.release.generalised_labels import parse_fraction
+from unveil.release.table import Table
+from unveil.run import Run
+from unveil.settings import option_text
+from unveil.wording import list_text, safe_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from unveil.release.hierarchy import Hierarchy
+
+__all__ = ["load_hierarchies"]
+
+
+def load_hierarchies(
+    said: Mapping[str, str], tables: Sequence[Table], policy: Policy, run: Run | None = None
+) -> Mapping[str, Hierarchy]:
+    """The hierarchy of each column that ``said`` names. Rules apply to the values of all tables. Unless a column is
+    sensitive, some of its values may be labels already, such as 1987-06 among dates; a rule leaves those out."""
+    from unveil.release.hierarchy import Hierarchy
+
+    made = dict[str, Hierarchy]()
+    for column, text in said.items():
+        having = [t for t in tables if column in t.columns]
+        if not having:
+            raise UnveilError(
+                f"there is a hierarchy for {safe_text(column)!r}, but no such column; "
+                f"the columns are {list_text(tables[0].columns)}"
+            )
+        if not is_hierarchy_rule(text):
+            made[column] = Hierarchy.read(Path(text))
+            _check_hierarchy_fits(made[column], _column_values(having, column, policy.missing, run), column)
+            continue
+        values = _column_values(having, column, policy.missing, run)
+        made[column] = _hierarchy_from_rule(
+            text, values if column in policy.sensitive else _raw_values(text, values), column
+        )
+    return MappingProxyType(made)
+
+
+def _check_hierarchy_fits(hierarchy: Hierarchy, values: pa.ChunkedArray, column: str) -> None:
+    """Refuse a hierarchy that contains none of the values, neither as a value nor as a label."""
+    known = {label for level in range(hierarchy.height + 1) for label in hierarchy.labels(level).to_pylist()}
+    texts = values.to_pylist()
+    if texts and known.isdisjoint(texts):
+        spaces = any(text.strip() in known for text in texts)
+        drop = f"read the table with {option_text('strip')} to drop its spaces"
+        remedy = drop if spaces else "check that it belongs to this column"
+        raise UnveilError(f"{safe_text(hierarchy.name)}: contains no value of {safe_text(column)!r}; {remedy}")
+
+
+def _column_values(tables: Sequence[Table], column: str, missing: tuple[str, ...], run: Run | None) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    parts = [t.codes([column], missing, run)[column].values.cast(pa.string()) for t in tables]
+    return pa.chunked_array(parts, pa.string())
+
+
+def _raw_values(text: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values that a rule can be applied to; if there are none, all values, so that the rule says what is wrong."""
+    import pyarrow as pa
+
+    from unveil.release.hierarchy import is_date
+
+    def fits(value: str) -> bool:
+        rule = text.partition(":")[0]
+        return is_date(value) if rule == "dates" else rule != "intervals" or parse_fraction(value.strip()) is not None
+
+    kept = [value for value in values.to_pylist() if fits(value)]
+    return pa.chunked_array([kept], pa.string()) if kept else values
+
+
+def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str) -> Hierarchy:
+    from unveil.release.hierarchy import Hierarchy
+
+    rule, _, numbers = text.partition(":")
+    name = f"the hierarchy of {column}"
+    if rule == "dates":
+        return Hierarchy.from_dates(values, name)
+    if rule == "intervals":
+        return Hierarchy.from_intervals(values, numbers.split(","), name=name)
+    lengths = [int(n) for n in numbers.split(",")] if numbers else None
+    return Hierarchy.from_prefixes(values, lengths, name)

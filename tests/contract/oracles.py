@@ -1,0 +1,243 @@
+"""What findings claim, computed from raw rows the slow, obvious way."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any
+
+from contract.cases import Attacked
+from reference.exact_linkage import exact_probabilities
+from reference.naive_models import class_measures, earth_mover_distance, line_distances, recursive_c, tree_distances
+from unveil import Finding, Policy
+from unveil.policy import PRESETS
+from unveil.risk import Risk
+
+__all__ = ["Crowd", "Values", "crowd", "found_by_facts", "is_missing", "tolerated", "values_of"]
+
+Row = Mapping[str, Any]
+MISSING = ("", "?", "NA", "*")
+
+
+def tolerated(policy: Policy, risk: Risk) -> float | None:
+    """What a policy tolerates: its own number, its preset's, the one of the risk that this one follows, the default."""
+    if risk.id in policy.tolerance:
+        return policy.tolerance[risk.id]
+    if risk.id in PRESETS[policy.preset].tolerance:
+        return PRESETS[policy.preset].tolerance[risk.id]
+    return risk.tolerance if risk.follows is None else tolerated(policy, risk.follows)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for nothing."""
+    return value is None or value in MISSING
+
+
+# ---- who looks the same ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The people by the number of their first row, from 1, their rows, and the people who look like each of them."""
+
+    first: list[int]
+    rows: list[list[Row]]
+    peers: list[list[int]]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(p) for p in self.peers]
+
+    @property
+    def n(self) -> int:
+        return len(self.first)
+
+    def below(self, k: float) -> float:
+        """The share of people in classes smaller than k."""
+        return sum(size < k for size in self.sizes) / self.n
+
+    @property
+    def found(self) -> float:
+        """How often a random choice among those who look the same is right."""
+        return sum(1 / size for size in self.sizes) / self.n
+
+    @property
+    def classes(self) -> int:
+        return len({tuple(p) for p in self.peers})
+
+    @property
+    def told_apart(self) -> float:
+        """The share of pairs who do not look the same."""
+        pairs = self.n * (self.n - 1)
+        return sum(self.n - size for size in self.sizes) / pairs if pairs else 1.0
+
+
+def crowd(rows: Sequence[Row], columns: Sequence[str], policy: Policy, exact: Sequence[str] = ()) -> Crowd:
+    """Who looks the same in these columns; missing values of the ``exact`` ones are values whatever the policy says."""
+    reading = policy.missing_as
+    people: dict[Any, list[int]] = {}
+    for k, row in enumerate(rows):
+        if reading == "excluded" and any(is_missing(row[c]) for c in columns):
+            continue
+        people.setdefault(k if policy.subject is None else row[policy.subject], []).append(k)
+
+    def like(a: Row, b: Row) -> bool:
+        wild = reading == "wildcard"
+        known = all(a[c] == b[c] or (wild and (is_missing(a[c]) or is_missing(b[c]))) for c in columns)
+        return known and all(a[c] == b[c] or (is_missing(a[c]) and is_missing(b[c])) for c in exact)
+
+    def same(a: Iterable[int], b: Iterable[int]) -> bool:
+        """Whether everything that one of them shows is shown by the other."""
+        return all(any(like(rows[i], rows[j]) for j in b) for i in a) and all(
+            any(like(rows[i], rows[j]) for i in a) for j in b
+        )
+
+    own = list(people.values())
+    return Crowd(
+        [r[0] + 1 for r in own],
+        [[rows[k] for k in r] for r in own],
+        [[j for j, other in enumerate(own) if same(r, other)] for r in own],
+    )
+
+
+# ---- what a class gives away -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Values:
+    """Every value of every person in a sensitive column, and the values of the class that each stands in."""
+
+    own: list[Any]
+    around: list[list[Any]]
+
+    @property
+    def n(self) -> int:
+        return len(self.own)
+
+    def measured(self, name: str, few: int = 2, distance: Callable[[list[Any]], Any] | None = None) -> list[float]:
+        """A measure of every value's class."""
+        if name == "recursive_c":
+            return [recursive_c(some, few) for some in self.around]
+        if name == "t" and distance is not None:
+            return [self._moved(some, distance) for some in self.around]
+        key = {"t": "t_equal", "delta_disclosure": "delta", "l_distinct": "distinct", "l_entropy": "entropy_l"}
+        return [class_measures(some, self.own)[key.get(name, name)] for some in self.around]
+
+    def _moved(self, some: list[Any], distance: Callable[[list[Any]], Any]) -> float:
+        kinds = sorted(set(self.own), key=lambda v: (len(v), v))
+        inside, whole = Counter(some), Counter(self.own)
+        p, q = ([c[v] / c.total() for v in kinds] for c in (inside, whole))
+        return earth_mover_distance(p, q, distance(kinds))
+
+    @property
+    def pairs(self) -> list[tuple[Any, list[Any]]]:
+        return list(zip(self.own, self.around, strict=True))
+
+    @property
+    def guessed(self) -> float:
+        """How often the most frequent value of a class is right."""
+        return sum(max(Counter(some).values()) / len(some) for some in self.around) / self.n
+
+    @property
+    def homogeneous(self) -> float:
+        return sum(len(set(some)) == 1 for some in self.around) / self.n
+
+    def people_revealed_without(self, ruled: set[str]) -> float:
+        """The share of values that are the only one left in their class once some are ruled out."""
+        return (
+            sum(v not in ruled and set(some) - ruled == {v} for v, some in zip(self.own, self.around, strict=True))
+            / self.n
+        )
+
+
+def values_of(seen: Crowd, column: str) -> Values:
+    """The values of a sensitive column; each different value of a person counts once, and missing ones do not."""
+    each = [sorted({r[column] for r in rows if not is_missing(r[column])}) for rows in seen.rows]
+    own, around = [], []
+    for person, values in enumerate(each):
+        own += values
+        around += [[v for peer in seen.peers[person] for v in each[peer]] for _ in values]
+    return Values(own, around)
+
+
+def distance_between(attacked: Attacked, column: str) -> Callable[[list[Any]], Any] | None:
+    """How far apart values of a column are; None if all are equally far apart."""
+    if column in attacked.policy.hierarchy:  # of this form only: prefixes:2,1
+
+        def tree(kinds: list[Any]) -> Any:
+            levels = [[kinds.index(next(k for k in kinds if k[:n] == v[:n])) for v in kinds] for n in (2, 1, 0)]
+            return tree_distances(levels)
+
+        return tree
+    values = {r[column] for r in attacked.rows} - {None}
+    return (lambda kinds: line_distances(len(kinds))) if all(v.isdigit() for v in values) else None
+
+
+# ---- who is found by a few facts -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    """For every person with any facts: whether they are found, by their own record or an equal one, and unique; what
+    guessing finds; and the number of the first row of each."""
+
+    first: list[int]
+    success: list[float]
+    own: list[float]
+    unique: list[float]
+    guessing: float
+
+
+def found_by_facts(attacked: Attacked, known: int) -> Found:
+    """What someone achieves who knows so many random facts about each person, or all there are."""
+    policy, rows = attacked.policy, attacked.rows
+    people: dict[Any, list[int]] = {}
+    for k, row in enumerate(rows):
+        people.setdefault(k if policy.subject is None else row[policy.subject], []).append(k)
+
+    def facts(mine: list[int]) -> dict[Any, Any]:
+        if policy.ratings:
+            _, item, *more = policy.ratings
+            return {rows[k][item]: tuple(rows[k][c] for c in more) for k in mine}
+        columns = policy.quasi_columns
+        if policy.subject is None:
+            return {c: rows[mine[0]][c] for c in columns if not is_missing(rows[mine[0]][c])}
+        return {(c, rows[k][c]): 1 for k in mine for c in columns if not is_missing(rows[k][c])}
+
+    released = [c for c in rows[0] if c not in policy.identifier and c != policy.subject]
+    shows = [sorted(str([None if is_missing(rows[k][c]) else rows[k][c] for c in released]) for k in own)
+             for own in people.values()]  # fmt: skip
+    records = [facts(own) for own in people.values()]
+    numbers = {f: i for i, f in enumerate(sorted({f for r in records for f in r}, key=str))}
+    coded = [{numbers[f]: v for f, v in r.items()} for r in records]
+    found, equal = [], []
+    for i, record in enumerate(coded):
+        if record:
+            own, _, unique, _ = map(float, exact_probabilities(coded, i, min(known, len(record))))  # type: ignore[arg-type]
+            equal.append(shows.count(shows[i]))
+            found.append((next(iter(list(people.values())[i])) + 1, min(1.0, own * equal[-1]), own, unique))
+    guessing = sum(equal) / len(equal) / len(records)
+    return Found(*(list(x) for x in zip(*found, strict=True)), guessing)
+
+
+# ---- decisions -------------------------------------------------------------------------------------------------------
+
+
+def harmful(finding: Finding, x: float) -> bool:
+    """Whether a value violates the tolerance of a finding."""
+    assert finding.tolerance is not None
+    return x > finding.tolerance if finding.direction == "lower" else x < finding.tolerance
+
+
+def average_risk(rows: Sequence[Row], columns: Sequence[str], policy: Policy, size: int) -> float:
+    """The average re-identification risk with the most helpful columns of this many."""
+    return max(crowd(rows, some, policy).found for some in combinations(columns, min(size, len(columns))))
+
+
+def permanent(weights: Sequence[Sequence[float]]) -> float:
+    """The weight of all assignments."""
+    n = range(len(weights))
+    return sum(math.prod(weights[i][p[i]] for i in n) for p in permutations(n))

@@ -1,0 +1,181 @@
+"""The door of the room: what it declares, what it refuses, and what it says where numbers are 0, 1 or simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil import Case, Policy, Transactions, UnveilError
+from unveil.items import item_recipe
+from unveil.items.ask import QUESTION
+from unveil.items.risks import CORRELATION, EXPECTED_CRACKS, NEVER_TOGETHER
+from unveil.release.table import Table
+
+SIX = Transactions.from_baskets([list(x) for x in ["abc", "abcd", "df", "cdef", "ef", "f", "ab", "acd", "ace", "bdf"]])
+
+
+def table(**columns: list[object]) -> Table:
+    made = unveil.read(pa.table(columns))
+    assert isinstance(made, Table)
+    return made
+
+
+def items(**chosen: object) -> Policy:
+    return Policy(settings={"items": chosen})
+
+
+def test_a_tolerance_for_cracks_holds_for_those_who_know_more() -> None:
+    policy = Policy(tolerance={"items.expected_cracks": 0.4})
+    assert (
+        policy.tolerance_for(CORRELATION)
+        == policy.tolerance_for(NEVER_TOGETHER)
+        == policy.tolerance_for(EXPECTED_CRACKS)
+        == 0.4
+    )
+    own = Policy(tolerance={"items.expected_cracks": 0.4, "items.correlation": 0.2})
+    assert (own.tolerance_for(CORRELATION), own.tolerance_for(NEVER_TOGETHER)) == (0.2, 0.4)
+    assert Policy().tolerance_for(CORRELATION) == 0.1
+    found = unveil.assess(SIX, Policy(tolerance={"items.expected_cracks": 0.5}, settings={"items": {"known_pairs": 1}}))
+    assert found["items.correlation"].tolerance == pytest.approx(3)
+
+
+def test_a_tolerance_for_what_nobody_knows_is_no_reason_to_doubt() -> None:
+    """It follows another one, and only takes its place where there is something to measure."""
+    lax = Policy(tolerance={"items.expected_cracks": 0.9, "items.never_together": 0.9})
+    assert lax.preset_tolerance(NEVER_TOGETHER) == 0.1
+    assert unveil.assess(SIX, lax).verdict.decision == "release"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "complaint"),
+    [
+        ({"frequency_precision": "gap"}, "median-gap or mean-gap, or a share between 0 and 1 such as 0.01"),
+        ({"frequency_precision": 2}, "items.frequency_precision must be"),
+        ({"itemsets": "triples"}, "pairs, top:10"),
+        ({"itemset_threshold": 0}, "above 0 and up to 1"),
+        ({"known_pairs": 0}, "whole number, 1 or more"),
+        ({"width": 0.1}, "unknown setting 'width'"),
+    ],
+)
+def test_settings_that_are_none(chosen: dict[str, object], complaint: str) -> None:
+    with pytest.raises(UnveilError, match=complaint):
+        items(**chosen)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("width", "frequency_precision"),
+        ("danger", "itemset_threshold"),
+        ("pairs_known", "known_pairs"),
+        ("may_be_wrong", "may_exclude_truth"),
+    ],
+)
+def test_old_names_of_settings_lead_to_the_new_ones(old: str, new: str) -> None:
+    with pytest.raises(UnveilError, match=f"write {new} = "):
+        Policy.from_dict({old: 1})
+
+
+def test_beliefs_and_similar_baskets_exclude_each_other() -> None:
+    beliefs = table(item=["a"], low=[0.1], high=[0.9])
+    with pytest.raises(UnveilError, match="exclude each other"):
+        unveil.assess(Case(SIX, holds={"beliefs": beliefs, "similar": SIX}))
+
+
+def test_the_original_and_the_mapping_go_together() -> None:
+    (mapping,) = (held for held in QUESTION.holds if held.truth is not None)
+    (original,) = (held for held in QUESTION.holds if held.original)
+    assert (mapping.name, original.name) == ("mapping", "original")
+    assert mapping.truth is not None
+    renamed = Transactions.from_baskets([["x"], ["x", "y"]])
+    known = table(item=["a", "b", "c"], pseudonym=["y", "x", None])
+    before = Transactions.from_baskets([["a", "b"], ["b", "c"]])
+    assert mapping.truth(known, Case(renamed, before)).tolist() == [1, 0, -1]
+    with pytest.raises(UnveilError, match="go together"):
+        mapping.truth(known, Case(renamed))
+    with pytest.raises(UnveilError, match="go together"):
+        unveil.assess(Case(renamed, before))
+    with pytest.raises(UnveilError, match="go together"):
+        unveil.assess(Case(renamed, truth=np.array([1, 0, -1])))
+
+
+def test_listed_and_named_itemsets_are_both_protected() -> None:
+    listed = table(items=["a b", "c d e"], **{"class": ["spices {}", ""]})
+    found = unveil.assess(Case(SIX, holds={"itemsets_file": listed}), items(itemsets="3"))
+    told = [f for f in found.findings if f.id == "items.itemsets_vulnerable"]
+    assert [(f.known, f.subjects, f.decides) for f in told] == [
+        (("spices {}",), 1, True),
+        (("listed itemsets",), 1, True),
+        (None, 20, True),
+    ]
+    assert [f.title.partition(" identified")[0] for f in told] == [
+        "Itemsets of class spices {}",
+        "Listed itemsets",
+        "Sets of 3 items",
+    ]
+    assert told[0].sentence.startswith("Of 1 itemset of class spices {}, ")
+    assert found.find("items.itemsets_vulnerable", known=("listed itemsets",)) is told[1]
+
+
+def test_without_pairs_there_is_nothing_to_say_about_them() -> None:
+    alone = unveil.assess(Transactions.from_baskets([["a"], ["a"]]))
+    assert alone["items.itemsets_vulnerable"].sentence == "There are no pairs of items."
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ([3], "1 of 1 item (100%), all for certain, because no other item is bought exactly as often."),
+        ([3, 3], "1 of 2 items (50%), none for certain, because every item shares its frequency with another."),
+        ([3, 1, 1], "2 of 3 items (66.7%), 1 for certain, because no other item is bought exactly as often."),
+    ],
+)
+def test_what_is_certain_is_said(counts: list[int], said: str) -> None:
+    baskets = [[f"i{i}" for i, c in enumerate(counts) if c > b] for b in range(max(counts))]
+    found = unveil.assess(Transactions.from_baskets(baskets))["items.point_knowledge"]
+    assert found.sentence == f"On average, the attacker identifies {said}"
+
+
+def test_simulated_numbers_are_said_to_be_so() -> None:
+    counts = np.random.default_rng(3).integers(1, 400, 300)
+    baskets = Transactions.from_baskets([[f"i{i}" for i, c in enumerate(counts) if c > b] for b in range(max(counts))])
+    found = unveil.assess(baskets, items(frequency_precision=0.2))
+    cracks, alpha = found["items.expected_cracks"], found["items.alpha_max"]
+    assert (cracks.method, alpha.method) == ("simulation", "simulation")
+    assert cracks.confidence == alpha.confidence == pytest.approx(1 - 0.05 / 4)
+    assert cracks.sentence.startswith("On average, the attacker identifies about ")
+    assert cracks.sentence.endswith(", none for certain.")
+    bound = found["items.itemsets_vulnerable"]
+    assert bound.method == "bound"
+    assert "at most" in bound.sentence and "could not be decided and count as vulnerable" in bound.sentence
+
+
+def test_only_what_is_asked_for_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = unveil.assess(SIX, only=["items.correlation"])
+    assert [f.id for f in found.findings] == ["items.correlation"]
+    assert "items.expected_cracks" in found.not_asked
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("nobody asked for that")
+
+    monkeypatch.setattr(item_recipe, "assess_risk", refuse)
+    assert [f.id for f in unveil.assess(SIX, only="items.point_knowledge").findings] == ["items.point_knowledge"]
+
+
+def test_facts_about_frequencies() -> None:
+    facts = QUESTION.facts(SIX)
+    assert facts["items per basket"] == 2.7
+    assert (facts["frequency groups"], facts["groups of a single item"]) == (3, 2)
+    assert (facts["smallest gap"], facts["largest gap"]) == (0.1, 0.1)
+    assert "median gap" not in QUESTION.facts(Transactions.from_baskets([["a", "b"]]))
+
+
+def test_hints_and_caveats() -> None:
+    (hint,) = QUESTION.hints(Case(SIX), Policy(), ["items.expected_cracks"])
+    assert "publish figures about many baskets" in hint
+    assert list(QUESTION.hints(Case(SIX), Policy(), ["classes.known_items"])) == []
+    assert all("counts of pairs" in offer.caveat for offer in QUESTION.protections.values())
+    made = unveil.protect(Transactions.from_baskets([[str(i) for i in range(20)]] * 4))
+    assert made.caveats == (QUESTION.protections["rename"].caveat,)

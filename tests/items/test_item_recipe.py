@@ -1,0 +1,201 @@
+"""The recipe step by step, the two readings of being wrong, and what a sample is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import unveil
+from reference import naive_matching as naive
+from unveil import Case, Policy, Run, Transactions, UnveilError
+from unveil.items.beliefs import Beliefs
+from unveil.items.item_recipe import assess_mixed_up_items, assess_risk, mean_nested_cracks, mix_up_wrong_items
+from unveil.items.sample_similarity import compliant_share, sample_knowledge
+from unveil.matching import solve
+
+
+def baskets(counts: list[int]) -> Transactions:
+    """Baskets in which item i occurs so many times."""
+    return Transactions.from_baskets([[f"i{i}" for i, c in enumerate(counts) if c > b] for b in range(max(counts))])
+
+
+def test_each_step_stops_where_it_should() -> None:
+    same, near, apart = [7] * 20, list(range(1, 21)), [10 * k for k in range(1, 21)]
+    exactly = assess_risk(Beliefs.from_half_width(same, 1), 0.1, Run())
+    assert (exactly.last_step, exactly.alpha_max) == (1, 1)
+    roughly = assess_risk(Beliefs.from_half_width(near, 12), 0.1, Run())
+    assert (roughly.last_step, roughly.alpha_max) == (2, 1)
+    assert roughly.groups == 20
+    over = assess_risk(Beliefs.from_half_width(apart, 4), 0.1, Run())
+    assert over.last_step == 3
+    assert over.solution.expected_cracks == pytest.approx(20)
+    assert over.alpha_max == pytest.approx(0.1)
+
+
+def test_excluded_items_make_a_straight_line() -> None:
+    """The mean over many random orders of the cracks among the first k items is k/n of all."""
+    crack = np.random.default_rng(1).random(30)
+    mean = mean_nested_cracks(crack, np.random.default_rng(2), runs=4000)
+    assert mean == pytest.approx(np.linspace(0, crack.sum(), 31), abs=0.15)
+    assert (np.diff(mean_nested_cracks(crack, np.random.default_rng(3))) >= 0).all()
+
+
+def test_mixed_up_beliefs_are_wrong_where_they_should_be_and_always_consistent() -> None:
+    counts = np.arange(1.0, 9) * 10
+    believed = mix_up_wrong_items(Beliefs.from_half_width(counts, 5), np.array([3, 1, 4, 0, 5, 2, 7, 6]), 5)
+    assert believed.compliant.tolist() == [True, True, False, True, True, True, False, False]
+    found = solve(believed.candidates, may_be_wrong=True)
+    assert found.expected_cracks == pytest.approx(5)
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        beliefs = Beliefs.from_half_width(rng.integers(1, 9, 7), rng.integers(0, 3, 7))
+        wrong = mix_up_wrong_items(beliefs, rng.permutation(7), int(rng.integers(0, 8)))
+        found = solve(wrong.candidates, may_be_wrong=True)
+        exact = naive.marginals(wrong.candidates.is_dense())
+        assert found.expected_cracks == pytest.approx(float(np.trace(exact)))
+
+
+def test_wrong_items_that_point_elsewhere() -> None:
+    apart = Beliefs.from_half_width(np.arange(1.0, 31) * 10, 5)
+    found = assess_mixed_up_items(apart, solve(apart.candidates), 6.0, np.random.default_rng(5), Run())
+    assert found.cracks == pytest.approx(np.array(found.alpha) * 30, abs=1.5)
+    assert found.alpha_max == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mixing_up_needs_no_new_solution(seed: int) -> None:
+    """Every point of the curve is what solving the mixed-up beliefs anew gives."""
+    beliefs = Beliefs.from_half_width(np.random.default_rng(seed).integers(1, 60, 25), 3)
+    found = assess_mixed_up_items(beliefs, solve(beliefs.candidates), 5.0, np.random.default_rng(8), Run(), runs=1)
+    order = np.random.default_rng(8).permutation(25)
+    for alpha, cracks in list(zip(found.alpha, found.cracks, strict=True))[::5]:
+        anew = solve(mix_up_wrong_items(beliefs, order, round(alpha * 25)).candidates, may_be_wrong=True)
+        assert cracks == pytest.approx(anew.expected_cracks)
+
+
+def test_samples() -> None:
+    """All baskets tell everything; α of the samples of one size is what counting by hand gives."""
+    rng = np.random.default_rng(6)
+    data = Transactions.from_baskets(
+        [[str(i) for i in np.flatnonzero(rng.random(12) < 0.3)] or ["0"] for _ in range(200)]
+    )
+    everything = sample_knowledge(data, np.random.default_rng(7), (0.5, 1.0), replicates=3)
+    assert everything.alpha[1] == 1
+    assert 0 < everything.alpha[0] <= 1
+    assert compliant_share(np.array([2, 4, 4]), 10, np.array([20, 40, 61]), 100) == pytest.approx(2 / 3)
+    assert compliant_share(np.array([2, 4, 4]), 10, np.array([20, 40, 60]), 100) == 1
+    assert compliant_share(np.array([2, 3, 5, 9]), 10, np.array([20, 40, 70, 69]), 100) == pytest.approx(0.75)
+
+
+def decision(data: Transactions, policy: Policy | None = None) -> str:
+    return unveil.assess(data, policy).verdict.decision
+
+
+def test_the_recipe_says_release_and_no() -> None:
+    crowd, apart = baskets([k // 8 + 1 for k in range(160)]), baskets([10 * k for k in range(1, 21)])
+    assert decision(crowd) == "release"
+    assert decision(apart) == "protect first"
+    assert decision(apart, Policy(settings={"items": {"frequency_precision": 1.0}})) == "release"
+    found = unveil.assess(apart)
+    told = found["items.alpha_max"]
+    assert told.value == pytest.approx(2 / (found["items.expected_cracks"].value or 0))
+    assert "Step 3" in told.sentence
+    assert "Step 1" in unveil.assess(crowd)["items.alpha_max"].sentence
+    assert len(told.curves) == 2
+    sample = found["items.sample_knowledge"]
+    assert sample.method == "simulation"
+    assert sample.sentence.endswith("so the sample is enough.")
+
+
+def test_what_the_attacker_holds() -> None:
+    data = baskets([10 * k for k in range(1, 21)])
+    similar = unveil.assess(Case(data, holds={"similar": data}))
+    assert similar["items.expected_cracks"].value == pytest.approx(unveil.assess(data)["items.expected_cracks"].value)
+    assert "100% of the items" in similar["items.expected_cracks"].attacker
+    import pyarrow as pa
+
+    known = unveil.read(pa.table({"item": ["i0", "i1", "other"], "low": [0.0, 0.1, 0], "high": [0.05, 0.1, 1]}))
+    two = unveil.assess(Case(data, holds={"beliefs": known}))["items.expected_cracks"]
+    assert two.value == pytest.approx(1 + 1 + 18 / 18)
+
+
+def test_beliefs_that_contradict_the_data_are_a_finding() -> None:
+    import pyarrow as pa
+
+    data = baskets([10, 20, 30])
+    wrong = unveil.read(pa.table({"item": ["i0", "i1"], "low": [1.0, 1.0], "high": [1.0, 1.0]}))
+    found = unveil.assess(Case(data, holds={"beliefs": wrong}))
+    assert found.verdict.decision == "your call"
+    assert "no perfect matching" in found["items.failed"].sentence
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"item": ["i0"], "low": [0.1]}, "no column high"),
+        ({"item": ["i0"], "low": [0.1], "high": [2.0]}, "row 1 is not a frequency"),
+        ({"item": ["i0", "i0"], "low": [0.1, 0.1], "high": [0.2, 0.3]}, "row 2 names an item again"),
+        ({"item": ["x"], "low": [0.1], "high": [0.3]}, "none of its items"),
+        ({"item": ["i0"], "low": ["a"], "high": [0.3]}, "not a number"),
+    ],
+)
+def test_beliefs_that_are_none(columns: dict[str, list[object]], said: str) -> None:
+    import pyarrow as pa
+
+    from unveil.items.attacker_files import parse_beliefs
+
+    with pytest.raises(UnveilError, match=said):
+        parse_beliefs(unveil.read(pa.table(columns)), baskets([10, 20, 30]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("counts", [[1], [5], [3, 3, 3], [1, 2]])
+def test_small_and_even_data_do_not_break_it(counts: list[int]) -> None:
+    found = unveil.assess(baskets(counts))
+    assert found["items.expected_cracks"].value >= 1 - 1e-9
+    assert found["items.sample_knowledge"].value is not None
+
+
+def test_itemsets_that_are_named_decide() -> None:
+    data = baskets([10 * k for k in range(1, 21)])
+    off = {"items.expected_cracks": None}
+    pairs = unveil.assess(data, Policy(tolerance=off))["items.itemsets_vulnerable"]
+    assert pairs.subjects == 190
+    assert not pairs.decides
+    chosen = {"itemsets": "top:10", "itemset_threshold": 0.2}
+    named = unveil.assess(data, Policy(tolerance=off, settings={"items": chosen}))
+    assert named["items.itemsets_vulnerable"].subjects == 153
+    assert named["items.itemsets_vulnerable"].decides
+    assert named.verdict.decision == "protect first"
+    import pyarrow as pa
+
+    table = pa.table(
+        {"items": ["i0 i1", "i2 i3 i4", "i5"], "sigma": ["", "0.9", ""], "tau": ["", "", ""], "class": ["a", "b", "a"]}
+    )
+    listed = unveil.assess(Case(data, holds={"itemsets_file": unveil.read(table)}), Policy(tolerance=off))
+    groups = [("a",), ("b", "threshold 0.9")]
+    assert [listed.find("items.itemsets_vulnerable", known=known).subjects for known in groups] == [2, 1]
+    from unveil.items.attacker_files import parse_itemsets
+
+    wrong = unveil.read(pa.table({"items": ["i0 nothing"]}))
+    with pytest.raises(UnveilError, match="row 1 repeats an item or names one"):
+        parse_itemsets(wrong, {"i0": 0}, 0.5, 0.1)  # type: ignore[arg-type]
+
+
+def test_only_correlation_tips_it() -> None:
+    """Fifteen items equally often: one is cracked on average, which is tolerated. Two of them are always together, and
+    whoever knows that cracks two."""
+    data = Transactions.from_baskets([["a", "b"]] * 4 + [[f"i{i}"] for i in range(13) for _ in range(4)])
+    found = unveil.assess(data)
+    assert found["items.expected_cracks"].value == pytest.approx(1)
+    assert found["items.correlation"].value == pytest.approx(2)
+    assert found.verdict.decision == "release"
+    known = unveil.assess(data, Policy(settings={"items": {"known_pairs": 1}}))
+    assert known["items.correlation"].status == "over"
+    assert known.verdict.decision == "protect first"
+    assert known.verdict.because == "items.correlation"
+
+
+def test_where_nothing_is_bought_together_there_is_no_such_finding() -> None:
+    ids = [f.id for f in unveil.assess(Transactions.from_baskets([["a"], ["b"], ["b"]])).findings]
+    assert "items.correlation" not in ids
+    assert "items.sample_knowledge" in ids

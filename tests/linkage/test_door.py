@@ -1,0 +1,273 @@
+"""The door of the room: what is asked, what is refused, what is doubted, what is advised, and what is kept secret."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil import Assessment, Case, Policy, UnveilError
+from unveil.linkage.ask import QUESTION
+from unveil.linkage.risks import RISKS
+from unveil.settings import declared_settings
+
+(PEOPLE, LINKS) = QUESTION.holds
+
+
+def read(path: Path, header: str, rows: list[tuple[object, ...]]) -> unveil.Table:
+    path.write_text(header + "\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
+    table = unveil.read(path, "table")
+    assert isinstance(table, unveil.Table)
+    return table
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    """Forty people, each the row of the same number; half of them share their sex and zip with another."""
+    rng = random.Random(5)
+    rows = [(rng.choice("fm"), 1000 + i // 2, 20 + i % 7, rng.choice("ab")) for i in range(40)]
+    release = read(tmp_path / "release.csv", "sex,zip,age,ill", rows)
+    people = read(tmp_path / "people.csv", "sex,zip,age", [row[:3] for row in rows])
+    return Case(release, holds=MappingProxyType({"people": people}))
+
+
+POLICY = Policy(quasi=("sex", "zip", "age"), sensitive=("ill",))
+
+
+def ids(assessment: Assessment) -> list[str]:
+    return [f.id for f in assessment.findings if f.question == "linkage"]
+
+
+# ---- what is asked ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("risk", [r.id for r in RISKS if r.id != "linkage.own_row"])
+def test_a_risk_alone_is_what_it_is_among_all(case: Case, risk: str) -> None:
+    """Nothing else is measured, and no number depends on what is."""
+    (alone,) = unveil.assess(case, POLICY, only=risk).findings
+    among = unveil.assess(case, POLICY)[risk]
+    assert alone.id == risk
+    assert (alone.value, alone.interval, alone.sentence, alone.curves) == (
+        among.value,
+        among.interval,
+        among.sentence,
+        among.curves,
+    )
+
+
+def test_equal_rows_are_asked_about_where_they_matter_or_are_tolerated(case: Case) -> None:
+    assert "linkage.own_row" not in ids(unveil.assess(case, POLICY))
+    tolerant = Policy(quasi=POLICY.quasi, sensitive=("ill",), tolerance={"linkage.own_row": 0.1})
+    assert "linkage.own_row" in ids(unveil.assess(case, tolerant))
+    assert unveil.assess(case, tolerant, only="linkage.own_row")["linkage.own_row"].decides
+
+
+def test_every_finding_is_of_a_declared_risk(case: Case) -> None:
+    risks = {r.id: r for r in RISKS}
+    for finding in unveil.assess(case, POLICY).findings:
+        if finding.question == "linkage":
+            assert (finding.unit, finding.direction) == (risks[finding.id].unit, risks[finding.id].safer)
+            assert finding.column is None and finding.known is None
+
+
+def test_settings_have_their_defaults_and_old_names() -> None:
+    assert QUESTION.settings is not None
+    settings = declared_settings(QUESTION.settings)
+    assert settings["known"].formerly == ("things_known",)
+    assert Policy().to_dict()["linkage"] == {"known": 4, "compare": {}}
+    with pytest.raises(UnveilError, match=r"write known = \.\.\. below \[linkage\]"):
+        Policy.from_dict({"things_known": 3})
+    with pytest.raises(UnveilError, match=r"write \[linkage\.compare\]"):
+        Policy.from_dict({"compare": {"age": "2"}})
+    with pytest.raises(UnveilError, match=r"linkage\.compare for birth cannot be 'soon'; write equal, support"):
+        Policy(settings={"linkage": {"compare": {"birth": "soon"}}})
+
+
+# ---- known people ----------------------------------------------------------------------------------------------------
+
+
+def test_matches_are_an_artefact_and_in_no_report(case: Case) -> None:
+    found = unveil.assess(case, POLICY, only="linkage.matched")
+    table = found.artefacts["matches"]()
+    assert table.column_names[:3] == ["known", "row", "candidates"]
+    assert table["known"].to_pylist() == list(range(1, 41))
+    probability = sum(p or 0 for p in table["probability"].to_pylist())
+    assert probability / 40 == pytest.approx(found["linkage.matched"].value)
+    assert "artefacts" not in found.to_dict()
+    assert not unveil.assess(case, POLICY, only="linkage.success").artefacts
+
+
+def test_pairs_of_person_and_row_are_shown_only_on_request(case: Case) -> None:
+    hidden = unveil.assess(case, POLICY, only="linkage.matched")["linkage.matched"].exposed
+    shown = unveil.assess(case, POLICY, only="linkage.matched", reveal=True)["linkage.matched"].exposed
+    assert [e.subject for e in hidden] == [e.subject for e in shown]
+    assert all(e.values is None and "row 1" not in e.because for e in hidden)
+    for e in shown:
+        assert e.values == {"best match": e.subject.replace("person", "row")}  # each person is the row of that number
+        assert e.because == "1 row fits what is known"
+
+
+def test_true_links_say_which_row_is_whom(case: Case, tmp_path: Path) -> None:
+    links = read(tmp_path / "links.csv", "known,row", [(i + 1, i + 1) for i in range(0, 40, 2)])
+    assert LINKS.truth is not None
+    truth = LINKS.truth(links, case)
+    assert truth.tolist() == [i if i % 2 == 0 else -1 for i in range(40)]
+    known = Case(case.release, truth=truth, holds=case.holds)
+    found = unveil.assess(known, POLICY, only="linkage.matched")["linkage.matched"]
+    assert found.method == "exact" and found.value == 0.5
+    assert found.sentence.startswith(
+        "The attacker finds the row of 20 of 40 known people (50%). The true links place 20 of them in the release. "
+        "Of 40 links that seem likelier right than wrong, 20 are right (precision 0.5000, recall 1.0000)."
+    )
+    assert found.sentence.endswith(
+        "40 of the people fit only one row, 0 fit none. If everything known about them is right and no row is two "
+        "people, the likeliest row is right for 40 of them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "error"),
+    [
+        ("known,line", [(1, 1)], "have the columns known and row"),
+        ("known,row", [("x", 1)], "are numbers of rows, from 1"),
+        ("known,row", [(1, 99)], "names a row that release.csv does not have; it has 40"),
+        ("known,row", [(0, 1)], "names a row that people.csv does not have; it has 40"),
+        ("known,row", [(1, 1), (1, 2)], "links somebody twice"),
+    ],
+)
+def test_true_links_that_cannot_be(
+    case: Case, header: str, rows: list[tuple[object, ...]], error: str, tmp_path: Path
+) -> None:
+    assert LINKS.truth is not None
+    with pytest.raises(UnveilError, match=f"^links.csv: .*{error}"):
+        LINKS.truth(read(tmp_path / "links.csv", header, rows), case)
+
+
+def test_true_links_need_people(case: Case, tmp_path: Path) -> None:
+    links = read(tmp_path / "links.csv", "known,row", [(1, 1)])
+    assert LINKS.truth is not None
+    with pytest.raises(UnveilError, match="true links need the people they are about; add --people FILE"):
+        LINKS.truth(links, Case(case.release))
+
+
+@pytest.mark.parametrize(
+    ("header", "settings", "error"),
+    [
+        ("sex,zip", {}, "people.csv: no column is called 'age'"),
+        ("sex,zip,age", {"compare": {"born": "2"}}, "no column is called 'born'"),
+        ("sex,zip,age", {"compare": {"sex": "2"}}, "sex: not all values are numbers"),
+    ],
+)
+def test_people_that_cannot_be_looked_for(
+    case: Case, header: str, settings: dict[str, object], error: str, tmp_path: Path
+) -> None:
+    people = read(tmp_path / "people.csv", header, [("f", 1000, 20)[: header.count(",") + 1]])
+    asked = Case(case.release, holds=MappingProxyType({"people": people}))
+    with pytest.raises(UnveilError, match=error):
+        unveil.assess(asked, Policy(quasi=POLICY.quasi, settings={"linkage": settings}))
+
+
+def test_without_quasi_identifiers_all_columns_in_common_are_compared(case: Case, tmp_path: Path) -> None:
+    found = unveil.assess(case, Policy(insensitive=("age",)), only="linkage.matched")["linkage.matched"]
+    assert "with the sex and zip of 40 people" in found.attacker
+    strangers = read(tmp_path / "strangers.csv", "height", [(180,)])
+    with pytest.raises(UnveilError, match="have no column in common"):
+        unveil.assess(Case(case.release, holds=MappingProxyType({"people": strangers})), only="linkage.matched")
+
+
+def test_one_known_person_is_written_in_the_singular(tmp_path: Path) -> None:
+    release = read(tmp_path / "r.csv", "a,b,c", [(1, 2, 3), (4, 5, 6)])
+    holds = MappingProxyType({"people": read(tmp_path / "p.csv", "a,b,c", [(1, 2, 3)])})
+    policy = Policy(quasi=("a", "b", "c"))
+    found = unveil.assess(Case(release, truth=np.array([0]), holds=holds), policy)["linkage.matched"]
+    assert "1 of 1 known person (100%)" in found.sentence and "Of 1 link that seems" in found.sentence
+    assert "1 is right (precision 1.0000" in found.sentence and "1 of the people fits only one row" in found.sentence
+
+
+# ---- doubts and hints ------------------------------------------------------------------------------------------------
+
+
+def ratings(tmp_path: Path) -> unveil.Table:
+    rng = random.Random(1)
+    rows = [(u, film, rng.randrange(1, 6)) for u in range(30) for film in rng.sample("pqrstuvw", 3)]
+    return read(tmp_path / "ratings.csv", "user,film,stars", rows)
+
+
+def test_ratings_without_a_tolerance_are_a_call(tmp_path: Path) -> None:
+    table, policy = ratings(tmp_path), Policy(ratings=("user", "film", "stars"))
+    found = unveil.assess(table, policy, only="linkage")
+    success = found["linkage.success"]
+    assert (
+        f"{success.title}: {success.value_text}. Nobody said how many people may be found by a few ratings: "
+        "linkage.success has no tolerance." in found.verdict.reasons
+    )
+    for risk in ("linkage.success", "linkage.own_row"):
+        tolerant = Policy(ratings=policy.ratings, tolerance={risk: 1})
+        assert not [r for r in unveil.assess(table, tolerant, only="linkage").verdict.reasons if "Nobody said" in r]
+
+
+@pytest.mark.parametrize(
+    ("policy", "in_the_way", "advice"),
+    [
+        (POLICY, ["classes.k", "linkage.success"], "aim at linkage.success, not at classes.k: try another method"),
+        (POLICY, ["linkage.success"], "linkage.own_row counts only a person's own row: set a tolerance for it"),
+        (Policy(ratings=("user", "film")), ["linkage.success"], "publish figures about many people"),
+        (Policy(quasi=POLICY.quasi, tolerance={"linkage.own_row": 0.1}), ["classes.k"], "aim at linkage.own_row"),
+    ],
+)
+def test_hints_say_what_can_be_done(case: Case, policy: Policy, in_the_way: list[str], advice: str) -> None:
+    hints = list(QUESTION.hints(case, policy, in_the_way))
+    assert advice in " ".join(hints)
+    assert not [hint for hint in hints if "off" in hint.split() or "=off" in hint]
+
+
+def test_no_hint_about_what_is_not_in_the_way(case: Case) -> None:
+    assert not list(QUESTION.hints(case, POLICY, []))
+    both = Policy(quasi=POLICY.quasi, tolerance={"linkage.success": 0.1, "linkage.own_row": 0.1})
+    assert "own row" not in " ".join(QUESTION.hints(case, both, ["linkage.success"]))
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+
+def test_equal_rows_are_named_where_they_count(tmp_path: Path) -> None:
+    table = read(tmp_path / "t.csv", "a,b,c", [(1, 2, 3)] * 4 + [(4, 5, 6)])
+    found = unveil.assess(table, Policy(quasi=("a", "b", "c")))
+    success, own = found["linkage.success"], found["linkage.own_row"]
+    assert success.sentence.startswith(
+        "Someone who knows 3 random columns finds 100% of the rows, counting a row equal in everything released as "
+        "found (40% without equal rows)."
+    )
+    assert success.sentence.endswith("The policy lets the attacker know 4 values, but no row has more than 3.")
+    assert own.title == "Rows found by someone who knows 3 random columns, not counting equal rows"
+    assert own.value == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize(
+    ("values", "crossing"),
+    [
+        (2, "Once 2 columns are known, at least half of the rows are found."),
+        (3, "All 3 columns must be known before at least half of the rows are found."),
+    ],
+)
+def test_how_many_columns_it_takes(values: int, crossing: str, tmp_path: Path) -> None:
+    """Every combination of so many values in three columns: without one of them as many rows fit."""
+    rows = list(product(range(values), repeat=3))
+    table = read(tmp_path / "t.csv", "a,b,c,s", [(*row, i) for i, row in enumerate(rows)])
+    found = unveil.assess(table, Policy(quasi=("a", "b", "c"), sensitive=("s",)))["linkage.success"]
+    assert crossing in found.sentence
+
+
+def test_dates_are_said_not_to_be_compared(tmp_path: Path) -> None:
+    rows = [("a", "x", 1, "2020-01-01"), ("b", "x", 1, "2020-02-01"), ("b", "y", 1, "2020-02-01")]
+    table = read(tmp_path / "r.csv", "user,film,stars,day", rows)
+    found = unveil.assess(table, Policy(ratings=("user", "film", "stars", "day")))
+    assert "Dates are not compared here." in found["linkage.sparsity"].sentence
+    without = unveil.assess(unveil.read(pa.table({"u": ["a", "b"], "f": ["x", "x"]})), Policy(ratings=("u", "f")))
+    assert "Dates" not in without["linkage.sparsity"].sentence

@@ -1,0 +1,43 @@
+"""What is compiled is kept under the contents of its files; whoever waits for it is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_PROGRAM = """
+import numpy as np
+from unveil.cli.messages import progress_bar
+from unveil.compilation import on_compilation
+import unveil.cli.messages as messages
+messages.COMPILING_NOTICE_AFTER = 0.0
+heard = []
+with on_compilation(lambda functions, seconds: heard.append(functions)), progress_bar("working", {quiet}):
+    from unveil.release import _kernels
+    _kernels.count_bounds(np.frombuffer(b"1 2", np.uint8))
+    _kernels.count_bounds(np.frombuffer(b"3", np.uint8))
+print(len(heard))
+"""
+
+
+def run(cache: Path, quiet: bool = False) -> tuple[int, str]:
+    """How many functions were compiled, and what was said on standard error."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", _PROGRAM.format(quiet=quiet)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return int(done.stdout), done.stderr
+
+
+def test_who_waits_for_compilation_is_told_once_and_only_if_there_is_some(tmp_path: Path) -> None:
+    functions, said = run(tmp_path)
+    assert functions >= 1
+    assert said == "unveil: compiling, first run only\n"
+    assert run(tmp_path) == (0, "")
+
+
+def test_quiet_says_nothing(tmp_path: Path) -> None:
+    functions, said = run(tmp_path, quiet=True)
+    assert functions >= 1
+    assert said == ""

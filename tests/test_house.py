@@ -1,0 +1,106 @@
+"""The house: what rooms may and may not do, read from their source."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from unveil.questions import QUESTIONS
+
+SOURCE = Path(__file__).parents[1] / "src" / "unveil"
+ROOMS = sorted({q.name for q in QUESTIONS} - {"release"})
+SHARED = {"matching", "release"}  # the kernel for "which is which", and what is released
+ABOVE = {"assess", "protect", "cli", "report", "demo", "questions", "assessment", "verdict"}
+OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "mkdir", "urlopen", "system"}
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+def sources(room: str) -> list[Path]:
+    return sorted((SOURCE / room).rglob("*.py"))
+
+
+def nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def imported(path: Path) -> set[str]:
+    """The parts of the package that a file imports, wherever it does."""
+    found = set()
+    for node in nodes(path):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, path
+            found |= (
+                {f"{node.module}.{alias.name}" for alias in node.names} if node.module == "unveil" else {node.module}
+            )
+    return {name.split(".")[1] for name in found if name.startswith("unveil.")}
+
+
+def called(path: Path) -> set[str]:
+    """The last names of everything that a file calls."""
+    calls = (node.func for node in nodes(path) if isinstance(node, ast.Call))
+    return {f.id if isinstance(f, ast.Name) else f.attr for f in calls if isinstance(f, (ast.Name, ast.Attribute))}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_room_knows_another_or_who_asks(room: str) -> None:
+    assert sources(room)
+    for path in sources(room):
+        assert not imported(path) & ((set(ROOMS) - SHARED - {room}) | ABOVE), path
+
+
+def test_what_all_rooms_share_knows_no_room() -> None:
+    for path in (*SOURCE.glob("*.py"), *sources("release")):
+        if path.stem not in ("questions", "__init__", "__main__"):
+            assert not imported(path) & set(ROOMS), path
+
+
+@pytest.mark.parametrize("room", [*ROOMS])
+def test_no_room_prints_or_touches_files(room: str) -> None:
+    for path in sources(room):
+        assert not called(path) & {"print", "echo", *OPENING}, path
+        assert not {"click", "rich", "argparse"} & {
+            alias.name.split(".")[0] for node in nodes(path) if isinstance(node, ast.Import) for alias in node.names
+        }, path
+
+
+@pytest.mark.parametrize("room", [*ROOMS, "release"])
+def test_no_room_names_an_option_of_the_command_line(room: str) -> None:
+    """It says which setting is meant, and :func:`unveil.settings.option_text` how that is typed."""
+    for path in sources(room):
+        for node in nodes(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not FLAG.search(node.value), (path, node.lineno, node.value)
+
+
+@pytest.mark.parametrize("room", [*ROOMS, "release"])
+def test_only_doors_make_findings(room: str) -> None:
+    for path in sources(room):
+        makes = called(path) & {"finding", "Finding"}
+        assert not makes or path.name.startswith("ask"), path
+        assert "Finding" not in makes, f"{path}: findings are made by a Risk"
+
+
+def test_every_risk_is_declared_once_and_belongs_to_its_room() -> None:
+    ids = [risk.id for q in QUESTIONS for risk in q.risks]
+    assert len(set(ids)) == len(ids)
+    for question in QUESTIONS:
+        for risk in question.risks:
+            assert risk.question == question.name
+            assert risk.summary.endswith(".")
+            for other in (risk.follows, risk.detail_of):
+                assert other is None or other in question.risks
+
+
+def test_every_module_says_what_it_is_and_what_it_offers() -> None:
+    for path in SOURCE.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), path
+        if path.stem not in ("__init__", "__main__"):
+            names = {t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
+            assert "__all__" in names, path
