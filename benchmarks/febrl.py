@@ -143,8 +143,8 @@ def _unveil(released: Columns, known: Columns, true: list[int]) -> dict[str, Any
         "one to one": assignment_quality(together, people, true),
     }
     said = {
-        name: {"links": q.links, "right": q.right, "true": q.true}
-        | ({} if name == "one to one" else {"expected": q.expected})
+        name: {"links": q.links, "right": q.right_links, "true": q.true_pairs}
+        | ({} if name == "one to one" else {"expected": q.expected_precision})
         for name, q in results.items()
     }
     return {"links": said, "cpu": measure_work(work, 3)["cpu"]}

@@ -56,22 +56,22 @@ def policy_page(page: str) -> str:
 
 def settings_reference() -> str:
     """All settings, tolerances and presets, as tables."""
-    parts = ["## Settings", "", *_settings(Policy, "the top, or `[columns]` for roles")]
+    parts = ["## Settings", "", *_settings(Policy, "At the top of the file; roles may also go under `[columns]`:")]
     for question in questions.QUESTIONS:
         if question.settings is not None:
-            parts += [f"### {question.title}", "", *_settings(question.settings, f"`[{question.name}]`")]
+            parts += [f"### {question.title}", "", *_settings(question.settings, f"Under `[{question.name}]`:")]
     parts += ["## Tolerances", "", "| finding | default | what it measures |", "|---|---|---|"]
     parts += [f"| `{risk.id}` | {_default(risk)} | {risk.summary} |" for risk in questions.all_risks().values()]
     parts += ["", "## Presets", "", "| preset | what differs from the defaults | source |", "|---|---|---|"]
-    for name, preset in PRESETS.items():
-        differs = ", ".join(f"`{risk_id}` {value:g}" for risk_id, value in preset.tolerance.items()) or "–"
-        parts.append(f"| `{name}` | {differs} | {preset.source} |")
+    for name, source in PRESETS.items():
+        changed = [f"`{r.id}` {r.presets[name]:g}" for r in questions.all_risks().values() if name in r.presets]
+        parts.append(f"| `{name}` | {', '.join(changed) or '–'} | {source} |")
     return "\n".join([*parts, "", ""])
 
 
 def _settings(owner: type, where: str) -> list[str]:
     fields = owner.__dataclass_fields__  # type: ignore[attr-defined]
-    lines = [f"Below {where}:", "", "| setting | option | default | meaning |", "|---|---|---|---|"]
+    lines = [where, "", "| setting | option | default | meaning |", "|---|---|---|---|"]
     for name, setting in declared_settings(owner).items():
         field = fields[name]
         empty = (
@@ -96,7 +96,7 @@ def _meaning(setting: Setting) -> str:
 
 def _default(risk: Risk) -> str:
     if risk.tolerance is None:
-        return f"as `{risk.follows.id}`" if risk.follows else "informs"
+        return f"same as `{risk.follows.id}`" if risk.follows else "none (for information)"
     limit = f"{100 * risk.tolerance:g}%" if risk.unit == "share" else f"{risk.tolerance:g}"
     return f"at {'most' if risk.safer == 'lower' else 'least'} {limit}"
 

@@ -123,7 +123,7 @@ def test_a_check_that_was_not_asked_is_a_doubt(tmp_path: Path) -> None:
     assert unveil.assess(table, policy).verdict.decision == "release"
     verdict = unveil.assess(table, policy, only="release").verdict
     assert verdict.decision == "your call"
-    assert "but it was not asked: classes.k" in verdict.sentence
+    assert "although there is a tolerance: classes.k" in verdict.sentence
     off = Policy(
         quasi=("sex",), tolerance={"classes.k": False, "classes.l_distinct": False, "classes.intersection": False}
     )
@@ -197,3 +197,11 @@ def test_close_calls_can_be_told_apart() -> None:
         sentence="",
     )
     assert (made.value_text, made.tolerance_text, made.status) == ("9.001%", "at most 9%", "over")
+
+
+def test_what_nobody_reads_cannot_be_held() -> None:
+    release = unveil.read(pd.DataFrame({"age": [1, 2]}))
+    with pytest.raises(
+        UnveilError, match="nothing an attacker may hold is called 'poplation'; did you mean 'population'"
+    ):
+        unveil.assess(unveil.Case(release, holds={"poplation": release}))

@@ -8,16 +8,15 @@ import sys
 from pathlib import Path
 
 _PROGRAM = """
-import numpy as np
 from unveil.cli.messages import progress_bar
 from unveil.compilation import on_compilation
 import unveil.cli.messages as messages
 messages.COMPILING_NOTICE_AFTER = 0.0
 heard = []
 with on_compilation(lambda functions, seconds: heard.append(functions)), progress_bar("working", {quiet}):
-    from unveil.release import _kernels
-    _kernels.count_bounds(np.frombuffer(b"1 2", np.uint8))
-    _kernels.count_bounds(np.frombuffer(b"3", np.uint8))
+    from unveil.release.text_tokens import split_tokens
+    split_tokens(b"1 2")
+    split_tokens(b"3")
 print(len(heard))
 """
 

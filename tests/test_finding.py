@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil.finding import Curve, Exposed, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, Links
 
 
 def finding(**changes: Any) -> Finding:
@@ -87,7 +87,9 @@ def test_a_finding_that_contradicts_itself_is_refused(changes: dict[str, Any]) -
 def test_json_round_trip_keeps_everything_and_the_published_keys() -> None:
     made = finding(
         curves=(Curve(title="t", kind="bars", x_label="x", y_label="y", x=("1", "2"), y=(1, 2), reading="r"),),
-        exposed=(Exposed(subject="row 1", risk=1.0, because="alone", learns=("diagnosis",), values={"age": "3"}),),
+        exposed=(
+            ExposedSubject(subject="row 1", risk=1.0, because="alone", learns=("diagnosis",), values={"age": "3"}),
+        ),
         interval=(0.4, 0.6),
         confidence=0.95,
     )

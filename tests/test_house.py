@@ -104,3 +104,65 @@ def test_every_module_says_what_it_is_and_what_it_offers() -> None:
         if path.stem not in ("__init__", "__main__"):
             names = {t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
             assert "__all__" in names, path
+
+
+# ---- what is declared in a room is named nowhere else ----------------------------------------------------------------
+
+
+def test_no_risk_is_named_outside_its_room_but_as_an_example() -> None:
+    """Help texts, docstrings and examples may name a risk; code takes it from the room that declares it."""
+    ids = {risk.id for q in QUESTIONS for risk in q.risks}
+    for path in (*SOURCE.glob("*.py"), *sources("cli"), *sources("report")):
+        literals = {n.value for n in nodes(path) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        assert not literals & ids, path
+
+
+def test_tests_import_no_private_names() -> None:
+    for path in (*Path(__file__).parent.rglob("*.py"), *(SOURCE.parents[1] / "benchmarks").glob("*.py")):
+        for node in nodes(path):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "unveil":
+                parts = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+                assert not [p for p in parts if p.startswith("_") and not p.startswith("__")], (path, parts)
+
+
+# ---- docstrings ------------------------------------------------------------------------------------------------------
+
+QUOTED = re.compile(r"(?<!:)``([A-Za-z_][\w.]*)``")
+NAMES_FROM_ELSEWHERE = {
+    "hatch_build.py", "unveil.toml", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "c0", "c1",
+    "lungs", "patient_id",  # examples of values and columns
+    "suda2", "freqCalc", "LocationAttack", "Propagate",  # functions of other programs, steps of published algorithms
+}  # fmt: skip
+
+
+def known_names() -> set[str]:
+    """Every name in the package: modules, functions, classes, fields, arguments, and texts of one word."""
+    names = {part for path in SOURCE.rglob("*.py") for part in (path.stem, path.name, path.parent.name)}
+    for path in SOURCE.rglob("*.py"):
+        for node in nodes(path):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                names.add(node.name)
+            elif isinstance(node, ast.Name):
+                names.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                names.add(node.attr)
+            elif isinstance(node, ast.arg):
+                names.add(node.arg)
+            elif isinstance(node, ast.alias):
+                names |= {*node.name.split("."), node.asname or ""}
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+                names.add(node.value)
+    return names
+
+
+def test_docstrings_name_only_what_there_is() -> None:
+    names = known_names() | NAMES_FROM_ELSEWHERE
+    unknown = [
+        (str(path.relative_to(SOURCE)), name)
+        for path in SOURCE.rglob("*.py")
+        for node in nodes(path)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        for name in QUOTED.findall(ast.get_docstring(node) or "")
+        if name not in names and not {*name.split(".")} <= names
+    ]
+    assert not unknown

@@ -110,7 +110,7 @@ def test_the_policy_file_has_its_setting_and_its_tolerance(folder: Path) -> None
     for text, complaint in (
         ("[toys]\noldest = 0\n", "toys.oldest must be a whole number, 1 or more"),
         ("[toys]\noldst = 2\n", "did you mean 'oldest'"),
-        ("oldest = 2\n", "write oldest = ... below [toys]"),
+        ("oldest = 2\n", "write oldest = ... under [toys]"),
         ("[tolerance]\ntoys.broken = 2\n", "share between 0 and 1"),
     ):
         (folder / "unveil.toml").write_text(text)

@@ -98,12 +98,12 @@ def test_one_set_of_quasi_identifiers_needs_no_inner_list() -> None:
         ("[tolerance]\nclasses.k = -1", "0 or more"),
         ("[tolerance]\nclasses.k = nan", "0 or more"),
         ("tolerance = 3", "[tolerance]"),
-        ("things_known = 3", "write known = ... below [linkage]"),
-        ("known = 3", "write known = ... below ["),
+        ("things_known = 3", "write known = ... under [linkage]"),
+        ("known = 3", "write known = ... under ["),
         ("[compare]\nage = '2'", "write [linkage.compare]"),
-        ("strict = true", "write others_known = ... below [classes]"),
-        ("width = 0.1", "write frequency_precision = ... below [items]"),
-        ("danger = 0.1", "write itemset_threshold = ... below [items]"),
+        ("strict = true", "write others_known = ... under [classes]"),
+        ("width = 0.1", "write frequency_precision = ... under [items]"),
+        ("danger = 0.1", "write itemset_threshold = ... under [items]"),
         ("[columns]\nquasy = ['age']", "in [columns]; did you mean 'quasi'"),
         ("[linkage]\nknwon = 3", "in [linkage]; did you mean 'known'"),
         ("[linkage]\nknown = 0", "linkage.known must be a whole number, 1 or more"),
@@ -139,10 +139,11 @@ def test_a_policy_that_is_not_text(tmp_path: Path) -> None:
 
 
 def test_every_preset_has_a_source_and_tolerances_of_risks_that_there_are() -> None:
-    for preset in PRESETS.values():
-        assert len(preset.source) > 40
-        for name, value in preset.tolerance.items():
-            all_risks()[name].check_tolerance(value)
+    assert all(len(source) > 40 for source in PRESETS.values())
+    for risk in all_risks().values():
+        assert set(risk.presets) <= set(PRESETS), risk.id
+        for value in risk.presets.values():
+            risk.check_tolerance(value)
 
 
 def test_a_preset_overrides_what_a_risk_declares_and_the_policy_overrides_both() -> None:

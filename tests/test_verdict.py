@@ -73,7 +73,7 @@ def test_release_never_reads_safe() -> None:
 
 def test_every_doubt_is_named() -> None:
     reasons = decide_verdict([OPEN], ["Nobody knows."]).reasons
-    assert reasons == ("open: the tolerance, at most 50%, lies within what the measurement allows.", "Nobody knows.")
+    assert reasons == ("open: the interval includes the tolerance (at most 50%).", "Nobody knows.")
 
 
 def test_release_names_no_harm_where_there_is_none() -> None:

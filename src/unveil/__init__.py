@@ -18,7 +18,7 @@ from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Policy
-from unveil.protect import Protected, protect
+from unveil.protect import ProtectedRelease, protect
 from unveil.release import Graph, Matrix, Table, Transactions
 from unveil.release.read import read
 from unveil.release.write import write
@@ -33,7 +33,7 @@ __all__ = [
     "Graph",
     "Matrix",
     "Policy",
-    "Protected",
+    "ProtectedRelease",
     "Run",
     "Table",
     "Transactions",

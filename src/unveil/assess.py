@@ -32,14 +32,14 @@ from unveil.wording import did_you_mean, list_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Resolved", "assess", "assess_resolved", "check_input", "make_run", "resolve"]
+__all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve"]
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
 
 
 @dataclass(frozen=True, eq=False)
-class Resolved:
+class ResolvedCase:
     """What questions are asked of: the case with the hierarchies that the policy names, the policy with a role for
     every column of a table, the columns with the origin of their roles, and the policy as it was given."""
 
@@ -94,6 +94,10 @@ def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, P
     for name in policy.require:
         if name not in names:
             raise UnveilError(f"policy: no question is called {safe_text(name)!r}{did_you_mean(name, names)}")
+    held = questions.all_holdings()
+    for name in case.holds:
+        if name not in held and name.rpartition(" ")[0] not in held:
+            raise UnveilError(f"nothing an attacker may hold is called {safe_text(name)!r}{did_you_mean(name, held)}")
     if not isinstance(case.release, Table) and (policy.roles or policy.subject or policy.hierarchy):
         raise UnveilError(
             f"{safe_text(case.release.name)}: was read as {case.release.kind}, which has no columns; leave out the "
@@ -137,7 +141,7 @@ def _selected_risks(only: str | Sequence[str] | None) -> frozenset[str] | None:
     return frozenset(ids)
 
 
-def resolve(case: Case, policy: Policy, run: Run) -> Resolved:
+def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
     """Refuse what cannot be asked, and work out what the policy leaves open: roles and hierarchies."""
     from unveil.release.policy_hierarchies import load_hierarchies
 
@@ -145,17 +149,17 @@ def resolve(case: Case, policy: Policy, run: Run) -> Resolved:
         if question.check is not None:
             question.check(case, policy)
     if not isinstance(case.release, Table):
-        return Resolved(case, policy, (), policy)
+        return ResolvedCase(case, policy, (), policy)
     completed, columns = complete_roles(policy, case.release, run)
     tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
     found = {**load_hierarchies(completed.hierarchy, tables, completed, run), **case.hierarchies}
     for column in completed.sensitive:
         if column in found:
             found[column].check_values(case.release.codes([column], completed.missing, run)[column].values)
-    return Resolved(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy)
+    return ResolvedCase(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy)
 
 
-def assess_resolved(resolved: Resolved, run: Run, *, doubt_unasked: bool = True) -> Assessment:
+def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = True) -> Assessment:
     """Ask all questions of the run, and decide. Commands that exist for one risk decide on it alone
     (``doubt_unasked=False``); elsewhere a check that was left out is a reason to doubt."""
     case, policy = resolved.case, resolved.policy
@@ -176,7 +180,7 @@ def assess_resolved(resolved: Resolved, run: Run, *, doubt_unasked: bool = True)
             started=started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - clock, 3),
         ),
-        not_asked=tuple(_left_out(case, run)),
+        not_asked=tuple(_unasked_names(case, run)),
         artefacts=MappingProxyType(artefacts),
     )
 
@@ -208,7 +212,7 @@ def _ask_question(question: Question, case: Case, policy: Policy, run: Run) -> I
         except StopIteration:
             return
         except (UnveilError, MemoryError) as error:
-            yield _failure(question, answered, str(error) or "not enough memory", policy, run)
+            yield _failure_finding(question, answered, str(error) or "not enough memory", policy, run)
             return
         if isinstance(answer, Artefact):
             yield answer
@@ -219,7 +223,7 @@ def _ask_question(question: Question, case: Case, policy: Policy, run: Run) -> I
         clock = now
 
 
-def _failure(question: Question, answered: int, why: str, policy: Policy, run: Run) -> Finding:
+def _failure_finding(question: Question, answered: int, why: str, policy: Policy, run: Run) -> Finding:
     """What stands in place of the answers that are missing."""
     asked = [risk for risk in question.risks if run.asks(risk)]
     return Finding(
@@ -243,20 +247,20 @@ def _failure(question: Question, answered: int, why: str, policy: Policy, run: R
 def _collect_doubts(
     case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, doubt_unasked: bool
 ) -> Iterator[str]:
-    """Why a person has to decide, whatever was measured."""
+    """Why someone has to decide, whatever was measured."""
     answered = {f.question for f in findings if f.decides}
     unanswered = [name for name in policy.require if name not in answered]
     if unanswered:
-        yield f"Required, but nothing there could be held against a tolerance: {list_text(unanswered)}."
+        yield f"The policy requires an answer, but no finding has a tolerance to compare with: {list_text(unanswered)}."
     own = [risk for risk in _own_tolerances(case, policy) if run.asks(risk)]
     unmeasured = [risk.id for risk in own if risk.id not in {f.id for f in findings}]
     if unmeasured:
-        yield f"There is a tolerance for it, but it was not measured: {list_text(unmeasured)}."
-    yield from _estimated_only(own, findings)
+        yield f"Not measured, although the policy sets a tolerance: {list_text(unmeasured)}."
+    yield from _estimate_doubts(own, findings)
     for question in _asked_questions(case, run):
         yield from question.doubts(case, policy, findings)
     if doubt_unasked and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
-        yield f"The policy has a tolerance for it, but it was not asked: {list_text(unasked)}."
+        yield f"Not asked, although there is a tolerance: {list_text(unasked)}."
 
 
 def _own_tolerances(case: Case, policy: Policy) -> list[Risk]:
@@ -265,12 +269,12 @@ def _own_tolerances(case: Case, policy: Policy) -> list[Risk]:
     return [r for r in risks if policy.tolerance.get(r.id) is not None and policy.preset_tolerance(r) is None]
 
 
-def _estimated_only(own: Iterable[Risk], findings: tuple[Finding, ...]) -> Iterator[str]:
+def _estimate_doubts(own: Iterable[Risk], findings: tuple[Finding, ...]) -> Iterator[str]:
     """What only the policy holds against a tolerance, and could only be estimated."""
     ids = {risk.id for risk in own}
     for f in findings:
         if f.id in ids and f.method == "estimate" and not f.decides:
-            yield f"{f.title}: {f.value_text}, tolerated {f.tolerance_text}, but an estimate decides nothing."
+            yield f"{f.title}: {f.value_text}, must be {f.tolerance_text}; this is an estimate, so it cannot decide."
 
 
 def _unasked_checks(case: Case, policy: Policy, run: Run) -> list[Risk]:
@@ -279,7 +283,7 @@ def _unasked_checks(case: Case, policy: Policy, run: Run) -> list[Risk]:
     return [risk for risk in risks if not run.asks(risk) and policy.tolerance_for(risk) is not None]
 
 
-def _left_out(case: Case, run: Run) -> Iterator[str]:
+def _unasked_names(case: Case, run: Run) -> Iterator[str]:
     """The names of questions that were not asked at all, and the ids of single risks that were not."""
     for question in questions.questions_about(case.release.kind):
         if not run.asks(*question.risks):

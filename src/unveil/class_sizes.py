@@ -89,14 +89,14 @@ class ClassSizes:
         return Curve(
             title=title,
             kind="bars",
-            x_label="how many look the same",
+            x_label="size of the class",
             y_label=who,
             x=tuple(_bin_label(i) for i in used),
             y=tuple(int(counts[i]) for i in used),
             x_scale="category",
             mark=k,
             mark_label="" if k is None else f"tolerated from {number_text(k)}",
-            reading="The fewer look the same, the easier each one is to find. At 1, nobody else looks the same.",
+            reading="The smaller the class, the easier its members are to find. A class of 1 is unique.",
         )
 
     def risk_curve(self, who: str, title: str, k: float) -> Curve:
@@ -122,11 +122,11 @@ class ClassSizes:
             mark=None if at is None else 99.9 * at,  # just before the first limit above the tolerance
             mark_label="" if at is None else f"tolerated up to {percent_text(1 / k)}",
             reading=f"{capitalise_text(percent_text(above))} of the {who} are found with a probability above "
-            f"{percent_text(1 / k)}, 1 in {number_text(k)}. The highest probability is "
+            f"{percent_text(1 / k)} (1 in {number_text(k)}). The highest probability is "
             f"{percent_text(1 / self.smallest_size)}, the average {percent_text(self.expected_found / self.total)}.",
         )
 
-    def below_curve(self, who: str, title: str, k: float) -> Curve:
+    def share_below_curve(self, who: str, title: str, k: float) -> Curve:
         """The share of subjects in classes smaller than each size."""
         import numpy as np
 

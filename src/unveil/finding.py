@@ -8,7 +8,7 @@ many people are harmed, and where it stands against the tolerance:
 - *within* – none does,
 - *open*   – the interval straddles the tolerance, or there is no valid interval (estimates),
 - *failed* – the question could not be answered,
-- none     – nobody set a tolerance: the finding informs.
+- none     – there is no tolerance: the finding is for information only.
 
 Estimates inform, they never decide.
 """
@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, fields
 from itertools import groupby
 from typing import Any, Literal
 
-from unveil.wording import number_text, percent_text, range_text, unit_noun
+from unveil.wording import at_least_text, at_most_text, number_text, percent_text, range_text, unit_noun
 
-__all__ = ["Curve", "Direction", "Exposed", "Finding", "Links", "Method", "Status"]
+__all__ = ["Curve", "Direction", "ExposedSubject", "Finding", "Links", "Method", "Status"]
 
 Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
@@ -109,7 +109,7 @@ class Links:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exposed:
+class ExposedSubject:
     """One of the most exposed subjects: a row, item or node number, never its name or values.
 
     ``learns`` names what an attacker would learn (column names); ``values`` is filled only when the owner asked to
@@ -153,7 +153,7 @@ class Finding:
     baseline: float | None = None
     sentence: str
     curves: tuple[Curve | Links, ...] = ()
-    exposed: tuple[Exposed, ...] = ()
+    exposed: tuple[ExposedSubject, ...] = ()
     source: str = ""
     seconds: float = 0.0
 
@@ -184,7 +184,11 @@ class Finding:
             low, high = self.interval
             if self.text_in_unit(low) == self.text_in_unit(high):
                 return text
-            return f"at least {text}" if self.value == low else f"at most {text}" if self.value == high else text
+            if self.value not in (low, high):
+                return text
+            if self.unit == "share" and text == percent_text(self.value):
+                return at_least_text(low) if self.value == low else at_most_text(high)
+            return f"at {'least' if self.value == low else 'most'} {text}"
         return range_text(self.value, self.interval, lambda x: text if x == self.value else self.text_in_unit(x))
 
     @property
@@ -220,7 +224,7 @@ class Finding:
         for name in ("interval", "share", "known"):
             values[name] = None if values.get(name) is None else tuple(values[name])
         values["curves"] = tuple(_drawing_from(_with_tuples(c)) for c in values.get("curves", ()))
-        values["exposed"] = tuple(Exposed(**_with_tuples(e)) for e in values.get("exposed", ()))
+        values["exposed"] = tuple(ExposedSubject(**_with_tuples(e)) for e in values.get("exposed", ()))
         return cls(**values)
 
 
@@ -242,7 +246,7 @@ def _check_finding(finding: Finding) -> None:
     if (finding.method is None) != (finding.value is None):
         raise ValueError(f"{finding.id}: a value needs its method, and a method its value")
     if finding.method == "estimate" and finding.decides:
-        raise ValueError(f"{finding.id}: an estimate informs, it does not decide")
+        raise ValueError(f"{finding.id}: an estimate cannot decide")
 
 
 def _check_series(curve: Curve, series: tuple[str, ...]) -> None:
@@ -269,7 +273,7 @@ def _derive_status(finding: Finding) -> Status | None:
 
 
 def _to_plain(value: Any) -> Any:
-    if isinstance(value, (Curve, Links, Exposed)):
+    if isinstance(value, (Curve, Links, ExposedSubject)):
         return {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
         return [_to_plain(v) for v in value]

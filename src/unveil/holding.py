@@ -25,7 +25,8 @@ class Holding:
 
     ``beside`` are the kinds of release it belongs to; without any, all that its question is asked of. ``several``: the
     option may be repeated. ``original``: it is the release that the one under attack was made from. ``truth``: it says
-    which row or item is which, worked out by this function. ``to_protect``: only a protection reads it.
+    which row or item is which, worked out by this function. ``to_protect``: only a protection reads it. ``formerly``:
+    the names it had before.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Holding:
     original: bool = False
     truth: Callable[[Release, Case], np.ndarray] | None = None
     to_protect: bool = False
+    formerly: tuple[str, ...] = ()
 
     @property
     def option(self) -> str:

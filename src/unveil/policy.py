@@ -5,7 +5,7 @@ is refused when it is made, not when it is used. It has a part that all rooms sh
 those rooms declare (``[linkage] known = 4``).
 
 Tolerances are named after risks (``classes.k``). They come from the risk's own declaration or a preset and can be
-overridden one by one; ``false`` turns one off, and the finding then only informs.
+overridden one by one; ``false`` turns one off, and the finding is then for information only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unveil.wording import did_you_mean, list_text, safe_text
 if TYPE_CHECKING:
     from unveil.risk import Risk
 
-__all__ = ["PRESETS", "Column", "Policy", "Preset", "Role", "is_hierarchy_rule"]
+__all__ = ["PRESETS", "Column", "Policy", "Role", "is_hierarchy_rule"]
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
 _S = TypeVar("_S")
@@ -42,44 +42,22 @@ class Column:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Preset:
-    """Tolerances with a public source. Risks that it does not name keep the tolerance they are declared with."""
-
-    tolerance: Mapping[str, float]
-    source: str
-
-
-PRESETS: Mapping[str, Preset] = MappingProxyType(
+PRESETS: Mapping[str, str] = MappingProxyType(
     {
-        "default": Preset(
-            {},
-            "Classes of at least 5, as is widespread for health data (El Emam, Guide to the De-Identification of "
-            "Personal Health Information, 2013); a tenth of the items, the example of Lakshmanan, Ng and Ramesh, "
-            "On disclosure risk analysis of anonymized itemsets, ACM TKDD 2(3), 2008.",
-        ),
-        "ema-0070": Preset(
-            {"classes.k": 11, "classes.reidentification": 0.09},
-            "European Medicines Agency, external guidance on the implementation of Policy 0070: a risk of at most .09; "
-            "for a single person, classes of 11 (1/11 = .0909, rounded).",
-        ),
-        "health-canada": Preset(
-            {"classes.k": 11, "classes.reidentification": 0.09},
-            "Health Canada, guidance on the Public Release of Clinical Information: a risk of at most .09; for a "
-            "single person, classes of 11 (1/11 = .0909, rounded).",
-        ),
-        "cms-11": Preset(
-            {"classes.k": 11},
-            "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell of 1 to 10 people is "
-            "shown.",
-        ),
-        "frequency-3": Preset(
-            {"classes.k": 3},
-            "Minimum frequency rule of official statistics with threshold 3 (ESSnet Handbook on Statistical "
-            "Disclosure Control).",
-        ),
+        "default": "Classes of at least 5, as is widespread for health data (El Emam, Guide to the "
+        "De-Identification of Personal Health Information, 2013); a tenth of the items, the example of Lakshmanan, "
+        "Ng and Ramesh, On disclosure risk analysis of anonymized itemsets, ACM TKDD 2(3), 2008.",
+        "ema-0070": "European Medicines Agency, external guidance on the implementation of Policy 0070: a risk of at "
+        "most .09; for a single person, classes of 11 (1/11 = .0909, rounded).",
+        "health-canada": "Health Canada, guidance on the Public Release of Clinical Information: a risk of at most "
+        ".09; for a single person, classes of 11 (1/11 = .0909, rounded).",
+        "cms-11": "US Centers for Medicare & Medicaid Services, cell size suppression policy: no cell of 1 to 10 "
+        "people is shown.",
+        "frequency-3": "Minimum frequency rule of official statistics with threshold 3 (ESSnet Handbook on Statistical "
+        "Disclosure Control).",
     }
 )
+"""The published source of each preset. Risks declare their tolerance in it."""
 
 _RULE_NAMES = ("prefixes", "intervals", "dates")
 _RULE_PATTERN = re.compile(r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|dates")
@@ -106,25 +84,25 @@ class Policy:
         help="What an attacker may know about a person; each set of columns is one attacker.",
     )
     sensitive: tuple[str, ...] = setting(
-        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns nobody should learn."
+        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns whose values nobody should learn."
     )
     insensitive: tuple[str, ...] = setting(
-        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns that tell nobody anything."
+        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns that are of no use to an attacker."
     )
     subject: str | None = setting(
         None,
         kind="column",
         about=("table",),
         metavar="COLUMN",
-        help="Column that says which rows are the same person.",
+        help="Column that identifies the person, if a person can have several rows.",
     )
     ratings: tuple[str, ...] = setting(
         (),
         kind="columns",
         about=("table",),
         metavar="COLUMNS",
-        help="Every row says that a person rated, bought or visited something: the columns of person, item and "
-        "optionally value and date.",
+        help="For tables in which each row is one rating, purchase or visit: the columns for person, item and, "
+        "optionally, value and date.",
     )
     missing: tuple[str, ...] = setting(
         ("", "?", "NA", "*"),
@@ -138,8 +116,8 @@ class Policy:
         kind="text",
         about=("table",),
         choices=("value", "wildcard", "excluded"),
-        help="How a missing quasi-identifier counts: as a value of its own, as one that fits anything, or as a reason "
-        "to leave out the row.",
+        help="How to treat a missing value in a quasi-identifier: as a value of its own, as one that matches anything, "
+        "or by leaving out the row.",
     )
     hierarchy: Mapping[str, str] = setting(
         {},
@@ -151,12 +129,14 @@ class Policy:
         help="The hierarchy of a column's values: a file in ARX's format, prefixes, prefixes:4,2, intervals:5,10,20 or "
         "dates.",
     )
-    preset: str = setting("default", kind="text", choices=tuple(PRESETS), help="Tolerances with a public source.")
+    preset: str = setting(
+        "default", kind="text", choices=tuple(PRESETS), help="Published set of tolerances to start from."
+    )
     tolerance: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
     require: tuple[str, ...] = setting(
-        (), kind="texts", metavar="QUESTION", help="No release unless this question could be asked."
+        (), kind="texts", metavar="QUESTION", help="A question that must be answered before the verdict can be release."
     )
-    seed: int = setting(0, kind="whole number", at_least=0, metavar="NUMBER", help="Seed of everything sampled.")
+    seed: int = setting(0, kind="whole number", at_least=0, metavar="NUMBER", help="Seed for all sampling.")
     guessed: tuple[str, ...] = setting(
         (), kind="columns", option=False, help="Columns whose role nobody has confirmed yet."
     )
@@ -198,16 +178,16 @@ class Policy:
         found = _risk(risk)
         if found.id in self.tolerance:
             return self.tolerance[found.id]
-        if found.follows is not None and found.id not in PRESETS[self.preset].tolerance:
+        if found.follows is not None and self.preset not in found.presets:
             return self.tolerance_for(found.follows)
         return self.preset_tolerance(found)
 
     def preset_tolerance(self, risk: Risk | str) -> float | None:
         """The tolerance of a risk before the policy overrides it."""
-        found, preset = _risk(risk), PRESETS[self.preset].tolerance
-        if found.follows is not None and found.id not in preset:
+        found = _risk(risk)
+        if found.follows is not None and self.preset not in found.presets:
             return self.preset_tolerance(found.follows)
-        return preset.get(found.id, found.tolerance)
+        return found.presets.get(self.preset, found.tolerance)
 
     def threshold(self, risk: Risk | str) -> float:
         """The number that separates few from enough: the tolerance, or the preset's where it was turned off."""
@@ -252,14 +232,14 @@ class Policy:
             raise UnveilError(f"{name}: not valid TOML near {at}; quote names that contain spaces or dots") from None
         columns = data.pop("columns", {})
         if not isinstance(columns, dict):
-            raise UnveilError(f"{name}: [columns] must be a table such as [columns] with quasi = [...] below it")
+            raise UnveilError(f"{name}: [columns] must be a table such as [columns] with quasi = [...] under it")
         for column in columns:
             if column not in _COLUMN_FIELDS:
                 hint = did_you_mean(column, _COLUMN_FIELDS)
                 raise UnveilError(f"{name}: unknown setting {safe_text(column)!r} in [columns]{hint}")
         twice = sorted(set(columns) & set(data))
         if twice:
-            raise UnveilError(f"{name}: {list_text(twice)} stands both at the top and under [columns]; keep one")
+            raise UnveilError(f"{name}: {list_text(twice)} is both at the top and under [columns]; keep one")
         return cls.from_dict({**data, **columns, **_files_beside(Path(path), data)}, where=name)
 
 
@@ -288,7 +268,7 @@ def _current_place(key: str, known: Iterable[str]) -> str:
         for name, declaration in declared_settings(kind).items():
             if key == name or key in declaration.formerly:
                 table = declaration.kind.endswith("per column")
-                places.append(f"[{room}.{name}]" if table else f"{name} = ... below [{room}]")
+                places.append(f"[{room}.{name}]" if table else f"{name} = ... under [{room}]")
     if places:
         return f"; write {' or '.join(places)}"
     return did_you_mean(key, known)
@@ -330,7 +310,7 @@ def _room_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 def _flat_tolerances(value: object, prefix: str = "") -> Iterable[tuple[str, float | None]]:
     """Flatten ``classes.k = 5`` (which TOML reads as nested tables) and check each number."""
     if not isinstance(value, Mapping):
-        raise UnveilError("[tolerance] must be a table such as [tolerance] with classes.k = 5 below it")
+        raise UnveilError("[tolerance] must be a table such as [tolerance] with classes.k = 5 under it")
     for key, v in value.items():
         name = f"{prefix}{key}"
         if isinstance(v, Mapping):

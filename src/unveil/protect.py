@@ -17,12 +17,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from unveil import questions
-from unveil.assess import Resolved, assess, assess_resolved, check_input, make_run, resolve
+from unveil.assess import ResolvedCase, assess, assess_resolved, check_input, make_run, resolve
 from unveil.assessment import Assessment, ProtectionResult
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy
-from unveil.protection import Offer, Protection
+from unveil.protection import Protection, ProtectionOffer
 from unveil.release import Release, Table, Transactions
 from unveil.run import Progress, Run
 from unveil.settings import declared_settings, make_settings, plain_settings
@@ -31,7 +31,7 @@ from unveil.wording import list_text, percent_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Protected", "offered_protections", "policy_for_what_is_left", "protect"]
+__all__ = ["ProtectedRelease", "offered_protections", "policy_for_what_is_left", "protect"]
 
 _STRICTNESS_STEPS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.4)
 _LOW_USEFULNESS = 0.1  # usefulness below which a person has to decide
@@ -39,7 +39,7 @@ _DECISION_RANK = {"release": 0, "your call": 1, "protect first": 2}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Protected:
+class ProtectedRelease:
     """A safer release: the case (with the original and the truth, which stay with the owner), its assessment, and the
     assessment of the original. ``case`` is None where no protection reaches what is tolerated; ``blocking_findings``
     are then the findings that the protection which came closest leaves beyond their tolerance, or that it leaves
@@ -57,9 +57,9 @@ class Protected:
     def release(self) -> Release:
         """The release that may be published."""
         if self.case is None:
-            way = f"; in the way: {list_text(self.blocking_findings)}" if self.blocking_findings else ""
+            way = f"; still over: {list_text(self.blocking_findings)}" if self.blocking_findings else ""
             name = safe_text(self.before.release.name)
-            raise UnveilError(f"{name}: no protection that was tried reaches the tolerances{way}")
+            raise UnveilError(f"{name}: none of the protections tried meets the tolerances{way}")
         return self.case.release
 
     def mapping(self) -> pa.Table:
@@ -88,7 +88,7 @@ def protect(
     reveal: bool = False,
     exposed: int = 10,
     progress: Progress | None = None,
-) -> Protected:
+) -> ProtectedRelease:
     """Make a release safer: try all protections, assess each result, and take the most useful one within tolerance.
 
     Parameters
@@ -112,7 +112,7 @@ def protect(
     )
     to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.harmless]
     if not to_try and not over:
-        return Protected(case, replace(before, protections=(_unchanged_result(before, chosen=True),)), before)
+        return ProtectedRelease(case, replace(before, protections=(_unchanged_result(before, chosen=True),)), before)
     case, policy = _same_attackers(resolved)
 
     def assess_again(safer: Case) -> Assessment:
@@ -127,12 +127,12 @@ def protect(
     if best is None or best.assessment is None:
         closest = min(made, key=lambda t: (len(t.blocking_findings(before)), t.sort_key()), default=None)
         stopped = (None, ()) if closest is None else (closest.name, closest.blocking_findings(before))
-        return Protected(None, replace(before, protections=weighed), before, *stopped)
+        return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
-    return Protected(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+    return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
 
 
-def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, Offer]:
+def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, ProtectionOffer]:
     """The protections that suit a case, by name; refuse a method that is not among them."""
     asked = questions.questions_about(case.release.kind)
     there = {name: offer for q in asked for name, offer in q.protections.items()}
@@ -145,7 +145,7 @@ def offered_protections(case: Case, policy: Policy, method: str | None = None) -
     return offered
 
 
-def _same_attackers(resolved: Resolved) -> tuple[Case, Policy]:
+def _same_attackers(resolved: ResolvedCase) -> tuple[Case, Policy]:
     """The case and the policy with which every protected release is attacked: the same attackers before and after."""
     policy = resolved.policy
     return resolved.case, replace(policy, guessed=tuple(c for c in policy.guessed if c in policy.roles))
@@ -203,7 +203,7 @@ class _Attempt:
     """An offer and its outcome; there is none if no protection of its kind reaches the tolerance."""
 
     name: str
-    offer: Offer
+    offer: ProtectionOffer
     protection: Protection | None = None
     case: Case | None = None
     assessment: Assessment | None = None
@@ -258,7 +258,7 @@ class _Attempt:
     def to_result(self, chosen: bool) -> ProtectionResult:
         """The outcome for the report."""
         if self.protection is None or self.assessment is None:
-            said = "No protection of this kind reaches the tolerances and leaves anything to release."
+            said = "This kind of protection cannot meet the tolerances and still leave something to release."
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
         said = f"{self.protection.sentence} {self.protection.doubt}".strip()
         return _protection_result(
@@ -268,7 +268,7 @@ class _Attempt:
 
 def _try_offer(
     name: str,
-    offer: Offer,
+    offer: ProtectionOffer,
     case: Case,
     policy: Policy,
     run: Run,

@@ -13,7 +13,7 @@ from unveil.case import Case
 from unveil.policy import Policy
 from unveil.run import Run
 
-__all__ = ["Offer", "Protection"]
+__all__ = ["Protection", "ProtectionOffer"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Protection:
 
 
 @dataclass(frozen=True)
-class Offer:
+class ProtectionOffer:
     """A kind of protection.
 
     ``make`` fits it to a case, and returns None if no protection of this kind reaches the tolerance. Its last argument,

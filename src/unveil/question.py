@@ -15,7 +15,7 @@ from unveil.case import Case
 from unveil.finding import Finding
 from unveil.holding import Holding
 from unveil.policy import Policy
-from unveil.protection import Offer
+from unveil.protection import ProtectionOffer
 from unveil.release import Release
 from unveil.risk import Risk
 from unveil.run import Run
@@ -86,5 +86,5 @@ class Question:
     check: Callable[[Case, Policy], None] | None = None
     doubts: Callable[[Case, Policy, Sequence[Finding]], Iterable[str]] = _no_doubts
     facts: Callable[[Release], Mapping[str, float | bool]] = _no_facts
-    protections: Mapping[str, Offer] = field(default_factory=lambda: MappingProxyType({}))
+    protections: Mapping[str, ProtectionOffer] = field(default_factory=lambda: MappingProxyType({}))
     hints: Callable[[Case, Policy, Sequence[str]], Iterable[str]] = _no_hints

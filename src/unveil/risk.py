@@ -1,19 +1,22 @@
 """A risk: something a room can find, declared once.
 
 The declaration holds everything that is the same for every release: the id, what the number is called, its unit, which
-way is safer, and the tolerance that applies when neither the policy nor its preset names one. Tolerances in a policy,
-their checks, ``unveil init``, the documentation and the report follow from it. :meth:`Risk.finding` turns a measured
-number into a :class:`~unveil.finding.Finding`, so that no room fills in an id, a tolerance or a direction by hand.
+way is safer, and the tolerance that applies when the policy names none, by default and in each preset. Tolerances in a
+policy, their checks, ``unveil init``, the documentation and the report follow from it. :meth:`Risk.finding` turns a
+measured number into a :class:`~unveil.finding.Finding`, so that no room fills in an id, a tolerance or a direction by
+hand.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Direction, Exposed, Finding, Links, Method
+from unveil.finding import Curve, Direction, ExposedSubject, Finding, Links, Method
 
 if TYPE_CHECKING:
     from unveil.policy import Policy
@@ -28,11 +31,12 @@ Unit = Literal["share", "count", "number"]
 class Risk:
     """What a room can find.
 
-    ``summary`` says in one line what is measured. ``per_subject``: the value counts subjects, and the tolerance is a
-    share of all of them. ``about``: the kinds of release it says something about; without any, all that its question
-    is asked of. ``needs``: what the attacker must hold for it to be measured. ``sampled``: the value may come from a
-    simulation, so that it shares the verdict's error rate. ``follows``: without a tolerance of its own, the one of
-    that risk applies. ``detail_of``: the risk under which the report folds this one away.
+    ``summary`` says in one line what is measured. ``presets``: the tolerance in presets other than the default one.
+    ``per_subject``: the value counts subjects, and the tolerance is a share of all of them. ``about``: the kinds of
+    release it says something about; without any, all that its question is asked of. ``needs``: what the attacker must
+    hold for it to be measured. ``sampled``: the value may come from a simulation, so that it shares the verdict's error
+    rate. ``follows``: without a tolerance of its own, the one of that risk applies. ``detail_of``: the risk under which
+    the report folds this one away.
     """
 
     id: str
@@ -41,6 +45,7 @@ class Risk:
     safer: Direction
     summary: str
     tolerance: float | None = None
+    presets: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     per_subject: bool = False
     about: tuple[str, ...] = ()
     needs: str = ""
@@ -83,14 +88,14 @@ class Risk:
         missing: str = "",
         baseline: float | None = None,
         curves: tuple[Curve | Links, ...] = (),
-        exposed: tuple[Exposed, ...] = (),
+        exposed: tuple[ExposedSubject, ...] = (),
         source: str = "",
     ) -> Finding:
         """The finding that this risk has this value.
 
         ``column`` is the column the finding is about, ``known`` the quasi-identifiers the attacker knows, where a
         policy can name several. An exact value has neither interval nor confidence, and an estimate never decides.
-        ``may_decide`` is false for what only informs, whatever the policy says.
+        ``may_decide`` is false for what is for information only, whatever the policy says.
         """
         limit = policy.tolerance_for(self) if tolerance == "policy" else tolerance
         measured = None if value is None else method

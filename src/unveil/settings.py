@@ -1,7 +1,7 @@
 """Settings: what a policy can say, declared once, as the fields of a frozen dataclass.
 
 A field made by :func:`setting` carries its kind, its limits and its help. From that follow the check of a value from
-TOML or Python (:func:`check_value`), the option on the command line (``cli/options.py``), the JSON Schema
+TOML or Python (:func:`check_value`), the option on the command line (``cli/policy.py``), the JSON Schema
 (``report/schema.py``), the table in ``docs/policy.md`` and the comments of ``unveil init``::
 
     @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ def make_settings(kind: type[_S], given: Mapping[str, Any], room: str) -> _S:
 
 def plain_settings(settings: Any) -> dict[str, Any]:
     """Settings as plain JSON values."""
-    return {name: _plain(getattr(settings, name)) for name in declared_settings(settings)}
+    return {name: _plain_value(getattr(settings, name)) for name in declared_settings(settings)}
 
 
 def check_value(name: str, declaration: Setting, value: Any) -> Any:
@@ -125,21 +125,21 @@ def option_text(name: str, value: str = "") -> str:
     return f"--{name.replace('_', '-')} {value}".rstrip()
 
 
-def _flag(name: str, declaration: Setting, value: Any) -> bool:
+def _check_flag(name: str, declaration: Setting, value: Any) -> bool:
     if not isinstance(value, bool):
         raise UnveilError(f"{name} must be true or false")
     return value
 
 
-def _whole_number(name: str, declaration: Setting, value: Any) -> int:
+def _check_whole_number(name: str, declaration: Setting, value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is not int or not _within_limits(declaration, value):
-        raise UnveilError(f"{name} must be a whole number{_limits(declaration)}")
+        raise UnveilError(f"{name} must be a whole number{_limits_text(declaration)}")
     return value
 
 
-def _share(name: str, declaration: Setting, value: Any) -> float | str:
+def _check_share(name: str, declaration: Setting, value: Any) -> float | str:
     if isinstance(value, str) and value in declaration.choices:
         return value
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -150,7 +150,7 @@ def _share(name: str, declaration: Setting, value: Any) -> float | str:
     return float(value)
 
 
-def _text(name: str, declaration: Setting, value: Any) -> str:
+def _check_text(name: str, declaration: Setting, value: Any) -> str:
     if not isinstance(value, str) or (declaration.choices and value not in declaration.choices):
         what = f"one of {list_text(declaration.choices, 12)}" if declaration.choices else "a text"
         raise UnveilError(f"{name} must be {declaration.expects or what}")
@@ -159,29 +159,29 @@ def _text(name: str, declaration: Setting, value: Any) -> str:
     return value
 
 
-def _column(name: str, declaration: Setting, value: Any) -> str:
+def _check_column(name: str, declaration: Setting, value: Any) -> str:
     if not isinstance(value, str):
         raise UnveilError(f"{name} must be the name of one column")
     return value
 
 
-def _names(name: str, declaration: Setting, value: Any) -> tuple[str, ...]:
+def _check_names(name: str, declaration: Setting, value: Any) -> tuple[str, ...]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(v, str) for v in items):
         raise UnveilError(f"{name} must be a list of names")
     return tuple(items)
 
 
-def _sets_of_columns(name: str, declaration: Setting, value: Any) -> tuple[tuple[str, ...], ...]:
+def _check_sets_of_columns(name: str, declaration: Setting, value: Any) -> tuple[tuple[str, ...], ...]:
     """One set (a list of names) or several (a list of lists)."""
     if isinstance(value, (list, tuple)) and any(isinstance(v, (list, tuple)) for v in value):
-        return tuple(_names(f"each set of {name}", declaration, v) for v in value)
-    columns = _names(name, declaration, value)
+        return tuple(_check_names(f"each set of {name}", declaration, v) for v in value)
+    columns = _check_names(name, declaration, value)
     return (columns,) if columns else ()
 
 
-def _text_per_column(name: str, declaration: Setting, value: Any) -> Mapping[str, str]:
-    items = _per_column(name, declaration, value)
+def _check_text_per_column(name: str, declaration: Setting, value: Any) -> Mapping[str, str]:
+    items = _check_table(name, declaration, value)
     for column, text in items.items():
         if not isinstance(text, (str, int, float)) or isinstance(text, bool) or not str(text):
             raise UnveilError(f"{name} for {safe_text(column)} must be {declaration.expects or 'a text'}")
@@ -192,29 +192,29 @@ def _text_per_column(name: str, declaration: Setting, value: Any) -> Mapping[str
     return MappingProxyType({column: str(text) for column, text in items.items()})
 
 
-def _texts_per_column(name: str, declaration: Setting, value: Any) -> Mapping[str, tuple[str, ...]]:
-    items = _per_column(name, declaration, value)
-    checked = {column: _names(f"{name} for {safe_text(column)}", declaration, v) for column, v in items.items()}
+def _check_texts_per_column(name: str, declaration: Setting, value: Any) -> Mapping[str, tuple[str, ...]]:
+    items = _check_table(name, declaration, value)
+    checked = {column: _check_names(f"{name} for {safe_text(column)}", declaration, v) for column, v in items.items()}
     return MappingProxyType({column: texts for column, texts in checked.items() if texts})
 
 
-def _per_column(name: str, declaration: Setting, value: Any) -> Mapping[str, Any]:
+def _check_table(name: str, declaration: Setting, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise UnveilError(f"[{name}] must be a table such as [{name}] with {declaration.example} below it")
+        raise UnveilError(f"[{name}] must be a table such as [{name}] with {declaration.example} under it")
     return value
 
 
 _CHECKS: Mapping[Kind, Callable[[str, Setting, Any], Any]] = {
-    "flag": _flag,
-    "whole number": _whole_number,
-    "share": _share,
-    "text": _text,
-    "column": _column,
-    "columns": _names,
-    "sets of columns": _sets_of_columns,
-    "texts": _names,
-    "text per column": _text_per_column,
-    "texts per column": _texts_per_column,
+    "flag": _check_flag,
+    "whole number": _check_whole_number,
+    "share": _check_share,
+    "text": _check_text,
+    "column": _check_column,
+    "columns": _check_names,
+    "sets of columns": _check_sets_of_columns,
+    "texts": _check_names,
+    "text per column": _check_text_per_column,
+    "texts per column": _check_texts_per_column,
 }
 
 
@@ -223,13 +223,13 @@ def _within_limits(declaration: Setting, value: float) -> bool:
     return (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
 
 
-def _limits(declaration: Setting) -> str:
+def _limits_text(declaration: Setting) -> str:
     if declaration.at_least is not None and declaration.at_most is not None:
         return f" from {number_text(declaration.at_least)} to {number_text(declaration.at_most)}"
     return f", {number_text(declaration.at_least)} or more" if declaration.at_least is not None else ""
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {k: _plain(v) for k, v in value.items()}
-    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+        return {k: _plain_value(v) for k, v in value.items()}
+    return [_plain_value(v) for v in value] if isinstance(value, tuple) else value

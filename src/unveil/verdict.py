@@ -62,23 +62,23 @@ def decide_verdict(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> V
         reasons = tuple(
             f"{f.title}: {f.value_text} {f.unit_text}".strip() + f", must be {f.tolerance_text}" for f in over
         )
-        return _because("protect first", over[0], over[0].sentence, reasons)
+        return _verdict_from("protect first", over[0], over[0].sentence, reasons)
     doubtful = [f for f in deciding if f.status in ("open", "failed") or f.method == "truncated"]
     reasons = (*(f"{f.title}: {_why_doubtful(f)}." for f in doubtful), *doubts)
     if not deciding:
         reasons += ("Nothing was measured against a tolerance.",)
     if reasons:
         doubted = max(doubtful, key=lambda f: f.harmed_share) if doubtful else None
-        return _because("your call", doubted, " ".join(reasons), reasons)
+        return _verdict_from("your call", doubted, " ".join(reasons), reasons)
     worst = max(deciding, key=lambda f: f.harmed_share)
     subject = "The deciding finding is"
     if len(deciding) > 1:
         subject = "Both deciding findings are" if len(deciding) == 2 else f"All {len(deciding)} deciding findings are"
     sentence = f"{subject} within tolerance against these attackers: {_join_titles(deciding)}."
-    return _because("release", worst if worst.harmed_share > 0 else None, sentence)
+    return _verdict_from("release", worst if worst.harmed_share > 0 else None, sentence)
 
 
-def _because(decision: Decision, finding: Finding | None, sentence: str, reasons: tuple[str, ...] = ()) -> Verdict:
+def _verdict_from(decision: Decision, finding: Finding | None, sentence: str, reasons: tuple[str, ...] = ()) -> Verdict:
     if finding is None:
         return Verdict(decision, None, sentence, reasons)
     return Verdict(decision, finding.id, sentence, reasons, finding.column, finding.known)
@@ -88,8 +88,8 @@ def _why_doubtful(finding: Finding) -> str:
     if finding.status == "failed":
         return "could not be measured"
     if finding.method == "truncated":
-        return "the search stopped at its work budget"
-    return f"the tolerance, {finding.tolerance_text}, lies within what the measurement allows"
+        return "the search ran out of its work budget"
+    return f"the interval includes the tolerance ({finding.tolerance_text})"
 
 
 def _join_titles(deciding: Sequence[Finding]) -> str:

@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 __all__ = [
+    "at_least_text",
+    "at_most_text",
     "capitalise_text",
     "count_text",
     "did_you_mean",
@@ -26,6 +28,7 @@ __all__ = [
     "safe_text",
     "singular_noun",
     "unit_noun",
+    "verb",
 ]
 
 _IRREGULAR = {"person": "people"}
@@ -76,6 +79,15 @@ def count_text(n: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '12,345 rows', '2 classes', '0 entries')
     """
     return f"{n:,} {noun if n == 1 else plural or plural_noun(noun)}"
+
+
+def verb(count: float, singular: str, plural: str) -> str:
+    """The form of a verb, or of another word, that goes with a number.
+
+    >>> verb(1, "is", "are"), verb(0, "fits", "fit")
+    ('is', 'fit')
+    """
+    return singular if count == 1 else plural
 
 
 def plural_noun(noun: str) -> str:
@@ -141,6 +153,30 @@ def percent_text(share: float) -> str:
         return "over 99.99%"
     digits = 2 if p < 10 or p > 99 else 1
     return f"{p:.{digits}f}".rstrip("0").rstrip(".") + "%"
+
+
+def at_least_text(share: float) -> str:
+    """A share as a lower bound, however close it is to 0 or 1.
+
+    >>> at_least_text(0.5), at_least_text(0.99999), at_least_text(1e-6), at_least_text(1)
+    ('at least 50%', 'over 99.99%', 'at least 1 × 10⁻⁴%', '100%')
+    """
+    text = percent_text(share)
+    if text.startswith("under"):
+        text = f"{number_text(100 * share)}%"
+    return text if text.startswith("over") or share == 1 else f"at least {text}"
+
+
+def at_most_text(share: float) -> str:
+    """A share as an upper bound, however close it is to 0 or 1.
+
+    >>> at_most_text(0.5), at_most_text(0.999999), at_most_text(1e-6), at_most_text(0)
+    ('at most 50%', 'at most 99.9999%', 'under 0.01%', '0%')
+    """
+    text = percent_text(share)
+    if text.startswith("over"):
+        text = f"{100 * share:.12g}%"
+    return text if text.startswith("under") or share == 0 else f"at most {text}"
 
 
 def range_text(value: float, interval: tuple[float, float], write: Callable[[float], str] = percent_text) -> str:

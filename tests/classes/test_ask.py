@@ -49,7 +49,7 @@ def test_several_sets_are_all_measured(patients: Path) -> None:
     by_age = found.find("classes.k", known=("age",))
     assert (found["classes.k"].value, by_age.value) == (1, 3)
     assert found.find("classes.k", known=("age", "zip", "sex")) == found["classes.k"]
-    assert by_age.title == "Smallest class (k) by age"
+    assert by_age.title == "Smallest class (k), knowing age"
     assert found["classes.k"].value == unveil.assess(unveil.read(patients), GIVEN)["classes.k"].value
 
 
@@ -212,13 +212,14 @@ def test_a_unique_row_says_why(tmp_path: Path) -> None:
 
 
 def test_the_most_special_rows(tmp_path: Path) -> None:
-    """Row 16 is unique on age (2 points: 3 − 1 columns could be left out), and in no other way; the others are not."""
+    """Row 16 is unique on age (SUDA score 2: 3 − 1 columns could be left out), and on no other set."""
     rows = ["f,1234,30"] * 5 + ["m,1234,30"] * 5 + ["f,9999,30"] * 5 + ["m,9999,40"] + ["m,9999,30"] * 2
     (tmp_path / "t.csv").write_text("sex,zip,age\n" + "\n".join(rows) + "\n")
     policy = Policy(quasi=(("sex", "zip", "age"),))
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)["classes.known_columns"]
-    assert [(e.subject, e.because) for e in found.exposed] == [("row 16", "unique on age: 2 points")]
-    assert "1 row is unique on 3 columns or fewer; age contributes to 100%" in found.sentence
+    assert [(e.subject, e.because) for e in found.exposed] == [("row 16", "unique on age (SUDA score 2)")]
+    said = "1 row is unique on 3 columns or fewer. Sets that include age make up 100% of its SUDA score"
+    assert said in found.sentence
 
 
 def test_a_guessed_sensitive_column_informs(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_people_with_several_values_count_once_for_each() -> None:
     policy = Policy(quasi=("age",), subject="who", sensitive=("ill",))
     found = unveil.assess(table(rows, "who age ill"), policy)["classes.homogeneity"]
     assert (found.value, found.subjects) == (0.5, 4)
-    assert found.sentence.startswith("The class alone reveals ill for 50% of people's values.")
+    assert found.sentence.startswith("The class alone reveals ill for 50% of the values.")
 
 
 # ---- class sizes -----------------------------------------------------------------------------------------------------
@@ -158,11 +158,11 @@ def test_wildcards_have_a_separation_but_no_distinction() -> None:
 
 def test_nobody_and_somebody_in_small_classes() -> None:
     one = unveil.assess(table([(0,)] * 5 + [(1,)], "q"), Policy(quasi=("q",)))
-    assert one["classes.at_risk"].sentence == "1 of 6 rows (16.7%) is in a class of fewer than 5."
+    assert one["classes.at_risk"].sentence == "1 of 6 rows (16.7%) is in a class of fewer than 5 rows."
     assert one["classes.uniques"].sentence == "1 of 6 rows (16.7%) can be singled out: no other row has the same q."
     none = unveil.assess(table([(0,)] * 6, "q"), Policy(quasi=("q",)))
     assert none["classes.k"].sentence == "Every class of rows with the same q has at least 6 rows."
-    assert none["classes.at_risk"].sentence == "No row is in a class of fewer than 5."
+    assert none["classes.at_risk"].sentence == "No row is in a class of fewer than 5 rows."
     assert none["classes.uniques"].sentence.startswith("No row can be singled out")
 
 
@@ -189,7 +189,7 @@ def test_dis_suda_by_the_size_of_the_population() -> None:
     assert not [f for f in without.findings if f.id == "classes.dis_suda"]
     equal = Policy(quasi=("a", "b"), settings={"classes": {"sampling_fraction": 0.1}})
     none = unveil.assess(table([(0, 0)] * 2, "a b"), equal)["classes.dis_suda"]
-    assert (none.value, none.sentence) == (0, "No row is unique on 2 columns or fewer, so that none has a score.")
+    assert (none.value, none.sentence) == (0, "No row is unique on 2 columns or fewer, so none has a score.")
 
 
 def test_a_tolerance_for_an_estimate_is_a_doubt() -> None:
@@ -263,9 +263,9 @@ def test_two_diverse_releases_break_each_other() -> None:
     together = found.find("classes.intersection", column="ill", known=("zip", "age"))
     assert (together.value, together.baseline, together.subjects, together.status) == (0.5, 0, 2, "over")
     assert together.sentence == (
-        "For 1 of 2 people (50%), only one value is possible. For 1 of these, no single release reveals it. For 1, "
-        "several values are possible, but fewer than in any single release. A guess among the possible values is right "
-        "for 75% if all are equally likely, and for 75% if frequent ones are likelier."
+        "For 1 of 2 people (50%), the releases together leave only one value. For 1 of them, no single release does. "
+        "For 1, several values are left, but fewer than in any single release. Guessing among the values left is right "
+        "for 75% of the people if all are equally likely, and for 75% if frequent values are likelier."
     )
     assert together.curves[0].y == (0.0, 0.5)
     assert "hiv" not in found.to_json()
@@ -276,8 +276,8 @@ def test_three_releases_and_people_whom_nothing_fits() -> None:
     case = Case(release, holds={"earlier 1": release, "earlier 2": release})
     found = unveil.assess(case, TOGETHER)["classes.intersection"]
     assert (found.value, found.status, found.subjects) == (0, "within", 6)
-    assert found.title == "ill known from 3 releases together"
-    assert "For 0 of 6 rows (0%), only one value is possible." in found.sentence
+    assert found.title == "Values of ill known from 3 releases together"
+    assert "For 0 of 6 rows (0%), the releases together leave only one value." in found.sentence
     strangers = Case(release, holds={"earlier 1": release, "people": table([("99999", "77")], "zip age")})
     nobody = unveil.assess(strangers, TOGETHER)["classes.intersection"]
     assert (nobody.value, nobody.subjects) == (0, 0)

@@ -41,7 +41,7 @@ def test_items_are_named_only_when_revealed() -> None:
     release = Transactions.from_baskets([["tea", "CANARY"], ["tea"], ["tea"]])
     hidden = unveil.assess(release)["classes.known_items"]
     assert hidden.exposed[0].subject == "basket 1"
-    assert hidden.exposed[0].because == "the only one with 1 certain item"
+    assert hidden.exposed[0].because == "one of its items is in no other basket"
     assert hidden.exposed[0].values is None
     shown = unveil.assess(release, reveal=True)["classes.known_items"]
     assert shown.exposed[0].values == {"items": "CANARY"}

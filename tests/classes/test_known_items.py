@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -185,12 +186,22 @@ def test_a_cancelled_run_stops_and_progress_only_rises(monkeypatch: pytest.Monke
         measure_known_items(random_baskets(), 5, 4, run=late)
 
 
-def test_baskets_are_alike_only_if_they_hold_the_same() -> None:
+def test_baskets_are_alike_only_if_they_hold_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if all baskets had the same hash."""
-    begins, held = np.array([0, 2, 4, 6, 7, 9]), np.array([0, 1, 0, 1, 0, 2, 0, 0, 1], np.int32)
-    one, alike = module._group_equal_baskets(begins, held, np.zeros(5, np.uint64), Run())
-    assert one.tolist() == [0, 2, 3, 4]
+    monkeypatch.setattr(module, "_hash_baskets", lambda begins, held, items: np.zeros(len(begins) - 1, np.uint64))
+    sizes, held = np.array([2, 2, 2, 1, 2]), np.array([0, 1, 0, 1, 0, 2, 0, 0, 1], np.int32)
+    alike, begins, kinds = module._group_equal_baskets(sizes, held, 3, Run())
+    assert begins.tolist() == [0, 2, 4, 5, 7] and kinds.tolist() == [0, 1, 0, 2, 0, 0, 1]
     assert alike.tolist() == [0, 0, 1, 2, 3]  # the last is like the first two, but far from them: nothing is wrong then
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.frozensets(st.integers(0, 5), min_size=1), max_size=12))
+def test_equal_baskets_are_of_one_kind(baskets: list[frozenset[int]]) -> None:
+    sizes, held = np.array([len(b) for b in baskets], np.int64), [item for b in baskets for item in sorted(b)]
+    alike, begins, kinds = module._group_equal_baskets(sizes, np.array(held, np.int32), 6, Run())
+    found = [frozenset(kinds[a:b].tolist()) for a, b in pairwise(begins)]
+    assert [found[kind] for kind in alike] == baskets and len(set(found)) == len(found)
 
 
 def test_bad_arguments_are_refused() -> None:

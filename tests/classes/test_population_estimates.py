@@ -27,11 +27,11 @@ from unveil.classes.known_population import PopulationMatches, summarise_matches
 from unveil.classes.population_estimates import (
     ClassSample,
     PopulationEstimate,
-    _fit_pitman,
-    _fit_snb,
-    _harmonic_sums,
-    _log_rising_factorials,
     dankar_estimate,
+    fit_pitman,
+    fit_snb,
+    harmonic_sums,
+    log_rising_factorials,
     pitman_estimate,
     population_bounds,
     snb_estimate,
@@ -216,7 +216,7 @@ def small_samples(number: int) -> Iterator[tuple[Ints, Ints]]:
 
 def test_no_point_of_a_grid_is_more_likely_under_pitman() -> None:
     for size, classes in small_samples(40):
-        alpha, theta, converged = _fit_pitman(ClassSample.of(size, classes, fraction=0.1))
+        alpha, theta, converged = fit_pitman(ClassSample.of(size, classes, fraction=0.1))
         best = likelihood_of_pitman(size, classes, alpha, theta)
         grid = itertools.product(np.linspace(0, 0.98, 22).tolist(), np.exp(np.linspace(-5, 9, 30)).tolist())
         assert converged
@@ -226,7 +226,7 @@ def test_no_point_of_a_grid_is_more_likely_under_pitman() -> None:
 def test_no_point_of_a_grid_is_more_likely_under_snb() -> None:
     for (size, classes), pi in zip(small_samples(6), (0.1, 0.3, 0.7, 0.1, 0.3, 0.7), strict=True):
         sample = ClassSample.of(size, classes, fraction=pi)
-        (shape, mean), _ = _fit_snb(sample)
+        (shape, mean), _ = fit_snb(sample)
         best = likelihood_of_snb(size, classes, shape, mean / sample.fraction, sample.fraction)
         grid = itertools.product(np.exp(np.linspace(-4, 6, 9)).tolist(), np.exp(np.linspace(-3, 5, 11)).tolist())
         assert max(likelihood_of_snb(size, classes, a, m, sample.fraction) for a, m in grid) <= best + 1e-6
@@ -236,7 +236,7 @@ def test_no_point_of_a_grid_is_more_likely_under_snb() -> None:
 def test_what_pitman_expects_step_by_step(classes: list[int]) -> None:
     """Adds one row at a time, starting from the sample, and from nothing for Hoshino's expectation."""
     sample = ClassSample.of([1, 2, 3, 7], classes, population=1500)
-    alpha, theta, _ = _fit_pitman(sample)
+    alpha, theta, _ = fit_pitman(sample)
     stays, different = 1.0, float(sample.class_count)
     for i in range(sample.rows, 1500):
         stays *= 1 - (1 - alpha) / (theta + i)
@@ -253,7 +253,7 @@ def test_what_pitman_expects_step_by_step(classes: list[int]) -> None:
 
 def test_hoshinos_approximation_for_large_populations() -> None:
     sample = ClassSample.of([1, 2, 3, 7], [300, 120, 60, 20], population=10**9)
-    alpha, theta, _ = _fit_pitman(sample)
+    alpha, theta, _ = fit_pitman(sample)
     about = math.exp(math.lgamma(theta + 1) - math.lgamma(theta + alpha)) * 1e9**alpha
     assert pitman_estimate(sample).population_uniques == pytest.approx(about, rel=1e-5)
 
@@ -273,7 +273,7 @@ def test_zayatz_by_the_hypergeometric_distribution() -> None:
 
 def test_snb_by_bayes_rule_over_every_size() -> None:
     sample = ClassSample.of([1, 2, 3, 5], [200, 80, 30, 10], fraction=0.2)
-    (shape, mean), _ = _fit_snb(sample)
+    (shape, mean), _ = fit_snb(sample)
     sizes = np.arange(1, 3000)
     chance = nbinom.pmf(sizes - 1, shape, shape / (shape + mean / 0.2))
     one = chance * sizes * 0.2 * 0.8 ** (sizes - 1)
@@ -288,10 +288,10 @@ def test_snb_by_bayes_rule_over_every_size() -> None:
 @pytest.mark.parametrize("m", [1, 40, 1000])
 def test_differences_of_gamma_functions_keep_their_digits(x: float, m: int) -> None:
     steps = [x + i for i in range(m)]
-    assert _log_rising_factorials(np.array([x]), np.array([float(m)]))[0] == pytest.approx(
+    assert log_rising_factorials(np.array([x]), np.array([float(m)]))[0] == pytest.approx(
         math.fsum(map(math.log, steps)), rel=1e-12
     )
-    assert _harmonic_sums(x, np.array([float(m)]))[0] == pytest.approx(math.fsum(1 / s for s in steps), rel=1e-10)
+    assert harmonic_sums(x, np.array([float(m)]))[0] == pytest.approx(math.fsum(1 / s for s in steps), rel=1e-10)
 
 
 # --- the decision rule ------------------------------------------------------------------------------------------------
@@ -493,7 +493,7 @@ def test_large_counts_behave_like_small_ones() -> None:
     size = np.unique(np.geomspace(1, 10**6, 300).astype(np.int64))
     many = (1e9 / size.astype(float) ** 2).astype(np.int64) + 1
     sample = ClassSample.of(size, many, fraction=0.05)
-    alpha, theta, converged = _fit_pitman(sample)
+    alpha, theta, converged = fit_pitman(sample)
     assert converged
     growth = (theta + sample.population) / (theta + sample.rows)
     assert pitman_estimate(sample).uniques / sample.uniques == pytest.approx(growth ** (alpha - 1), rel=1e-6)

@@ -258,7 +258,7 @@ def test_what_is_no_release_gets_no_verdict(
         (("assess", "patients.csv", "--quasi", "age,,zip"), "write a,b,c"),
         (("assess", "patients.csv", "--quasi", "age", "--sensitive", "age"), "keep one role"),
         (("assess", "patients.csv", "--subject", "nobody"), "no column is called 'nobody'"),
-        (("assess", "patients.csv", "--quasi", "age", "--subject", "diagnosis"), "1 row without a value"),
+        (("assess", "patients.csv", "--quasi", "age", "--subject", "diagnosis"), "1 row has no value"),
         (("assess", "patients.csv", "--tolerance", "classes.k"), "classes.k=11"),
         (("assess", "patients.csv", "--tolerance", "classes.k=lots"), "number or off"),
         (("assess", "patients.csv", "--tolerance", "classes.q=3"), "no finding is called"),
@@ -451,25 +451,25 @@ def test_items_that_are_never_bought_together(unveil: Unveil, tmp_path: Path) ->
         "json",
     )
     assert unveil(*how).returncode == 0
-    done = unveil(*how, "--never", "never.csv")
+    done = unveil(*how, "--never-together", "never.csv")
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["verdict"]["because"] == "items.never_together"
     found = {f["id"]: f for f in json.loads(done.stdout)["findings"]}["items.never_together"]
     assert (found["value"], found["method"], found["tolerance"]) == (pytest.approx(4), "exact", pytest.approx(3.6))
-    assert unveil(*how, "--never", "never.csv", "--tolerance", "items.never_together=off").returncode == 0
+    assert unveil(*how, "--never-together", "never.csv", "--tolerance", "items.never_together=off").returncode == 0
     for text, complaint in (
         ("item,other\n", "no rows"),
         ("item,other\nhammer,lipstick\nhammer,lamp\n", "row 2 names an item that is not in the baskets"),
         ("item,other\nhammer,lipstick\n2,hammer\n", "row 2 names two items that do occur in one basket"),
     ):
         (tmp_path / "wrong.csv").write_text(text)
-        wrong = unveil(*how, "--never", "wrong.csv", "-o", "out.json")
+        wrong = unveil(*how, "--never-together", "wrong.csv", "-o", "out.json")
         assert (wrong.returncode, wrong.stdout) == (2, "")
         assert wrong.stderr.startswith("unveil: wrong.csv: ")
         assert complaint in wrong.stderr
         assert not any(name in wrong.stderr for name in ("hammer", "lipstick", "lamp"))
         assert not (tmp_path / "out.json").exists()
-    kept = unveil(*how, "--never", "never.csv", "-o", "never.csv")
+    kept = unveil(*how, "--never-together", "never.csv", "-o", "never.csv")
     assert kept.returncode == 2
     assert "would overwrite the input" in kept.stderr
     assert (tmp_path / "never.csv").read_text() == "item,other\nhammer,lipstick\n"
@@ -499,6 +499,7 @@ def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> No
         (("--similar", "similar.dat", "--beliefs", "known.csv"), "exclude each other"),
         (("--frequency-precision", "wide"), "is not median-gap, mean-gap or a number"),
         (("--beliefs", "nothing.csv"), "no such file"),
+        (("--never", "never.csv"), "--never is now --never-together"),
     ):
         done = unveil("assess", "b.dat", *options)
         assert done.returncode == 2
@@ -507,9 +508,9 @@ def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> No
     elsewhere = unveil("assess", "e.edges", "--known-pairs", "3")
     assert elsewhere.returncode == 2
     assert "--known-pairs is for baskets" in elsewhere.stderr
-    refused = unveil("assess", "e.edges", "--never", "known.csv")
+    refused = unveil("assess", "e.edges", "--never-together", "known.csv")
     assert refused.returncode == 2
-    assert "--never is for baskets" in refused.stderr
+    assert "--never-together is for baskets" in refused.stderr
     facts = json.loads(unveil("describe", "b.dat", "--format", "json").stdout)
     assert facts["frequency groups"] == 12
     assert facts["groups of a single item"] == 12

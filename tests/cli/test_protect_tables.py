@@ -76,18 +76,20 @@ def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: P
         (
             ("--tolerance", "linkage.success=.0001", "--tolerance", "classes.k=off", "--method", "values"),
             1,
-            "rows that become equal in everything released count as found",
+            "linkage.success counts an identical row as found",
         ),
         (
             ("--tolerance", "linkage.success=.2", "--tolerance", "classes.k=50", "--method", "columns"),
             1,
-            "classes.k stands in the way: not within tolerance even after columns\nunveil: no protection aims at "
-            "classes.k: release coarser values of age, sex, zip and select, or fewer of these columns",
+            "classes.k is still over its tolerance after the protection that comes closest (columns)\nunveil: no "
+            "protection targets classes.k; release coarser values of age, sex, zip and select, or fewer of these "
+            "columns",
         ),
         (
             ("--tolerance", "linkage.success=.0001", "--method", "values"),
             1,
-            "as it is: classes.k and linkage.success; nothing that was tried reaches its aim",
+            "classes.k and linkage.success are over their tolerances, and no protection that was tried brings them "
+            "within",
         ),
         (("--write-mapping", "map.csv"), 2, "--write-mapping is for baskets"),
         (("--categories", "people.csv"), 2, "--categories is for baskets"),
@@ -112,9 +114,9 @@ def test_what_was_tried_is_reported_though_nothing_reaches_it(unveil: Unveil, wr
     wanted = ("--quasi", "age,sex,zip,select", "--insensitive", "weight", "--tolerance", "linkage.success=.0001")
     done = unveil("protect", written, *wanted, "--method", "values", "-o", "safe.csv", "--report", "tried.html")
     assert done.returncode == 1
-    assert "no release was written, and what was tried is in tried.html" in done.stderr
+    assert "no release was written; tried.html shows what was tried" in done.stderr
     assert sorted(p.name for p in written.parent.iterdir()) == ["people.csv", "tried.html"]
-    assert "Put rare values together" in (written.parent / "tried.html").read_text()
+    assert "Group rare values" in (written.parent / "tried.html").read_text()
 
 
 def test_a_table_with_two_columns_to_know_is_refused(unveil: Unveil, written: Path) -> None:

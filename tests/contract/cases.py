@@ -335,7 +335,7 @@ BASKETS = [["1", "2", "3"], ["1", "2", "3", "4"], ["4", "6"], ["3", "4", "5", "6
 def baskets() -> Attacked:
     """BigMart, the example of the paper, with everything that can be known about it."""
     holds = {
-        "never": table([{"item": "1", "other": "6"}], "never"),
+        "never_together": table([{"item": "1", "other": "6"}], "never"),
         "itemsets_file": table(
             [{"items": "1 2", "class": "spices"}, {"items": "3 4 6", "class": ""}, {"items": "2 5", "class": ""}],
             "listed",

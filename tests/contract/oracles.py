@@ -13,7 +13,6 @@ from contract.cases import Attacked
 from reference.exact_linkage import exact_probabilities
 from reference.naive_models import class_measures, earth_mover_distance, line_distances, recursive_c, tree_distances
 from unveil import Finding, Policy
-from unveil.policy import PRESETS
 from unveil.risk import Risk
 
 __all__ = ["Crowd", "Values", "crowd", "found_by_facts", "is_missing", "tolerated", "values_of"]
@@ -26,8 +25,8 @@ def tolerated(policy: Policy, risk: Risk) -> float | None:
     """What a policy tolerates: its own number, its preset's, the one of the risk that this one follows, the default."""
     if risk.id in policy.tolerance:
         return policy.tolerance[risk.id]
-    if risk.id in PRESETS[policy.preset].tolerance:
-        return PRESETS[policy.preset].tolerance[risk.id]
+    if policy.preset in risk.presets:
+        return risk.presets[policy.preset]
     return risk.tolerance if risk.follows is None else tolerated(policy, risk.follows)
 
 

@@ -40,25 +40,25 @@ def harmless() -> Any:
         (
             Policy(quasi=("sex",), require=("network", "matching")),
             None,
-            ("Required, but nothing there could be held against a tolerance: network and matching.",),
+            ("The policy requires an answer, but no finding has a tolerance to compare with: network and matching.",),
         ),
         (
             Policy(quasi=("sex",), tolerance={"classes.k_map": 3, "linkage.success": 0.1}),
             None,
-            ("There is a tolerance for it, but it was not measured: classes.k_map and linkage.success.",),
+            ("Not measured, although the policy sets a tolerance: classes.k_map and linkage.success.",),
         ),
         (Policy(quasi=("sex",), tolerance={"classes.k": 4, "classes.intersection": 0}), None, ()),
         (
             Policy(quasi=("sex",), tolerance={"classes.dis_suda": 1.0}, settings={"classes": {"population_size": 99}}),
             None,
-            ("There is a tolerance for it, but it was not measured: classes.dis_suda.",),
+            ("Not measured, although the policy sets a tolerance: classes.dis_suda.",),
         ),
         (Policy(sensitive=("shoe",), quasi=("sex",)), "release", (
-            "The policy has a tolerance for it, but it was not asked: classes.k and classes.l_distinct.",
+            "Not asked, although there is a tolerance: classes.k and classes.l_distinct.",
         )),
-        (Policy(insensitive=("sex", "shoe")), None, ("Nobody said what an attacker may know.",)),
+        (Policy(insensitive=("sex", "shoe")), None, ("The policy does not say what an attacker may know.",)),
         (Policy(sensitive=("shoe",)), None, (
-            "Nobody said what these columns are: sex; their roles are guesses.",
+            "The role of sex is a guess; confirm it in the policy.",
         )),
     ],
 )  # fmt: skip
@@ -70,7 +70,7 @@ def test_an_estimate_that_only_the_policy_holds_against_a_tolerance_is_a_doubt()
     tolerance = {"matching.o_estimate": 0.9, "matching.expected_cracks": 1.0}
     verdict = unveil.assess(CASES["matrix"]().case, Policy(tolerance=tolerance)).verdict
     assert verdict.reasons == (
-        "Cracks by the O-estimate: 1.833, tolerated at most 2.7, but an estimate decides nothing.",
+        "Cracks by the O-estimate: 1.833, must be at most 2.7; this is an estimate, so it cannot decide.",
     )
     without = unveil.assess(CASES["matrix"]().case, Policy(tolerance={"matching.expected_cracks": 1.0})).verdict
     assert without.decision == "release"
@@ -91,7 +91,7 @@ def test_rows_that_were_left_out_are_a_doubt(rows: int, said: str) -> None:
 
 
 def test_ratings_without_a_tolerance_are_a_doubt() -> None:
-    said = "Nobody said how many people may be found by a few ratings: linkage.success has no tolerance."
+    said = "linkage.success has no tolerance, so nothing says how many people may be found from a few ratings."
     (reason,) = assessed("dated ratings").verdict.reasons
     assert reason.endswith(said) and reason.startswith("People found by someone who knows 3 random ratings: 100%")
     assert not any(said in r for r in assessed("ratings").verdict.reasons)
@@ -102,7 +102,7 @@ def test_ratings_are_no_doubt_where_only_known_people_are_asked_about() -> None:
     known = table([{"film": "alien", "stars": "5", "date": "2020-01-01"}], "known")
     case = Case(ratings.case.release, holds={"people": known})
     policy = Policy(ratings=("person", "film", "stars", "date"))
-    said = "Nobody said how many people may be found by a few ratings"
+    said = "nothing says how many people may be found from a few ratings"
     assert any(said in r for r in unveil.assess(case, policy, only="linkage.success").verdict.reasons)
     assert not any(said in r for r in unveil.assess(case, policy, only="linkage.matched").verdict.reasons)
     (silent,) = [r for r in unveil.assess(case, policy, only="release").verdict.reasons if said in r] or [""]
@@ -246,7 +246,7 @@ def test_roles_are_for_tables() -> None:
     ("compare", "said"),
     [
         ({"shoe": "2"}, "no column is called 'shoe'"),
-        ({"income": "2"}, "compare names income, which is not among what an attacker may know"),
+        ({"income": "2"}, "compare names income, which is not a quasi-identifier"),
         ({"sex": "2"}, "sex"),
     ],
 )
@@ -264,7 +264,7 @@ def test_ratings_that_cannot_be_used_are_refused() -> None:
     rows = CASES["ratings"]().rows
     policy = Policy(ratings=("person", "film", "stars"))
     lacking = table([*rows, {"person": "u9", "film": None, "stars": "1"}], "lacking")
-    with pytest.raises(UnveilError, match="lacking: 1 row without a value in 'film'"):
+    with pytest.raises(UnveilError, match="lacking: 1 row has no value in 'film'"):
         unveil.assess(lacking, policy)
     with pytest.raises(UnveilError, match="twice"):
         unveil.assess(table([*rows, rows[0]], "twice"), policy)
@@ -280,7 +280,7 @@ def test_what_is_held_beside_baskets_must_fit_them() -> None:
         unveil.assess(Case(baskets, holds={"beliefs": strange}))
     with pytest.raises(UnveilError, match="strange: there is no column category"):
         unveil.assess(Case(baskets, holds={"categories": strange}))
-    with pytest.raises(UnveilError, match="has no item of"):
+    with pytest.raises(UnveilError, match="no item of baskets occurs"):
         unveil.assess(Case(baskets, holds={"similar": Transactions.from_baskets([["z"]])}))
     with pytest.raises(UnveilError, match="itemsets 9: there are none among 6 items"):
         unveil.assess(Case(baskets), Policy(settings={"items": {"itemsets": "9"}}))
@@ -340,7 +340,7 @@ def test_ratings_name_two_to_four_columns() -> None:
         ({"hierarchy": {"a": "dates:3"}}, "is not a rule"),
         ({"hierarchy": {"a": ""}}, "hierarchy for a must be a file name or a rule such as prefixes"),
         ({"hierarchy": {"a": True}}, "hierarchy for a must be"),
-        ({"hierarchy": 3}, r"\[hierarchy\] must be a table such as \[hierarchy\] with zip = \"prefixes\" below it"),
+        ({"hierarchy": 3}, r"\[hierarchy\] must be a table such as \[hierarchy\] with zip = \"prefixes\" under it"),
         ({"identifier": ("a",), "quasi": ("a",)}, "'a' is named as both identifier and quasi"),
         ({"identifier": ("a", "a")}, "'a' is named as identifier twice"),
         ({"quasi": (("a",), ())}, "a set of quasi-identifiers is empty"),
@@ -429,7 +429,7 @@ def test_settings_at_their_limits(kind: Any, limits: dict[str, Any], right: list
         ("text", {"choices": ("a",), "expects": "an a"}, "c", "n must be an a"),
         ("text per column", {}, {"x": []}, "n for x must be a text"),
         ("text per column", {"pattern": "a", "expects": "an a"}, {"x": "b"}, "n for x cannot be 'b'; write an a"),
-        ("text per column", {"example": 'x = "a"'}, 3, r"\[n\] must be a table such as \[n\] with x = \"a\" below it"),
+        ("text per column", {"example": 'x = "a"'}, 3, r"\[n\] must be a table such as \[n\] with x = \"a\" under it"),
         ("sets of columns", {}, [["a"], 3], "each set of n must be a list of names"),
     ],
 )

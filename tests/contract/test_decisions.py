@@ -75,16 +75,16 @@ def test_your_call_for_what_is_open_failed_or_truncated() -> None:
     verdict = decide_verdict([within, opened("open", 0.05), failed, cut], ["Somebody doubts it."])
     assert (verdict.decision, verdict.exit_code) == ("your call", 3)
     assert verdict.reasons == (
-        "Open: the tolerance, at most 50%, lies within what the measurement allows.",
+        "Open: the interval includes the tolerance (at most 50%).",
         "Failed: could not be measured.",
-        "Cut: the search stopped at its work budget.",
+        "Cut: the search ran out of its work budget.",
         "Somebody doubts it.",
     )
     assert verdict.sentence == " ".join(verdict.reasons)
     assert verdict.because == "test.cut", "what is within its tolerance is no reason, however many it harms"
     assert decide_verdict([within, failed]).because == "test.failed"
     both = made("both", 0.5, 0.1, method="truncated", interval=(0.3, 0.7))
-    assert decide_verdict([both]).reasons == ("Both: the search stopped at its work budget.",)
+    assert decide_verdict([both]).reasons == ("Both: the search ran out of its work budget.",)
 
 
 @pytest.mark.parametrize("status", [0.9, 0.5])

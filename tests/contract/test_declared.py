@@ -23,7 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
     "classes.known_items": "baskets", "classes.k_map": "people", "classes.l_distinct": "values",
-    "classes.l_entropy": "values", "classes.t": "distance", "classes.recursive_c": "", "classes.beta": "",
+    "classes.l_entropy": "values", "classes.t": "", "classes.recursive_c": "", "classes.beta": "",
     "classes.beta_enhanced": "", "classes.delta_disclosure": "", "items.expected_cracks": "items",
     "items.o_estimate": "items", "items.correlation": "items", "items.never_together": "items",
     "matching.expected_cracks": "cracks", "matching.o_estimate": "cracks", "matching.heuristic": "cracks",

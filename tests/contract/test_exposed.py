@@ -11,7 +11,7 @@ from contract.test_others import FREQUENCY, ITEMS, NEAR, degrees
 from contract.test_tables import BOUND, FACTS, facts, k_of, seen_in
 from reference.naive_known_items import count_support, least_supports
 from reference.naive_matching import marginals
-from unveil.finding import Exposed
+from unveil.finding import ExposedSubject
 
 LISTS = {  # the risks that list subjects, and what a subject is called
     "classes.k": "row", "classes.known_columns": "row", "classes.known_items": "basket", "linkage.success": "",
@@ -20,7 +20,7 @@ LISTS = {  # the risks that list subjects, and what a subject is called
 }  # fmt: skip
 
 
-def number_of(e: Exposed) -> int:
+def number_of(e: ExposedSubject) -> int:
     return int(e.subject.rpartition(" ")[2].replace(",", ""))
 
 
@@ -81,8 +81,8 @@ def test_columns_that_make_a_row_unique() -> None:
         rows, checked = CASES[name]().rows, 0
         for f in (f for f in assessed(name).findings if f.id == risk):
             for e in f.exposed:
-                said = e.because.removeprefix("unique because of ").removeprefix("unique on ").partition(":")[0]
-                said = said.partition(" and in ")[0]
+                said = e.because.removeprefix("unique because of ").removeprefix("unique on ").partition(" (SUDA")[0]
+                said = said.partition(", and on ")[0]
                 if said == e.because or e.risk < 1:
                     continue
                 columns = said.replace(" and ", ", ").split(", ")
@@ -120,9 +120,8 @@ def test_known_people_are_listed_with_their_match() -> None:
     for e, revealed in zip(f.exposed, shown.exposed, strict=True):
         person = known[number_of(e) - 1]
         fit = [k + 1 for k, r in enumerate(rows) if all(r[c] == v for c, v in person.items())]
-        assert (
-            e.because == f"{len(fit)} row{'' if len(fit) == 1 else 's'} fit{'s' if len(fit) == 1 else ''} what is known"
-        )
+        fitting = "1 row fits" if len(fit) == 1 else f"{len(fit)} rows fit" if fit else "no row fits"
+        assert e.because == f"{fitting} everything that is known{'' if fit else '; the best match fits part of it'}"
         assert revealed.values is not None
         best = int(revealed.values["best match"].removeprefix("row "))
         assert best in fit or not fit
@@ -163,8 +162,9 @@ def test_baskets() -> None:
         n, basket = few[number_of(e) - 1], rows[number_of(e) - 1]
         items = frozenset(revealed.values["items"].split())
         assert items <= basket and count_support(rows, items) == n
-        assert e.because.startswith("the only one with " if n == 1 else f"one of {n} with ")
-        assert f"with {len(items)} certain item" in e.because
+        these = "one of its items is" if len(items) == 1 else f"{len(items)} of its items together are"
+        others = "no other basket" if n == 1 else "only 1 other basket" if n == 2 else f"only {n - 1} other baskets"
+        assert e.because == f"{these} in {others}"
 
 
 @pytest.mark.parametrize("name", ["weighted matrix", "matrix"])
@@ -194,7 +194,7 @@ def test_nodes(name: str, k: int) -> None:
         assert e.risk == pytest.approx(1 / size[node])
         assert size[node] < k
         others = size[node] - 1
-        said = "nobody else has" if not others else f"only {others} other{'s have' if others > 1 else ' has'}"
+        said = f"only {others} other {'nodes have' if others > 1 else 'node has'}" if others else "no other node has"
         assert e.because.startswith(f"{said} the same number")
     assert {e.values["node"] for e in shown.exposed} == {v for v in labels if size[v] < k}
 

@@ -89,7 +89,7 @@ def test_baskets_with_the_same_items() -> None:
         assert (f.value, f.subjects, f.method) == (min(few), len(rows), "exact")
         assert f.share == pytest.approx((below, below))
         assert f"{percent_text(below)} of the baskets contain" in f.sentence
-        assert f"{percent_text(alone)} contain one that is in no other basket." in f.sentence
+        assert f"{percent_text(alone)} contain one that occurs in no other basket." in f.sentence
         (curve,) = f.curves
         for m, share in zip(curve.x, curve.y, strict=True):
             assert share == pytest.approx(sum(x < k for x in least_supports(rows, int(m))) / len(rows))
@@ -152,7 +152,8 @@ def test_nodes_with_the_same_degree(name: str, k: int) -> None:
     below, alone = (sum(s < limit for s in sizes) for limit in (k, 2))
     assert (f.value, f.subjects) == (min(sizes), 7)
     assert f.share == pytest.approx((below / 7, below / 7))
-    assert f.sentence.startswith(f"{below} of 7 nodes ({percent_text(below / 7)}) stand in classes of fewer than {k} ")
+    share = percent_text(below / 7)
+    assert f.sentence.startswith(f"{below} of 7 nodes ({share}) are in a class of fewer than {k} nodes ")
     assert unique.value == pytest.approx(alone / 7)
     assert unique.share == pytest.approx((alone / 7, alone / 7))
     assert ("outgoing and incoming" in f.attacker) == (name == "directed graph")

@@ -12,8 +12,8 @@ import pytest
 
 import unveil
 from contract.cases import table
-from unveil import Case, Finding, Policy, Protected, UnveilError, questions
-from unveil.protection import Offer, Protection
+from unveil import Case, Finding, Policy, ProtectedRelease, UnveilError, questions
+from unveil.protection import Protection, ProtectionOffer
 from unveil.question import Question
 from unveil.risk import Risk
 from unveil.run import Run
@@ -52,7 +52,7 @@ class Toy:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, float]] = []
-        self.offers: dict[str, Offer] = {}
+        self.offers: dict[str, ProtectionOffer] = {}
 
     def offer(
         self,
@@ -72,7 +72,7 @@ class Toy:
             said = f"Does {name}."
             return Protection(sentence=said, usefulness=usefulness, apply=lambda: Case(made), doubt=doubt)
 
-        self.offers[name] = Offer(name.capitalize(), make, **more)
+        self.offers[name] = ProtectionOffer(name.capitalize(), make, **more)
 
 
 @pytest.fixture
@@ -86,12 +86,12 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     return room
 
 
-def made(release: Any = None, policy: Policy | None = None, **more: Any) -> Protected:
+def made(release: Any = None, policy: Policy | None = None, **more: Any) -> ProtectedRelease:
     chosen = policy or Policy(quasi=("sex",), tolerance=OFF)
     return unveil.protect(saying("0.9") if release is None else release, chosen, **more)
 
 
-def weighed(done: Protected) -> dict[str, tuple[float | None, str | None, bool]]:
+def weighed(done: ProtectedRelease) -> dict[str, tuple[float | None, str | None, bool]]:
     return {w.id: (w.usefulness, w.decision, w.chosen) for w in done.assessment.protections}
 
 
@@ -115,7 +115,7 @@ def test_the_most_useful_that_holds_is_chosen(toy: Toy) -> None:
     told = {w.id: w for w in done.assessment.protections}
     assert (told["better"].title, told["better"].sentence) == ("Better", "Does better.")
     assert (told["none"].title, told["none"].sentence) == ("As it is", "Nothing changes.")
-    assert told["none of it"].sentence.startswith("No protection of this kind")
+    assert told["none of it"].sentence.startswith("This kind of protection")
     assert (told["none"].harmed, told["over"].harmed) == ((0.9, 0.9), (0.6, 0.6))
     assert told["better"].harmed == (0.5, 0.5) and told["none of it"].harmed is None
     assert done.before.verdict.decision == "protect first"
@@ -261,7 +261,7 @@ def test_a_finding_that_is_gone_was_not_made_safe(toy: Toy) -> None:
     assert (stopped.closest_method, stopped.blocking_findings) == ("silent", ("toy.level",))
     assert not any(w.chosen for w in stopped.assessment.protections)
     assert stopped.assessment.findings == stopped.before.findings
-    with pytest.raises(UnveilError, match=r"reaches the tolerances; in the way: toy\.level"):
+    with pytest.raises(UnveilError, match=r"meets the tolerances; still over: toy\.level"):
         _ = stopped.release
 
 
@@ -287,7 +287,7 @@ def test_where_nothing_was_made_nothing_is_closest(toy: Toy) -> None:
     toy.offer("nothing", {})
     done = made()
     assert (done.case, done.closest_method, done.blocking_findings) == (None, None, ())
-    with pytest.raises(UnveilError, match=r"level 0\.9: no protection that was tried reaches the tolerances$"):
+    with pytest.raises(UnveilError, match=r"level 0\.9: none of the protections tried meets the tolerances$"):
         _ = done.release
 
 
@@ -317,7 +317,7 @@ def test_doubts_come_after_those_of_the_assessment(toy: Toy) -> None:
     toy.offer("harsh", saying("0.5", width="0.1"), 0.05, doubt="It gives something away.")
     verdict = made().assessment.verdict
     assert verdict.reasons == (
-        "Level: the tolerance, at most 50%, lies within what the measurement allows.",
+        "Level: the interval includes the tolerance (at most 50%).",
         "It gives something away.",
         "The protected data keeps only 5% of its usefulness. Does harsh.",
     )

@@ -95,7 +95,7 @@ def test_sentences_about_sizes_tell_the_numbers(name: str) -> None:
             assert f.sentence.startswith(f"{below} of {everybody} ({percent_text(below / seen.n)}) ")
         if f.id in ("classes.k", "classes.at_risk") and below:
             where = "is in a class" if below == 1 else "are in classes"
-            assert f"{where} of fewer than {k:g}" in f.sentence
+            assert f"{where} of fewer than {k:g} {many}" in f.sentence
         if f.id == "classes.k":
             smallest = min(seen.sizes)
             has = f"{smallest} {one if smallest == 1 else many}"
@@ -105,7 +105,7 @@ def test_sentences_about_sizes_tell_the_numbers(name: str) -> None:
         if not below and f.id == "classes.uniques":
             assert f.sentence.startswith(f"No {one} can be singled out")
         if not below and f.id == "classes.at_risk":
-            assert f.sentence == f"No {one} is in a class of fewer than {k:g}."
+            assert f.sentence == f"No {one} is in a class of fewer than {k:g} {many}."
 
 
 @pytest.mark.parametrize("reading", ["wildcard", "excluded"])
@@ -171,17 +171,14 @@ def test_what_is_known_without_finding_anybody(name: str) -> None:
         assert f.subjects == found.n
         reveals = f"reveals {f.column} for {percent_text(found.homogeneous)} of"
         assert (reveals if found.homogeneous else f"No class alone reveals {f.column}.") in f.sentence
-        assert (
-            f"is right for {percent_text(found.guessed)} of the" in f.sentence
-            or f"is right for {percent_text(found.guessed)} of people" in f.sentence
-        )
+        assert f"is right for {percent_text(found.guessed)} of the" in f.sentence
         shares = [(found.own.count(v) / found.n, some.count(v) / len(some)) for v, some in found.pairs]
         most = max(after - before for before, after in shares)
         if most > 0:
-            rises = {f"{percent_text(a)} to {percent_text(b)}" for a, b in shares if b - a == pytest.approx(most)}
-            assert any(f"belief in one value rises from {rise}." in f.sentence for rise in rises)
+            skews = [(percent_text(a), percent_text(b)) for a, b in shares if b - a == pytest.approx(most)]
+            assert any(f"one value makes up {b}, against {a} of the whole table." in f.sentence for a, b in skews)
         else:
-            assert "No class reveals more than the whole table does." in f.sentence
+            assert "No class differs from the whole table." in f.sentence
 
 
 def test_values_that_can_be_ruled_out() -> None:
@@ -244,7 +241,7 @@ def test_a_population_file() -> None:
         assert f.value == pytest.approx(value)
         assert f.share == (None if share is None else pytest.approx((share, share)))
         assert f.subjects == 10
-        assert f"register with {len(people)} people" in f.attacker
+        assert f"Holds a file (register) of {len(people)} people" in f.attacker
         if f.id == "classes.k_map":
             assert (
                 f"at most {percent_text(1 / min(fit))}, and {percent_text(sum(1 / x for x in fit) / 10)} on average"
@@ -281,7 +278,8 @@ def test_several_releases_together() -> None:
     assert f.value == pytest.approx(perfect)
     assert f.share == pytest.approx((perfect, perfect))
     assert f.baseline == pytest.approx(alone)
-    assert f.sentence.startswith(f"For 4 of 5 people ({percent_text(perfect)}), only one value is possible.")
+    share = percent_text(perfect)
+    assert f.sentence.startswith(f"For 4 of 5 people ({share}), the releases together leave only one value.")
 
 
 def test_known_people_with_their_true_rows() -> None:
@@ -360,13 +358,13 @@ def test_identifiers_that_are_still_there(name: str) -> None:
     assert f.share == pytest.approx((named, named))
     if columns:
         assert f.sentence.startswith(
-            f"1 direct identifier ({columns[0]}) in the release, with a value in {percent_text(named)}"
+            f"The release contains 1 direct identifier ({columns[0]}), filled in {percent_text(named)}"
         )
 
 
 def test_identifiers_that_are_suspected() -> None:
     (f,) = of("guessed", "release.suspected_identifiers")
     assert (f.value, f.method, f.share) == (1, "estimate", (0.0, 1.0))
-    assert f.sentence.startswith("name looks like a direct identifier, with a value in 100% of the rows")
+    assert f.sentence.startswith("name looks like a direct identifier, filled in 100% of the rows")
     reasons = assessed("guessed").verdict
     assert reasons.because == "classes.k"

@@ -93,11 +93,11 @@ def test_the_original_and_the_mapping_go_together() -> None:
     known = table(item=["a", "b", "c"], pseudonym=["y", "x", None])
     before = Transactions.from_baskets([["a", "b"], ["b", "c"]])
     assert mapping.truth(known, Case(renamed, before)).tolist() == [1, 0, -1]
-    with pytest.raises(UnveilError, match="go together"):
+    with pytest.raises(UnveilError, match="give both"):
         mapping.truth(known, Case(renamed))
-    with pytest.raises(UnveilError, match="go together"):
+    with pytest.raises(UnveilError, match="give both"):
         unveil.assess(Case(renamed, before))
-    with pytest.raises(UnveilError, match="go together"):
+    with pytest.raises(UnveilError, match="give both"):
         unveil.assess(Case(renamed, truth=np.array([1, 0, -1])))
 
 
@@ -115,7 +115,7 @@ def test_listed_and_named_itemsets_are_both_protected() -> None:
         "Listed itemsets",
         "Sets of 3 items",
     ]
-    assert told[0].sentence.startswith("Of 1 itemset of class spices {}, ")
+    assert told[0].sentence.startswith("The only itemset of class spices {} is not vulnerable. ")
     assert found.find("items.itemsets_vulnerable", known=("listed itemsets",)) is told[1]
 
 
@@ -174,7 +174,7 @@ def test_facts_about_frequencies() -> None:
 
 def test_hints_and_caveats() -> None:
     (hint,) = QUESTION.hints(Case(SIX), Policy(), ["items.expected_cracks"])
-    assert "publish figures about many baskets" in hint
+    assert "publish statistics about many baskets" in hint
     assert list(QUESTION.hints(Case(SIX), Policy(), ["classes.known_items"])) == []
     assert all("counts of pairs" in offer.caveat for offer in QUESTION.protections.values())
     made = unveil.protect(Transactions.from_baskets([[str(i) for i in range(20)]] * 4))

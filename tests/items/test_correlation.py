@@ -152,11 +152,13 @@ def test_taking_items_for_equally_frequent_can_crack_more() -> None:
         f"On average, someone who knows these pairs identifies {number_text(plain)} of 4 items, as many as"
     )
     assert (
-        "Someone who also assumes that the items of the 2 pairs that nearly always go together are equally frequent "
-        f"identifies {number_text(close)}, which counts here. That assumption is wrong for no item they were right "
-        "about."
+        "A second attacker also assumes that the items of the 2 known pairs that are nearly always bought together are "
+        "equally frequent. This makes no right belief wrong. They identify "
+        f"{number_text(close)} on average, more than the first attacker; the finding reports the second."
     ) in told.sentence
-    assert told.attacker.endswith(", and assumes that items which nearly always go together are equally frequent.")
+    assert told.attacker.endswith(
+        ", and assumes that items which are nearly always bought together are equally frequent."
+    )
     assert told.share == pytest.approx((close / 4, close / 4))
 
 
@@ -165,8 +167,10 @@ def test_taking_items_for_equally_frequent_can_crack_less() -> None:
     told = asked(bought(ab=40, b=2, cd=41), 2, 1)
     plain = believed((39, 41), (41, 43), (40, 42), (40, 42), counts=[40, 42, 41, 41])
     assert plain == pytest.approx(told.value)
-    assert "identifies 0, not more, so the first counts here." in told.sentence
-    assert "That assumption is wrong for 2 items they were right about." in told.sentence
+    assert (
+        "They identify 0 on average, no more than the first attacker; the finding reports the first." in told.sentence
+    )
+    assert "This makes 2 right beliefs wrong." in told.sentence
     assert "equally frequent" not in told.attacker
 
 
@@ -176,11 +180,11 @@ def test_taking_items_for_equally_frequent_can_be_noticed() -> None:
     assert told.value == pytest.approx(4)
     assert told.method == "exact"
     assert told.sentence.endswith(
-        "Someone who also assumes that the items of the pair that nearly always goes together are equally frequent is "
-        "left without an assignment of pseudonyms and would notice, so the first counts here. That assumption is wrong "
-        "for 2 items they were right about."
+        "A second attacker also assumes that the items of the known pair that is nearly always bought together are "
+        "equally frequent. This makes 2 right beliefs wrong. Then no assignment of pseudonyms fits, so they would "
+        "notice; the finding reports the first."
     )
-    assert "No known pair goes together nearly always." in asked(bought(ab=40, b=3, c=5), 1, 1).sentence
+    assert "No known pair is nearly always bought together." in asked(bought(ab=40, b=3, c=5), 1, 1).sentence
 
 
 def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def test_each_step_stops_where_it_should() -> None:
     assert (exactly.last_step, exactly.alpha_max) == (1, 1)
     roughly = assess_risk(Beliefs.from_half_width(near, 12), 0.1, Run())
     assert (roughly.last_step, roughly.alpha_max) == (2, 1)
-    assert roughly.groups == 20
+    assert roughly.cracks_if_exact == 20
     over = assess_risk(Beliefs.from_half_width(apart, 4), 0.1, Run())
     assert over.last_step == 3
     assert over.solution.expected_cracks == pytest.approx(20)
@@ -44,13 +44,13 @@ def test_mixed_up_beliefs_are_wrong_where_they_should_be_and_always_consistent()
     counts = np.arange(1.0, 9) * 10
     believed = mix_up_wrong_items(Beliefs.from_half_width(counts, 5), np.array([3, 1, 4, 0, 5, 2, 7, 6]), 5)
     assert believed.compliant.tolist() == [True, True, False, True, True, True, False, False]
-    found = solve(believed.candidates, may_be_wrong=True)
+    found = solve(believed.candidates, may_exclude_truth=True)
     assert found.expected_cracks == pytest.approx(5)
     rng = np.random.default_rng(4)
     for _ in range(20):
         beliefs = Beliefs.from_half_width(rng.integers(1, 9, 7), rng.integers(0, 3, 7))
         wrong = mix_up_wrong_items(beliefs, rng.permutation(7), int(rng.integers(0, 8)))
-        found = solve(wrong.candidates, may_be_wrong=True)
+        found = solve(wrong.candidates, may_exclude_truth=True)
         exact = naive.marginals(wrong.candidates.is_dense())
         assert found.expected_cracks == pytest.approx(float(np.trace(exact)))
 
@@ -69,7 +69,7 @@ def test_mixing_up_needs_no_new_solution(seed: int) -> None:
     found = assess_mixed_up_items(beliefs, solve(beliefs.candidates), 5.0, np.random.default_rng(8), Run(), runs=1)
     order = np.random.default_rng(8).permutation(25)
     for alpha, cracks in list(zip(found.alpha, found.cracks, strict=True))[::5]:
-        anew = solve(mix_up_wrong_items(beliefs, order, round(alpha * 25)).candidates, may_be_wrong=True)
+        anew = solve(mix_up_wrong_items(beliefs, order, round(alpha * 25)).candidates, may_exclude_truth=True)
         assert cracks == pytest.approx(anew.expected_cracks)
 
 

@@ -67,7 +67,7 @@ def test_the_belief_functions_of_bigmart() -> None:
     assert classes[1] == classes[3], "Figure 3(b): 2 and 4 have different intervals and the same candidates"
     assert classes[2] == classes[5]
     assert len(set(classes.tolist())) == 4
-    found = [solve(b.candidates, may_be_wrong=True).expected_cracks for b in (f, g, h)]
+    found = [solve(b.candidates, may_exclude_truth=True).expected_cracks for b in (f, g, h)]
     assert found == pytest.approx([3, 1, float(np.trace(naive.marginals(edges)))])
     assert f.is_within(h)
     assert h.is_within(g)

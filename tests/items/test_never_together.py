@@ -47,7 +47,7 @@ def asked(width: int, *pairs: str, more: int = 0) -> unveil.Assessment:
     """BigMart, and so many more items that differ in frequency from all others."""
     others = [[f"more {i}" for i in range(more) if b < 20 + 10 * i] for b in range(10 + 10 * more)]
     baskets = Transactions.from_baskets([*BIGMART, *(basket for basket in others if basket)])
-    case = Case(baskets, holds={"never": never(*pairs)})
+    case = Case(baskets, holds={"never_together": never(*pairs)})
     each = dict.fromkeys(("items.expected_cracks", "items.never_together"), 0.6)
     precision = {"frequency_precision": width / baskets.baskets}
     return unveil.assess(case, Policy(settings={"items": precision}, tolerance=each))
@@ -105,12 +105,12 @@ def test_beliefs_that_leave_no_mapping() -> None:
     baskets = Transactions.from_baskets([*[["a", "b"]] * 2, ["a"], *[["c"]] * 4, ["d"]])
     at = [(k / 8) for k in (4, 1, 3, 2)]
     beliefs = unveil.read(pa.table({"item": list("abcd"), "low": at, "high": at}))
-    found = unveil.assess(Case(baskets, holds={"beliefs": beliefs, "never": never("cd")}))
+    found = unveil.assess(Case(baskets, holds={"beliefs": beliefs, "never_together": never("cd")}))
     told, pairs = found["items.never_together"], found["items.correlation"]
     assert (told.value, told.status, told.decides) == (None, "failed", True)
     assert "no mapping keeps apart all items" in told.sentence
     assert (pairs.value, pairs.status, pairs.decides) == (None, "failed", False)
-    assert "no assignment of pseudonyms fits both, so they would notice" in pairs.sentence
+    assert "No assignment of pseudonyms fits both, so they would notice" in pairs.sentence
     assert (found.verdict.decision, found.verdict.because) == ("your call", "items.never_together")
     assert Draft202012Validator(assessment_schema()).is_valid(found.to_dict())
     assert "not measured" in found.to_text()
@@ -136,7 +136,7 @@ def test_pairs_that_nobody_can_know(columns: dict[str, list[str | None]], said: 
         parse_never_together(table(**columns), baskets)
     assert "lipstick" not in str(caught.value)
     with pytest.raises(UnveilError, match=said):
-        unveil.assess(Case(baskets, holds={"never": table(**columns)}))
+        unveil.assess(Case(baskets, holds={"never_together": table(**columns)}))
 
 
 def test_what_a_protected_release_leaves_of_it() -> None:
@@ -157,10 +157,10 @@ def test_a_renamed_release_is_attacked_with_the_same_knowledge() -> None:
     release, original = Transactions.from_baskets(renamed), Transactions.from_baskets(BIGMART)
     names = release.labels.to_pylist()
     truth = np.array([names.index(f"r{(int(label) * 5) % 7}") for label in original.labels.to_pylist()])
-    case = Case(release, original, truth, {"never": never("16")})
+    case = Case(release, original, truth, {"never_together": never("16")})
     assert unveil.assess(case, Policy(settings=EXACTLY))["items.never_together"].value == pytest.approx(4)
     with pytest.raises(UnveilError, match="row 1 names two items"):
-        unveil.assess(Case(release, original, truth, {"never": never("12")}))
+        unveil.assess(Case(release, original, truth, {"never_together": never("12")}))
 
 
 def test_pairs_are_read_once_each() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import unveil
 from reference import naive_matching as naive
 from unveil import Case, Policy, Run, Table, Transactions, UnveilError
-from unveil.items import _coarsen, protection_search
+from unveil.items import protection_search
 from unveil.items.beliefs import Beliefs
 from unveil.items.crack_evaluation import CrackEvaluator
 from unveil.items.frequency_groups import FrequencyGroups
@@ -73,7 +73,7 @@ def test_wrong_beliefs_join_what_they_mix_up(rows: list[tuple[int, int, int]]) -
     beliefs = Beliefs.from_intervals([a for _, a, _ in rows], [a + w for _, a, w in rows], [c for c, _, _ in rows])
     found = CrackEvaluator(Run()).evaluate_cracks(beliefs)
     try:
-        expected = solve(beliefs.candidates, may_be_wrong=True).expected_cracks
+        expected = solve(beliefs.candidates, may_exclude_truth=True).expected_cracks
     except UnveilError:
         assert found == np.inf
     else:
@@ -116,7 +116,7 @@ def test_suppression_against_every_set(tolerance: float) -> None:
         if best is None or found is None:
             continue
         plain = protection_search.choose_by_probability(
-            search, lambda items, s=search: s.is_sufficient(protection_search._suppression_change(s, items))
+            search, lambda items, s=search: s.is_sufficient(protection_search.suppression_change(s, items))
         )
         gone = int((found.becomes < 0).sum())
         assert best <= gone <= (beliefs.n if plain is None else len(plain))
@@ -132,7 +132,7 @@ def test_suppression_beats_the_plain_way_where_items_hide_each_other() -> None:
     search = protection_search.ProtectionSearch(Beliefs.from_half_width(counts, 1), 0.26, CrackEvaluator(Run()))
     found = protection_search.suppress_items(search)
     plain = protection_search.choose_by_probability(
-        search, lambda items: search.is_sufficient(protection_search._suppression_change(search, items))
+        search, lambda items: search.is_sufficient(protection_search.suppression_change(search, items))
     )
     assert found is not None and plain is not None
     assert (found.becomes < 0).sum() <= len(plain)
@@ -149,7 +149,7 @@ def test_what_need_not_go_stays() -> None:
     gone = np.flatnonzero(found.becomes < 0)
     assert len(gone) > 3
     for item in gone:
-        assert not search.is_sufficient(protection_search._suppression_change(search, gone[gone != item]))
+        assert not search.is_sufficient(protection_search.suppression_change(search, gone[gone != item]))
 
 
 def partitions(n: int) -> Iterator[list[tuple[int, int]]]:
@@ -172,7 +172,7 @@ def test_gathering_moves_least_for_its_price(values: list[int], price: int, seed
         ]
         return float(sum(moved))
 
-    new = _coarsen.gather_counts(points, weights, float(price))
+    new = protection_search.gather_counts(points, weights, float(price))
     found = float((weights * np.abs(new - points)).sum()) + price * len(np.unique(new))
     assert found == pytest.approx(min(cost(groups) for groups in partitions(len(points))))
 
@@ -415,7 +415,7 @@ def test_what_cannot_be_reached_gives_no_release() -> None:
     made = unveil.protect(tx, Policy(tolerance={"items.expected_cracks": 0.1}))
     assert made.case is None
     assert made.assessment.verdict.decision == "protect first"
-    with pytest.raises(UnveilError, match="no protection"):
+    with pytest.raises(UnveilError, match="none of the protections tried meets the tolerances"):
         _ = made.release
 
 
@@ -583,7 +583,7 @@ def test_bad_targets_are_refused_before_anything_is_done(
 def test_original_and_mapping_go_together_and_must_fit(unveil: Unveil, written: Path) -> None:
     safe, mapping = written.with_name("safe.dat"), written.with_name("safe.mapping.csv")
     unveil("protect", written, "--tolerance", "items.expected_cracks=.3", "-o", safe)
-    assert "go together" in unveil("assess", safe, "--original", written).stderr
+    assert "give both" in unveil("assess", safe, "--original", written).stderr
     lines = mapping.read_text().splitlines()
     for broken, complaint in (
         (lines[:-1], "every item"),

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unveil.linkage import equal_records
+from unveil.linkage.equal_records import count_copies, group_equal_records
 from unveil.linkage.records import Records, records_from_codes
 from unveil.linkage.similarity import within_distance
 from unveil.linkage.theorems.record_agreement import agreement_bounds, agreement_work
@@ -95,6 +97,21 @@ def test_no_bound_exceeds_success(table: Table, reach: int, m: int) -> None:
     assert (found.jensen[:, 0] <= np.array(any_of_them) + 1e-9).all()
     if reach == 0:
         assert found.jensen[:, 0].mean() <= np.mean(best) + 1e-9
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables, st.booleans())
+def test_records_are_equal_only_if_they_have_the_same(table: Table, collisions: bool) -> None:
+    """Those that are equal to the one before, though all should have the same hash; and all copies if hashes differ."""
+    records, rows = made(table, 0), [tuple(row) for row in table]
+    with pytest.MonkeyPatch.context() as patch:
+        if collisions:
+            patch.setattr(equal_records, "_hash_records", lambda matrix: np.zeros(matrix.shape[0], np.uint64))
+        order, fresh = group_equal_records(records, records.value, Run())
+    assert sorted(order) == list(range(len(rows))) and fresh[0]
+    assert all(rows[order[k]] == rows[order[k - 1]] for k in np.flatnonzero(~fresh))
+    assert collisions or fresh.sum() == len(set(rows))
+    assert count_copies(records).tolist() == [rows.count(row) for row in rows]
 
 
 def test_work_is_what_is_looked_at_or_more() -> None:

@@ -59,7 +59,7 @@ def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) ->
         )
         success, own, alone, ever = exact_success(rows, 3)
         assert 0 < alone < ever < 1
-        best = f"Given the 3 values that single each of them out best, {percent_text(ever)} of the rows are."
+        best = f"The 3 most revealing values of each row single out {percent_text(ever)} of the rows."
         assert found["linkage.unicity"].sentence.endswith(best)
         for finding, truth in ((found["linkage.success"], success), (found["linkage.unicity"], alone)):
             assert finding.method == "exact"
@@ -91,21 +91,21 @@ def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
             fits = [sum(all(abs(o[i] - row[i]) <= 2 for i in s) for o in rows) for s in combinations(range(4), 2)]
             total += sum(1 / fit for fit in fits) / 6
             ever += 1 in fits
-        best = f"Given the 2 values that single each of them out best, {percent_text(ever / 200)} of the rows are."
+        best = f"The 2 most revealing values of each row single out {percent_text(ever / 200)} of the rows."
         assert assessed["linkage.unicity"].sentence.endswith(best)
         assert found.method == "simulation"
         assert found.interval is not None
         assert found.interval[0] <= total / 200 <= found.interval[1]
 
 
-@pytest.mark.parametrize(("some", "of"), [(900, "of the rows are."), (1200, "of 1,000 random rows are.")])
+@pytest.mark.parametrize(("some", "of"), [(900, "of the rows."), (1200, "of 1,000 random rows.")])
 def test_who_was_looked_at_in_the_worst_case(some: int, of: str, tmp_path: Path) -> None:
     """Of 6,000 rows, most say nothing."""
     rng = random.Random(2)
     rows = [(*(rng.randrange(40) if i < some else "?" for _ in range(3)), "x") for i in range(6_000)]
     policy = Policy(quasi=("a", "b", "c"), settings={"linkage": {"known": 2, "compare": {"a": "1"}}})
     sentence = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,s"), policy)["linkage.unicity"].sentence
-    assert sentence.endswith(of) and ("%)" in sentence.rpartition("best, ")[2]) == ("random" in of)
+    assert sentence.endswith(of) and ("%)" in sentence.rpartition("most revealing ")[2]) == ("random" in of)
 
 
 def test_sparsity_by_comparing_all_rows(tmp_path: Path) -> None:
@@ -174,8 +174,8 @@ def test_attackers_say_what_counts_as_the_same(tmp_path: Path) -> None:
     rows = [(i % 9, i % 4, i % 5, 0) for i in range(60)]
     policy = Policy(quasi=("a", "b", "c"), settings={"linkage": {"compare": {"a": "2", "b": "~3"}}})
     said = unveil.assess(written(tmp_path / "t.csv", rows, "a,b,c,d"), policy)["linkage.success"].attacker
-    assert "These count as the same: a at most 2 apart. These count in part" in said
-    assert said.endswith(": b up to 3 apart.")
+    assert "These count as the same: a at most 2 apart. These agree in part" in said
+    assert said.endswith(": b less than 3 apart.")
 
 
 def test_sparsity_is_exact_where_that_takes_seconds(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_several_rows_of_a_person_by_all_sets_of_values(tmp_path: Path) -> None:
     assert success.value == pytest.approx(equal / len(some)) and success.subjects == len(some)
     assert unicity.value == pytest.approx(alone / len(some))
     assert unicity.sentence.endswith(
-        f"single each of them out best, {percent_text(ever / len(some))} of the people are."
+        f"most revealing values of each person single out {percent_text(ever / len(some))} of the people."
     )
     assert success.title == "People found by someone who knows 3 random values"
     bound = found["linkage.success_bound"].value
@@ -325,14 +325,14 @@ def test_missing_values_are_no_protection(tmp_path: Path) -> None:
     assert found["linkage.success"].value == pytest.approx((98 + 1) / 108)
     assert found.verdict.decision == "protect first"
     assert found["linkage.success"].exposed[0].risk == 1
-    assert "For 98 rows with fewer values, the attacker knew all of them." in found["linkage.success"].sentence
+    assert "98 rows have fewer values; the attacker knew all of them." in found["linkage.success"].sentence
 
 
 @pytest.mark.parametrize(
     ("compare", "error"),
     [
         ({"agee": "2"}, "no column is called 'agee'"),
-        ({"s": "2"}, "not among what an attacker may know"),
+        ({"s": "2"}, "compare names s, which is not a quasi-identifier"),
         ({"a": "30d"}, "not all values are dates"),
         ({"b": "2"}, "not all values are numbers"),
     ],

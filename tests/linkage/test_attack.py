@@ -1,4 +1,4 @@
-"""Attacks on records, against adversaries that look at every record, and the cases of document 002."""
+"""Attacks on records, against adversaries that look at every record, and the cases of Merener 2012."""
 
 from __future__ import annotations
 
@@ -412,7 +412,7 @@ def test_scoreboard_succeeds_once_in_as_many_as_there_are_candidates() -> None:
         assert outcome.row_success.value >= 1 / outcome.mean_size
 
 
-# ---- the cases of document 002, section 3.1 --------------------------------------------------------------------------
+# ---- the cases of Merener 2012, section 3.1 --------------------------------------------------------------------------
 
 
 def pair(rows: Rows, perturbed: Rows, similarity: Similarity) -> tuple[Records, Records]:
@@ -716,7 +716,7 @@ def test_intervals_cover_the_mean() -> None:
 
 
 def test_wilsons_interval() -> None:
-    """Of the document's 150 targets, 110 found: .657 to .798."""
+    """Of the paper's 150 targets, 110 found: .657 to .798."""
     found = estimate_mean([1] * 110 + [0] * 40)
     assert found.interval == pytest.approx((0.6574, 0.7977), abs=1e-4)
     assert estimate_mean([1.0] * 150).interval == pytest.approx((0.97503, 1), abs=1e-5)

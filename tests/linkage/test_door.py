@@ -17,7 +17,7 @@ from unveil.linkage.ask import QUESTION
 from unveil.linkage.risks import RISKS
 from unveil.settings import declared_settings
 
-(PEOPLE, LINKS) = QUESTION.holds
+(PEOPLE, TRUE_LINKS) = QUESTION.holds
 
 
 def read(path: Path, header: str, rows: list[tuple[object, ...]]) -> unveil.Table:
@@ -81,7 +81,7 @@ def test_settings_have_their_defaults_and_old_names() -> None:
     settings = declared_settings(QUESTION.settings)
     assert settings["known"].formerly == ("things_known",)
     assert Policy().to_dict()["linkage"] == {"known": 4, "compare": {}}
-    with pytest.raises(UnveilError, match=r"write known = \.\.\. below \[linkage\]"):
+    with pytest.raises(UnveilError, match=r"write known = \.\.\. under \[linkage\]"):
         Policy.from_dict({"things_known": 3})
     with pytest.raises(UnveilError, match=r"write \[linkage\.compare\]"):
         Policy.from_dict({"compare": {"age": "2"}})
@@ -110,50 +110,50 @@ def test_pairs_of_person_and_row_are_shown_only_on_request(case: Case) -> None:
     assert all(e.values is None and "row 1" not in e.because for e in hidden)
     for e in shown:
         assert e.values == {"best match": e.subject.replace("person", "row")}  # each person is the row of that number
-        assert e.because == "1 row fits what is known"
+        assert e.because == "1 row fits everything that is known"
 
 
 def test_true_links_say_which_row_is_whom(case: Case, tmp_path: Path) -> None:
     links = read(tmp_path / "links.csv", "known,row", [(i + 1, i + 1) for i in range(0, 40, 2)])
-    assert LINKS.truth is not None
-    truth = LINKS.truth(links, case)
+    assert TRUE_LINKS.truth is not None
+    truth = TRUE_LINKS.truth(links, case)
     assert truth.tolist() == [i if i % 2 == 0 else -1 for i in range(40)]
     known = Case(case.release, truth=truth, holds=case.holds)
     found = unveil.assess(known, POLICY, only="linkage.matched")["linkage.matched"]
     assert found.method == "exact" and found.value == 0.5
     assert found.sentence.startswith(
         "The attacker finds the row of 20 of 40 known people (50%). The true links place 20 of them in the release. "
-        "Of 40 links that seem likelier right than wrong, 20 are right (precision 0.5000, recall 1.0000)."
+        "40 links seem likelier right than wrong; 20 of them are right (precision 0.5000, recall 1.0000)."
     )
     assert found.sentence.endswith(
-        "40 of the people fit only one row, 0 fit none. If everything known about them is right and no row is two "
-        "people, the likeliest row is right for 40 of them."
+        "Everybody fits only one row. If everything known about them is right and no two people share a row, the "
+        "likeliest row is right for 40 of them."
     )
 
 
 @pytest.mark.parametrize(
     ("header", "rows", "error"),
     [
-        ("known,line", [(1, 1)], "have the columns known and row"),
-        ("known,row", [("x", 1)], "are numbers of rows, from 1"),
-        ("known,row", [(1, 99)], "names a row that release.csv does not have; it has 40"),
-        ("known,row", [(0, 1)], "names a row that people.csv does not have; it has 40"),
-        ("known,row", [(1, 1), (1, 2)], "links somebody twice"),
+        ("known,line", [(1, 1)], "need the columns known and row"),
+        ("known,row", [("x", 1)], "must be row numbers, counted from 1"),
+        ("known,row", [(1, 99)], "a row number is not in release.csv, which has 40 rows"),
+        ("known,row", [(0, 1)], "a row number is not in people.csv, which has 40 rows"),
+        ("known,row", [(1, 1), (1, 2)], "a person is linked twice; keep one link for each"),
     ],
 )
 def test_true_links_that_cannot_be(
     case: Case, header: str, rows: list[tuple[object, ...]], error: str, tmp_path: Path
 ) -> None:
-    assert LINKS.truth is not None
+    assert TRUE_LINKS.truth is not None
     with pytest.raises(UnveilError, match=f"^links.csv: .*{error}"):
-        LINKS.truth(read(tmp_path / "links.csv", header, rows), case)
+        TRUE_LINKS.truth(read(tmp_path / "links.csv", header, rows), case)
 
 
 def test_true_links_need_people(case: Case, tmp_path: Path) -> None:
     links = read(tmp_path / "links.csv", "known,row", [(1, 1)])
-    assert LINKS.truth is not None
+    assert TRUE_LINKS.truth is not None
     with pytest.raises(UnveilError, match="true links need the people they are about; add --people FILE"):
-        LINKS.truth(links, Case(case.release))
+        TRUE_LINKS.truth(links, Case(case.release))
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,9 @@ def test_one_known_person_is_written_in_the_singular(tmp_path: Path) -> None:
     holds = MappingProxyType({"people": read(tmp_path / "p.csv", "a,b,c", [(1, 2, 3)])})
     policy = Policy(quasi=("a", "b", "c"))
     found = unveil.assess(Case(release, truth=np.array([0]), holds=holds), policy)["linkage.matched"]
-    assert "1 of 1 known person (100%)" in found.sentence and "Of 1 link that seems" in found.sentence
-    assert "1 is right (precision 1.0000" in found.sentence and "1 of the people fits only one row" in found.sentence
+    assert "1 of 1 known person (100%)" in found.sentence and "1 link seems likelier right" in found.sentence
+    assert "it is right with a probability of 100% (precision 1.0000" in found.sentence
+    assert "The person fits only one row." in found.sentence
 
 
 # ---- doubts and hints ------------------------------------------------------------------------------------------------
@@ -204,21 +205,23 @@ def test_ratings_without_a_tolerance_are_a_call(tmp_path: Path) -> None:
     found = unveil.assess(table, policy, only="linkage")
     success = found["linkage.success"]
     assert (
-        f"{success.title}: {success.value_text}. Nobody said how many people may be found by a few ratings: "
-        "linkage.success has no tolerance." in found.verdict.reasons
+        f"{success.title}: {success.value_text}. linkage.success has no tolerance, so nothing says how many "
+        "people may be found from a few ratings." in found.verdict.reasons
     )
     for risk in ("linkage.success", "linkage.own_row"):
         tolerant = Policy(ratings=policy.ratings, tolerance={risk: 1})
-        assert not [r for r in unveil.assess(table, tolerant, only="linkage").verdict.reasons if "Nobody said" in r]
+        assert not [
+            r for r in unveil.assess(table, tolerant, only="linkage").verdict.reasons if "has no tolerance" in r
+        ]
 
 
 @pytest.mark.parametrize(
     ("policy", "in_the_way", "advice"),
     [
-        (POLICY, ["classes.k", "linkage.success"], "aim at linkage.success, not at classes.k: try another method"),
-        (POLICY, ["linkage.success"], "linkage.own_row counts only a person's own row: set a tolerance for it"),
-        (Policy(ratings=("user", "film")), ["linkage.success"], "publish figures about many people"),
-        (Policy(quasi=POLICY.quasi, tolerance={"linkage.own_row": 0.1}), ["classes.k"], "aim at linkage.own_row"),
+        (POLICY, ["classes.k", "linkage.success"], "target linkage.success, not classes.k; try another method"),
+        (POLICY, ["linkage.success"], "linkage.own_row counts only the person's own row. Set a tolerance"),
+        (Policy(ratings=("user", "film")), ["linkage.success"], "publish statistics about many people"),
+        (Policy(quasi=POLICY.quasi, tolerance={"linkage.own_row": 0.1}), ["classes.k"], "target linkage.own_row"),
     ],
 )
 def test_hints_say_what_can_be_done(case: Case, policy: Policy, in_the_way: list[str], advice: str) -> None:
@@ -241,11 +244,11 @@ def test_equal_rows_are_named_where_they_count(tmp_path: Path) -> None:
     found = unveil.assess(table, Policy(quasi=("a", "b", "c")))
     success, own = found["linkage.success"], found["linkage.own_row"]
     assert success.sentence.startswith(
-        "Someone who knows 3 random columns finds 100% of the rows, counting a row equal in everything released as "
-        "found (40% without equal rows)."
+        "Someone who knows 3 random columns finds 100% of the rows. Finding an identical row counts; counting only the "
+        "right row, they find 40%."
     )
     assert success.sentence.endswith("The policy lets the attacker know 4 values, but no row has more than 3.")
-    assert own.title == "Rows found by someone who knows 3 random columns, not counting equal rows"
+    assert own.title == "Rows found by someone who knows 3 random columns, counting only the right row"
     assert own.value == pytest.approx(2 / 5)
 
 

@@ -25,19 +25,20 @@ from unveil.release.codes import encode_column
 
 Rows = Sequence[Sequence[int | None]]
 
-# Sets of bits wherever possible, some, or never; entries merged early or never; and the smallest slices.
-WAYS = (
+# Sets of bits wherever possible, some, or never; entries merged wherever possible or never; and the smallest slices.
+MERGED = {"_MERGE_SHARE": 1.0, "_IDS_PER_ENTRY": 10**4}
+WAYS: tuple[dict[str, float], ...] = (
     {},
     {"_MAX_BITSET_GROUP": 0},
-    {"_MAX_BITSET_GROUP": 0, "_MERGE_WORTH": 0},
-    {"_MAX_BITSET_GROUP": 3, "_MERGE_WORTH": 0, "_SLICE_ENTRIES": 1},
-    {"_MAX_BITSET_GROUP": 4, "_MERGE_WORTH": 10**9},
+    {"_MAX_BITSET_GROUP": 0, **MERGED},
+    {"_MAX_BITSET_GROUP": 3, **MERGED, "_SLICE_ENTRIES": 1},
+    {"_MAX_BITSET_GROUP": 4, "_MERGE_SHARE": 0.0},
 )
 ways = st.sampled_from(WAYS)
 
 
 @contextmanager
-def computed(way: dict[str, int]) -> Iterator[None]:
+def computed(way: dict[str, float]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in way.items():
             patch.setattr(module, name, value)
@@ -96,7 +97,7 @@ sizes = st.lists(st.integers(1, 7), min_size=1, max_size=7)
 @example([(None, None)], [1, 2], {})
 @example([(0, 1)], [1, 2, 3], {})
 @example([(0, None), (0, 0), (0, 0), (None, 0)], [1, 2], {})
-def test_all_sets_are_counted(rows: Rows, ms: list[int], way: dict[str, int]) -> None:
+def test_all_sets_are_counted(rows: Rows, ms: list[int], way: dict[str, float]) -> None:
     records = made(rows)
     with computed(way):
         found = count_success(records, ms)
@@ -107,7 +108,7 @@ def test_all_sets_are_counted(rows: Rows, ms: list[int], way: dict[str, int]) ->
 
 @settings(max_examples=100, deadline=None)
 @given(tables((0, 0, 0, 1, 1, 2)), sizes, ways)
-def test_complete_tables(rows: Rows, ms: list[int], way: dict[str, int]) -> None:
+def test_complete_tables(rows: Rows, ms: list[int], way: dict[str, float]) -> None:
     """Â is Scoreboard, and its success is the number of groups over that of rows, on average over all sets."""
     with computed(way):
         found = count_success(made(rows), ms)
@@ -168,7 +169,7 @@ def test_many_columns() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(tables(), st.randoms(use_true_random=False), ways)
-def test_the_order_of_rows_and_columns_does_not_matter(rows: Rows, random: object, way: dict[str, int]) -> None:
+def test_the_order_of_rows_and_columns_does_not_matter(rows: Rows, random: object, way: dict[str, float]) -> None:
     order, columns = list(range(len(rows))), list(range(len(rows[0])))
     random.shuffle(order)
     random.shuffle(columns)

@@ -139,7 +139,7 @@ def test_scores_and_posterior_are_those_over_all_rows(
 
 def check_kept(found: Linkage, person: int, slow: naive_link.Found, rows: int) -> None:
     """Every pair is kept that is likely enough and agrees in something, and has its posterior."""
-    pairs, sides = found.pairs, found.paired
+    pairs, sides = found.pairs, found.file_pair
     own = pairs.person == sides.person_class[person]
     kept = dict(zip(pairs.row[own].tolist(), zip(pairs.posterior[own], pairs.score[own], strict=True), strict=True))
     nothing = min(slow.likelihood)
@@ -164,7 +164,7 @@ def test_one_to_one_is_the_share_of_assignments(files: Any, differ: bool) -> Non
         assert found.best_chance[i] == pytest.approx(max(expected[i]), abs=1e-9)
         assert found.best[i] == -1 if not fits[i] else expected[i][found.best[i]] == pytest.approx(max(expected[i]))
     assert found.expected_random == pytest.approx(sum(p * p for own in expected for p in own), abs=1e-9)
-    assert found.placed == round(sum(p for own in expected for p in own)) and found.method == "exact"
+    assert found.placed_people == round(sum(p for own in expected for p in own)) and found.method == "exact"
 
 
 @settings(max_examples=60, deadline=None)
@@ -189,7 +189,7 @@ def test_the_assignment_is_the_best_of_all(files: Any, outside: float, odds: flo
         worth.append(good)
     total = float((links.links * links.log_odds).sum())
     assert total == pytest.approx(naive_link.best_links(worth) if worth else 0.0, abs=1e-6)
-    sides = found.paired
+    sides = found.file_pair
     assert (np.bincount(links.person, links.links, sides.people.n) <= sides.person_sizes).all()
     assert (np.bincount(links.row, links.links, sides.rows.n) <= sides.row_sizes).all()
 
@@ -214,7 +214,7 @@ def test_order_does_not_matter(files: Any, random: Any) -> None:
     both = (match_quality(found, *split(pairs)) for found, pairs in ((one, true), (two, moved)))
     first_quality, second_quality = both
     assert first_quality.links == second_quality.links
-    assert first_quality.right == pytest.approx(second_quality.right)
+    assert first_quality.right_links == pytest.approx(second_quality.right_links)
 
 
 def split(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
@@ -234,8 +234,8 @@ def cars(people: Rows) -> FilePair:
 
 
 def test_john_mary_and_bob() -> None:
-    """Document 003 §8.1. John is row 0 or 1; Mary one of 0, 1, 2 that he is not; Bob one of the two that are left:
-    2 · 2 · 2 assignments."""
+    """Lakshmanan, Ng and Ramesh 2008, §8.1. John is row 0 or 1; Mary one of 0, 1, 2 that he is not; Bob one of the two
+    that are left: 2 · 2 · 2 assignments."""
     sides = cars([JOHN, MARY, BOB])
     fits = find_candidates(sides)
     assert [fits.rows(i).tolist() for i in range(3)] == [[0, 1], [0, 1, 2], [0, 1, 2, 3]]
@@ -243,7 +243,7 @@ def test_john_mary_and_bob() -> None:
     assert found.link_chances([0] * 4, range(4)).tolist() == pytest.approx([1 / 2, 1 / 2, 0, 0])
     assert found.link_chances([1] * 4, range(4)).tolist() == pytest.approx([1 / 4, 1 / 4, 1 / 2, 0])
     assert found.link_chances([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
-    assert found.method == "exact" and found.placed == 3
+    assert found.method == "exact" and found.placed_people == 3
     assert found.expected_random == pytest.approx(39 / 32) and found.expected_best == pytest.approx(3 / 2)
     assert found.link_chances([0, 1, 2], [0, 2, 3]).sum() == pytest.approx(3 / 2)  # cracks, if that is the truth
     assert "3 of 3 people" in repr(found)
@@ -253,12 +253,12 @@ def test_everyone_is_known_and_more_people_than_rows() -> None:
     everyone = one_to_one_chances(find_candidates(cars([JOHN, MARY, BOB, BOB])))
     assert everyone.link_chances([2] * 4, range(4)).tolist() == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
     crowd = one_to_one_chances(find_candidates(cars([JOHN] * 5)))
-    assert crowd.placed == 2 and crowd.link_chances(range(5), [0] * 5).tolist() == pytest.approx([1 / 5] * 5)
+    assert crowd.placed_people == 2 and crowd.link_chances(range(5), [0] * 5).tolist() == pytest.approx([1 / 5] * 5)
     ford = [None, "Indian", "Ford"]
     rivals = one_to_one_chances(
         find_candidates(cars([ford, ford, MARY]))
     )  # one of the first two is left out, Mary is 0 or 1
-    assert rivals.placed == 2
+    assert rivals.placed_people == 2
     assert rivals.link_chances([0, 1, 2, 2, 2], [2, 2, 0, 1, 2]).tolist() == pytest.approx(
         [1 / 2, 1 / 2, 1 / 2, 1 / 2, 0]
     )
@@ -334,9 +334,16 @@ def test_duplicates_share_what_is_true_of_them() -> None:
     assert found.posterior.tolist() == pytest.approx([1 / 2, 1 / 2, 0]) and found.candidates.tolist() == [2, 2, 0]
     assert found.eccentricity.tolist() == [0, 0, 0] and found.people_without_candidates == 1
     together = one_to_one_chances(find_candidates(sides))
-    assert together.link_chances([0, 0, 1], [0, 1, 0]).tolist() == pytest.approx([1 / 2] * 3) and together.placed == 2
+    assert (
+        together.link_chances([0, 0, 1], [0, 1, 0]).tolist() == pytest.approx([1 / 2] * 3)
+        and together.placed_people == 2
+    )
     half = match_quality(found, [0, 1], [0, 1], [0, 1])
-    assert (half.links, half.right, half.true) == (2, pytest.approx(1.0), 2) and half.expected == pytest.approx(0.5)
+    assert (half.links, half.right_links, half.true_pairs) == (
+        2,
+        pytest.approx(1.0),
+        2,
+    ) and half.expected_precision == pytest.approx(0.5)
     links = assign_links(found, 0.5)
     assert links.total == 2 and links.link_chances([0, 1, 2], [0, 1, 2]).tolist() == pytest.approx([1 / 2, 1 / 2, 0])
 
@@ -344,7 +351,7 @@ def test_duplicates_share_what_is_true_of_them() -> None:
 def test_nobody_nothing_and_one() -> None:
     none = link_people(pair([[1], [2]], [], {"a": equal_values()}))
     assert none.n == 0 and none.expected_links == 0 and none.likely_matches().tolist() == []
-    assert assign_links(none).total == 0 and one_to_one_chances(find_candidates(none.paired)).placed == 0
+    assert assign_links(none).total == 0 and one_to_one_chances(find_candidates(none.file_pair)).placed_people == 0
     assert match_quality(none, [], []).f1 == 1
     empty = pair([], [[1], [None]], {"a": equal_values()})
     found = link_people(empty)
@@ -353,7 +360,7 @@ def test_nobody_nothing_and_one() -> None:
     one = link_people(pair([[1]], [[1]], {"a": equal_values()}))
     assert one.posterior.tolist() == [0] and one.best.tolist() == [-1]  # a value that every row has tells nothing
     assert isnan(one.second[0]) and one.eccentricity[0] == 0 and one.people_with_one_candidate == 1
-    assert one_to_one_chances(find_candidates(one.paired)).best_chance.tolist() == [1]
+    assert one_to_one_chances(find_candidates(one.file_pair)).best_chance.tolist() == [1]
     blank = link_people(pair_files(*records_from_both({}, {})))
     assert blank.n == 0
 
@@ -380,7 +387,7 @@ def test_budgets_are_told() -> None:
 def test_a_part_that_is_too_large_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unveil.linkage.link.one_to_one._MAX_PART_PAIRS", 2)
     found = one_to_one_chances(find_candidates(cars([JOHN, MARY, BOB])))
-    assert found.method == "estimate" and found.guessed == 2
+    assert found.method == "estimate" and found.estimated_people == 2
     assert found.best_chance[:2].tolist() == pytest.approx([1 / 2, 1 / 3])
 
 
@@ -461,14 +468,14 @@ def test_error_rates_are_found_and_the_posterior_is_calibrated() -> None:
     assert found.outside == pytest.approx(0.2, abs=0.03) and found.converged
     found = link_people(sides, errors=found.errors, outside=found.outside)
     result = match_quality(found, range(2000), true)
-    assert result.precision == pytest.approx(result.expected, abs=0.04)
+    assert result.precision == pytest.approx(result.expected_precision, abs=0.04)
     count, sure, right = calibration(found, range(2000), true)
     assert count.sum() == 2500
     spread = 4 * np.sqrt(sure * (1 - sure) / count) + 0.03
     assert (np.abs(sure - right) < spread)[count > 20].all()
     together = assignment_quality(assign_links(found), range(2000), true)
     assert together.f1 > match_quality(found, range(2000), true, found.likely_matches(0.0)).f1
-    assert "precision" in repr(together) and isnan(together.expected)
+    assert "precision" in repr(together) and isnan(together.expected_precision)
 
 
 def test_febrl_without_names(data: Path) -> None:
@@ -488,7 +495,11 @@ def test_febrl_without_names(data: Path) -> None:
     joined = pair_files(*records_from_both(*sides))
     found = link_people(joined, errors=estimate_error_rates(joined).errors)
     best = match_quality(found, range(len(true)), true)
-    assert best.precision > 0.999 and best.recall > 0.995 and best.expected == pytest.approx(best.precision, abs=0.001)
+    assert (
+        best.precision > 0.999
+        and best.recall > 0.995
+        and best.expected_precision == pytest.approx(best.precision, abs=0.001)
+    )
     together = assignment_quality(assign_links(found), range(len(true)), true)
     assert together.precision > 0.999 and together.recall > 0.998
     assert max(found.posterior) <= 1 + 1e-12 and max(found.eccentricity) < inf

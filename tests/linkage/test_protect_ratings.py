@@ -148,10 +148,10 @@ def test_success_is_what_all_sets_of_ratings_give(table: Table) -> None:
         found = search.attack_plan(search.unchanged_plan)
         defined, everyone = attacked(rows, m, columns)
         exact = len(columns) == 3
-        assert found.all and len(found.who) == 200
+        assert found.covers_everyone and len(found.attacked) == 200
         assert found.chance.mean() == pytest.approx(everyone, abs=1e-9 if exact else 0.02)
-        assert found.worst == pytest.approx(max(defined, everyone), abs=1e-9 if exact else 0.12)
-        assert exact or found.worst >= max(defined, everyone)
+        assert found.success_bound == pytest.approx(max(defined, everyone), abs=1e-9 if exact else 0.12)
+        assert exact or found.success_bound >= max(defined, everyone)
 
 
 def test_columns_against_every_combination() -> None:
@@ -214,7 +214,7 @@ def test_who_has_few_ratings_left_is_known_by_all_of_them() -> None:
     assert enough < 0.9 < everyone
     search = search_of(table, 2, RATINGS[:2])
     assert search.success_bound(search.unchanged_plan) == pytest.approx(everyone)
-    assert set(search.attack_plan(search.unchanged_plan).who) == set(range(60))
+    assert set(search.attack_plan(search.unchanged_plan).attacked) == set(range(60))
 
 
 def test_people_without_any_rating_left_do_not_count(table: Table) -> None:
@@ -223,7 +223,7 @@ def test_people_without_any_rating_left_do_not_count(table: Table) -> None:
     plan = search.unchanged_plan.move_column(ITEM_COLUMN, 0, t)
     left = search.people_with_ratings(plan)
     assert len(left) < search.size
-    assert search.attack_plan(plan).who.tolist() == left.tolist()
+    assert search.attack_plan(plan).attacked.tolist() == left.tolist()
     assert f"{search.size - len(left)} people who rated nothing else" in describe_plan(search, plan)
 
 
@@ -248,7 +248,7 @@ def test_usefulness_in_numbers() -> None:
     table = unveil.read(pa.table({**rows, "day": [days[i // 4] for i in range(16)], "mood": [0] * 16}))
     search = search_of(table)
     assert search.plan_usefulness(search.unchanged_plan) == 1
-    assert search.ladders[2].steps[1].said == "by month"
+    assert search.ladders[2].steps[1].description == "by month"
     assert search.plan_usefulness(search.unchanged_plan.move_column(2, 1, 0)) == pytest.approx((1 + 1 + 0.5) / 3)
     assert search.plan_usefulness(
         search.unchanged_plan.move_column(2, search.ladders[2].left_out_level, 0)
@@ -403,7 +403,7 @@ def test_where_nothing_reaches(tmp_path: Path, unveil: Unveil) -> None:
     out = ("--tolerance", "linkage.success=.0001", "-o", "safe.csv", "--method")
     done = unveil("protect", *said, *out, "columns")
     assert done.returncode == 1, done.stderr
-    assert "nothing was written" in done.stderr and "publish figures about many people" in done.stderr
+    assert "nothing was written" in done.stderr and "publish statistics about many people" in done.stderr
     done = unveil("protect", *said, *out, "values")
     assert done.returncode == 2
     assert done.stderr.strip().splitlines()[-1].endswith("choose from columns, items, people and mixed")

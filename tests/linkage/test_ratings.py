@@ -235,7 +235,7 @@ def test_what_was_visited_counts_once_without_values(tmp_path: Path) -> None:
     assert found["linkage.unicity"].value == pytest.approx(2 / 3)  # both others were at the bar, as Bob
     assert found["linkage.success"].value == 1  # but he was nowhere else
     assert found["linkage.sparsity"].value == 1
-    assert "For 1 person with fewer ratings, the attacker knew all of them." in found["linkage.success"].sentence
+    assert "1 person has fewer ratings; the attacker knew all of them." in found["linkage.success"].sentence
 
 
 def test_ratings_without_a_value_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -255,8 +255,8 @@ def test_ratings_without_a_value_are_left_out_and_counted(tmp_path: Path) -> Non
     ("rows", "error"),
     [
         ([("a", "x", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "rated the same item twice"),
-        ([("a", "", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "1 row without a value in 'film'"),
-        ([("", "y", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "1 row without a value in 'user'"),
+        ([("a", "", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "1 row has no value in 'film'"),
+        ([("", "y", 1, "2020-01-01"), ("a", "x", 2, "2020-01-02")], "1 row has no value in 'user'"),
         ([("a", "x", 1, "soon"), ("b", "x", 2, "2020-01-02")], "not all values are dates"),
     ],
 )
@@ -274,7 +274,7 @@ def test_ratings_that_cannot_be_right(rows: list[Rating], error: str, tmp_path: 
         ({"ratings": ("user", "film"), "subject": "person"}, "leave out subject"),
         (
             {"ratings": ("user", "film"), "settings": {"linkage": {"compare": {"film": "2"}}}},
-            "only values and dates are compared",
+            "compare names film; for ratings, name only the columns of value and date",
         ),
     ],
 )

@@ -173,7 +173,7 @@ def _by_numpy(codes: np.ndarray, said: Similarity, kind: str, least: float) -> t
 
 def test_equal_only_by_the_same_number_is_no_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are told apart though the numbers that they are sorted by are the same."""
-    monkeypatch.setattr(equal_records._equal_records, "hash_records", lambda *arguments: None)
+    monkeypatch.setattr(equal_records, "_hash_records", lambda matrix: np.zeros(matrix.shape[0], np.uint64))
     rows: Table = [(1, 2), (1, 3), (1, 2), (2, 2), (2, 2)]
     assert [near for near, _ in told(nearest_records(made(rows)))] == [1, Fraction(1, 2), 1, 1, 1]
 

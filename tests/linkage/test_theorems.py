@@ -38,7 +38,7 @@ from unveil.linkage.theorems.best_bound import best_bound, smallest_m, sparsity_
 from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned_values
 from unveil.linkage.theorems.guarantees import guarantee_for_m, guarantee_for_p
 from unveil.linkage.theorems.hypotheses import check_hypotheses, value_similarities
-from unveil.linkage.theorems.statements import THEOREMS, Setting
+from unveil.linkage.theorems.statements import THEOREMS, TheoremCase
 from unveil.linkage.theorems.union_bound import expected_candidates, uniform_values_bound, union_bound
 from unveil.release.codes import encode_column
 
@@ -139,7 +139,7 @@ def uniform(small: Small, m: int) -> Draws:
 
 
 def with_one_rare(small: Small, m: int, rare: set[int], apart: bool) -> Draws:
-    """One rare attribute, and m − 1 random ones: of all, as the document draws, or ``apart`` from it."""
+    """One rare attribute, and m − 1 random ones: of all, as the paper draws, or ``apart`` from it."""
     found: Draws = {}
     for r in range(len(small.rows)):
         mine = [i for i in small.support(r) if i in rare]
@@ -191,8 +191,8 @@ def test_what_is_guaranteed_happens(small: Small) -> None:
             draws = uniform(small, m)
             found = small.outcome(law.adversary, draws, lambda r, y: r == y, "worst")
             for sigma in places(small, law.similarity):
-                setting = Setting(name, n, sigma, small.epsilon)
-                bound = guarantee_for_m(setting, m)
+                applied = TheoremCase(name, n, sigma, small.epsilon)
+                bound = guarantee_for_m(applied, m)
                 if bound.p:
 
                     def similar(r: int, y: int, s: Fraction = sigma, w: str = law.similarity) -> bool:
@@ -200,7 +200,7 @@ def test_what_is_guaranteed_happens(small: Small) -> None:
 
                     assert written(bound.p) <= small.outcome(law.adversary, draws, similar, "worst")
                 f = Fraction(sum(x > sigma for x in nearest), n)
-                assert written(guarantee_for_m(Setting(perfect, n, sigma, small.epsilon), m, f).p) <= found
+                assert written(guarantee_for_m(TheoremCase(perfect, n, sigma, small.epsilon), m, f).p) <= found
             best = best_bound(n, m, sparsity_steps([float(x) for x in nearest]), theorem=perfect, epsilon=small.epsilon)
             assert best.p <= found + _ROUNDING
 
@@ -230,12 +230,12 @@ def test_what_is_guaranteed_with_a_rare_attribute_happens(small: Small, apart: b
 
                 exact = None
                 for k in (kappa, mean_kappa(records, marks)):
-                    bound = guarantee_for_m(Setting(name, n, sigma, small.epsilon, k), m)
+                    bound = guarantee_for_m(TheoremCase(name, n, sigma, small.epsilon, k), m)
                     if bound.p:
                         exact = small.outcome(law.adversary, draws, similar, "worst") if exact is None else exact
                         assert bound.p <= exact + _ROUNDING
                 f = Fraction(sum(x > sigma for x in nearest), len(some))
-                assert written(guarantee_for_m(Setting(perfect, n, sigma, small.epsilon, kappa), m, f).p) <= found
+                assert written(guarantee_for_m(TheoremCase(perfect, n, sigma, small.epsilon, kappa), m, f).p) <= found
             best = best_bound(
                 n, m, sparsity_steps([float(x) for x in nearest]), theorem=perfect, epsilon=small.epsilon, kappa=kappa
             )
@@ -286,7 +286,7 @@ def test_the_union_bound_for_similar_records(small: Small) -> None:
             def similar(r: int, y: int, s: Fraction = sigma) -> bool:
                 return small.record_sim("2.1", r, y) > s
 
-            general = guarantee_for_m(Setting("4(1)", n, sigma, small.epsilon), m)
+            general = guarantee_for_m(TheoremCase("4(1)", n, sigma, small.epsilon), m)
             exact = small.outcome("Â", uniform(small, m), similar, "worst")
             assert general.p - _ROUNDING <= np.mean(bounds) <= exact + _ROUNDING
 
@@ -364,15 +364,15 @@ def test_bounds_are_nearly_attained(n: int, g: int, private: int, kind: str) -> 
         for m in (1, 2, 3):
             lost = (n - 1) * Fraction(math.comb(g, m), math.comb(u, m))
             happens = small.outcome(law.adversary, uniform(small, m), lambda r, y: r == y, "worst")
-            setting = Setting(name, n, sigma, small.epsilon)
+            applied = TheoremCase(name, n, sigma, small.epsilon)
             assert happens == 1 - lost
             assert (
-                guarantee_for_m(setting, m).p
-                == guarantee_for_m(Setting(perfect, n, sigma, small.epsilon), m).p
+                guarantee_for_m(applied, m).p
+                == guarantee_for_m(TheoremCase(perfect, n, sigma, small.epsilon), m).p
                 <= happens
             )
             if m == 1:
-                assert setting.miss_probability(1) == pytest.approx(float(lost * n / (n - 1)), abs=_ROUNDING)
+                assert applied.miss_probability(1) == pytest.approx(float(lost * n / (n - 1)), abs=_ROUNDING)
             agree = [small.agreement(law.adversary, 0, y) for y in range(1, n)]
             assert agree == [g] * (n - 1)
             assert union_bound(agree, [u] * (n - 1), u, m) == pytest.approx(float(happens), abs=_ROUNDING)
@@ -386,12 +386,14 @@ def test_bounds_with_a_rare_attribute_are_nearly_attained(kind: str, apart: bool
     small = in_pairs(4, 9, 52, kind, common=1)
     n, u = 4, 80
     sigma = small.record_sim("2.1", 0, 1)
-    setting = Setting("9", n, sigma, kappa=1)
-    assert setting.miss_probability(2) == pytest.approx(4 * 10 / u)
+    applied = TheoremCase("9", n, sigma, kappa=1)
+    assert applied.miss_probability(2) == pytest.approx(4 * 10 / u)
     happens = small.outcome("Â", with_one_rare(small, 2, {0}, apart), lambda r, y: r == y, "worst")
     assert 1 - happens == (Fraction(3 * 9, u - 1) if apart else Fraction(1 + 3 * 9, u))
     assert (
-        guarantee_for_m(setting, 2).p < happens < guarantee_for_m(Setting("9", n, sigma, kappa=1, bound="printed"), 2).p
+        guarantee_for_m(applied, 2).p
+        < happens
+        < guarantee_for_m(TheoremCase("9", n, sigma, kappa=1, bound="printed"), 2).p
     )
     # the same from the data: keep those that agree on the rare one, take one off every number
     by_data = union_bound([9] * 3, [u - 1] * 3, u - 1, 1)
@@ -432,11 +434,11 @@ def test_the_long_tail_as_printed_fails(shared: int, own: int, m: int, apart: bo
     sigma = max(small.record_sim("2.3", r, y) for r in range(n) for y in range(n) if y != r and r < 2)
     happens = small.outcome("B̂", draws, lambda r, y: r == y, "random")
     for name, adversary in (("9", "Â"), ("6, long tail", "B̂"), ("10", "B̂")):
-        printed = guarantee_for_m(Setting(name, n, sigma, 0, kappa, "printed"), m)
-        safe = guarantee_for_m(Setting(name, n, sigma, 0, kappa), m)
+        printed = guarantee_for_m(TheoremCase(name, n, sigma, 0, kappa, "printed"), m)
+        safe = guarantee_for_m(TheoremCase(name, n, sigma, 0, kappa), m)
         assert printed.adversary == adversary, "which here are the same: all values are alike"
         assert safe.p <= happens < printed.p
-        assert guarantee_for_p(printed.setting, printed.p).m == m
+        assert guarantee_for_p(printed.applied, printed.p).m == m
         rare = np.arange(records.c) == 0
         nearest = [float(x) for x in nearest_of(small, "2.3")]
         assert check_hypotheses(printed, records, records, nearest, rare).is_proven, "every hypothesis holds"
@@ -452,7 +454,7 @@ def test_theorem_10_needs_the_sparsity_of_records_with_a_rare_attribute() -> Non
     nearest = nearest_of(small, "2.3")
     sigma = Fraction(1, 8)
     f = Fraction(sum(x > sigma for x in nearest), n)
-    bound = guarantee_for_m(Setting("10", n, sigma, 0, Fraction(2, n)), m, f)
+    bound = guarantee_for_m(TheoremCase("10", n, sigma, 0, Fraction(2, n)), m, f)
     happens = small.outcome("B̂", with_one_rare(small, m, {0}, False), lambda r, y: r == y, "random")
     assert happens < 0.6 < bound.p
     checked = check_hypotheses(
@@ -482,22 +484,22 @@ def test_m_is_the_smallest_that_suffices(
     width = 1 - epsilon if law.similarity == "2.2" else 1
     s = Fraction(sigma, 1000)
     gamma, eta = 2 * s / (width + s), 1 - Fraction(p, 1000)
-    kappa = Fraction(1, 50) if law.tail else None
+    kappa = Fraction(1, 50) if law.needs_rare_attribute else None
     crowd = n * (kappa or 1)
-    setting = Setting(name, n, sigma / 1000, 0.1, kappa, bound)
-    found = guarantee_for_p(setting, p / 1000)
+    applied = TheoremCase(name, n, sigma / 1000, 0.1, kappa, bound)
+    found = guarantee_for_p(applied, p / 1000)
 
     def enough(m: int) -> bool:
-        if law.tail and bound == "printed":
+        if law.needs_rare_attribute and bound == "printed":
             return crowd * gamma**m < eta
-        return crowd * gamma ** (m - law.tail) <= eta
+        return crowd * gamma ** (m - law.needs_rare_attribute) <= eta
 
     assert enough(found.m)
     assert found.m == 1 or not enough(found.m - 1)
     assert found.p >= p / 1000
-    missed = setting.miss_probability(found.m)
+    missed = applied.miss_probability(found.m)
     if 1e-12 < missed < 1:
-        assert guarantee_for_p(setting, found.p).m == found.m
+        assert guarantee_for_p(applied, found.p).m == found.m
         assert missed == pytest.approx(1 - found.p, rel=1e-3)
 
 
@@ -506,21 +508,21 @@ def test_a_whole_limit_is_not_rounded_up(base: int) -> None:
     """n/(1−p) = base^k and γ = 1/base: L is k, of which floating point makes k and a little more now and then."""
     for k in range(1, 15):
         sigma = Fraction(1, 2 * base - 1)  # 2σ/(1+σ) = 1/base
-        assert guarantee_for_p(Setting("4(1)", base**k, sigma), 0).m == k
-        assert guarantee_for_p(Setting("9", base**k, sigma, kappa=1), 0).m == k + 1
-        assert guarantee_for_p(Setting("9", base**k, sigma, kappa=1, bound="printed"), 0).m == k + 1
-    assert all(guarantee_for_p(Setting("4(1)", 10**k, Fraction(1, 19)), 0.9).m == k + 1 for k in range(1, 30))
+        assert guarantee_for_p(TheoremCase("4(1)", base**k, sigma), 0).m == k
+        assert guarantee_for_p(TheoremCase("9", base**k, sigma, kappa=1), 0).m == k + 1
+        assert guarantee_for_p(TheoremCase("9", base**k, sigma, kappa=1, bound="printed"), 0).m == k + 1
+    assert all(guarantee_for_p(TheoremCase("4(1)", 10**k, Fraction(1, 19)), 0.9).m == k + 1 for k in range(1, 30))
     assert math.ceil(math.log(125) / math.log(5)) == 4, "this is what a plain logarithm does"
 
 
 def test_very_many_attributes_and_very_small_probabilities() -> None:
-    assert guarantee_for_m(Setting("4(1)", 100, 0.1), 5000).p == math.nextafter(1, 0)
-    assert Setting("4(1)", 100, 0.1).miss_probability(100) == pytest.approx(100 * (0.2 / 1.1) ** 100, rel=1e-12)
+    assert guarantee_for_m(TheoremCase("4(1)", 100, 0.1), 5000).p == math.nextafter(1, 0)
+    assert TheoremCase("4(1)", 100, 0.1).miss_probability(100) == pytest.approx(100 * (0.2 / 1.1) ** 100, rel=1e-12)
     limit = math.log(10**8) / math.log1p(1e-6 / 1.999998)
-    assert guarantee_for_p(Setting("4(1)", 10**6, 0.999999), 0.99).m == math.ceil(limit) == 36_841_334
-    assert guarantee_for_m(Setting("4(1)", 10, 0.9), 1).p == 0
-    assert guarantee_for_m(Setting("4(1)", 10, 0), 1).p == 1
-    assert guarantee_for_m(Setting("9", 10, 0, kappa=0.5), 1).p == 0
+    assert guarantee_for_p(TheoremCase("4(1)", 10**6, 0.999999), 0.99).m == math.ceil(limit) == 36_841_334
+    assert guarantee_for_m(TheoremCase("4(1)", 10, 0.9), 1).p == 0
+    assert guarantee_for_m(TheoremCase("4(1)", 10, 0), 1).p == 1
+    assert guarantee_for_m(TheoremCase("9", 10, 0, kappa=0.5), 1).p == 0
 
 
 # ---- the best σ ------------------------------------------------------------------------------------------------------
@@ -535,17 +537,17 @@ def test_very_many_attributes_and_very_small_probabilities() -> None:
 )
 def test_the_best_sigma_is_found(twelfths: list[int], n: int, m: int, name: str) -> None:
     law, epsilon = THEOREMS[name], 0.25
-    kappa = 0.125 if law.tail else None
+    kappa = 0.125 if law.needs_rare_attribute else None
     nearest = np.array(twelfths) / 12
     options: dict[str, Any] = {"theorem": name, "epsilon": epsilon, "kappa": kappa}
     best = best_bound(n, m, sparsity_steps(nearest), **options)
     width = 0.75 if law.similarity == "2.2" else 1.0
     tried = [
-        guarantee_for_m(Setting(name, n, s, epsilon, kappa), m, float((nearest >= s).mean())).p
+        guarantee_for_m(TheoremCase(name, n, s, epsilon, kappa), m, float((nearest >= s).mean())).p
         for s in np.linspace(0, width, 200, endpoint=False)[1:].tolist()
     ]
     assert best.p >= max(tried) - _ROUNDING
-    assert best.p <= max(0, 1 - (nearest > best.setting.sigma).mean()) + _ROUNDING
+    assert best.p <= max(0, 1 - (nearest > best.applied.sigma).mean()) + _ROUNDING
 
     def f(sigma: float) -> float:
         return float((nearest >= sigma - 1e-12).mean())
@@ -564,10 +566,10 @@ def test_no_number_of_attributes_is_enough_where_half_have_a_double() -> None:
     assert smallest_m(4, 0.6, sparsity_steps(nearest)) is None
     found = smallest_m(4, 0.4, sparsity_steps(nearest))
     assert found is not None
-    assert found.setting.sigma == 0.2
+    assert found.applied.sigma == 0.2
     assert found.p < 0.5
     with pytest.raises(UnveilError, match="no number of attributes"):
-        guarantee_for_p(Setting("8(a)", 4, 0.2), 0.5, 0.5)
+        guarantee_for_p(TheoremCase("8(a)", 4, 0.2), 0.5, 0.5)
 
 
 def test_an_upper_limit_of_f_takes_its_confidence_along() -> None:
@@ -585,11 +587,13 @@ def kinds(guarantee: Any) -> dict[str, bool | None]:
 
 
 def test_every_theorem_says_what_it_needs() -> None:
-    assert THEOREMS["4(1)"].needs == ("pseudometric", "similar", "supported")
-    assert THEOREMS["8(b), long tail"].needs == ("pseudometric", "similar", "below", "supported", "sparse", "tail")
-    assert THEOREMS["6"].needs == ("same support", "supported")
+    assert THEOREMS["4(1)"].needs == ("pseudometric", "similar values", "enough attributes")
+    assert THEOREMS["8(b), long tail"].needs == (
+        "pseudometric", "similar values", "sigma below limit", "enough attributes", "sparse", "tail"
+    )  # fmt: skip
+    assert THEOREMS["6"].needs == ("same support", "enough attributes")
     for name, law in THEOREMS.items():
-        found = guarantee_for_m(Setting(name, 100, 0.2, kappa=0.1 if law.tail else None), 5)
+        found = guarantee_for_m(TheoremCase(name, 100, 0.2, kappa=0.1 if law.needs_rare_attribute else None), 5)
         assert tuple(kinds(found)) == law.needs
         assert found.is_proven is None
         assert found.sentence.startswith("An attacker who knows 5 ") and f"Theorem {name}" in found.sentence
@@ -598,22 +602,27 @@ def test_every_theorem_says_what_it_needs() -> None:
 def test_hypotheses_on_the_counterexamples() -> None:
     """What Theorem 1 left out is what fails: the triangle inequality in case 1, the width of the errors in case 2."""
     first = counterexample_1()
-    found = check_hypotheses(guarantee_for_m(Setting("4(1)", 6, 0.1), 3), first.records, first.auxiliary)
-    assert kinds(found) == {"pseudometric": False, "similar": True, "supported": True}
+    found = check_hypotheses(guarantee_for_m(TheoremCase("4(1)", 6, 0.1), 3), first.records, first.auxiliary)
+    assert kinds(found) == {"pseudometric": False, "similar values": True, "enough attributes": True}
     assert (
         found.sentence
         == "Theorem 4(1) does not apply here. It requires that 1 − sim satisfies the triangle inequality."
     )
     second = counterexample_2()
-    wide = check_hypotheses(guarantee_for_m(Setting("4(2)", 4, 0.4, 0.5), 3), second.records, second.auxiliary)
+    wide = check_hypotheses(guarantee_for_m(TheoremCase("4(2)", 4, 0.4, 0.5), 3), second.records, second.auxiliary)
     assert wide.is_proven
-    narrow = check_hypotheses(guarantee_for_m(Setting("4(2)", 4, 0.4, 0.25), 3), second.records, second.auxiliary)
-    assert kinds(narrow) == {"pseudometric": True, "similar": False, "below": True, "supported": True}
+    narrow = check_hypotheses(guarantee_for_m(TheoremCase("4(2)", 4, 0.4, 0.25), 3), second.records, second.auxiliary)
+    assert kinds(narrow) == {
+        "pseudometric": True,
+        "similar values": False,
+        "sigma below limit": True,
+        "enough attributes": True,
+    }
     third = counterexample_3()
-    assert check_hypotheses(guarantee_for_m(Setting("4(2)", 6, 0.1), 4), third.records, third.auxiliary).is_proven
+    assert check_hypotheses(guarantee_for_m(TheoremCase("4(2)", 6, 0.1), 4), third.records, third.auxiliary).is_proven
     assert (
-        kinds(check_hypotheses(guarantee_for_m(Setting("4(2)", 6, 0.1), 5), third.records, third.auxiliary))[
-            "supported"
+        kinds(check_hypotheses(guarantee_for_m(TheoremCase("4(2)", 6, 0.1), 5), third.records, third.auxiliary))[
+            "enough attributes"
         ]
         is False
     )
@@ -623,7 +632,7 @@ def test_without_errors_the_triangle_inequality_is_not_needed() -> None:
     """With D′ = D, Â asks for what Sim counts; property-checked above for pseudometrics, here for one that is none."""
     rows = [[1, 2, 3, 1], [2, 3, 3, 1], [3, 1, 9, None], [9, 9, 9, 2]]
     records = made(rows, within_distance(1))
-    bound = guarantee_for_m(Setting("4(1)", 4, 0.1), 3)
+    bound = guarantee_for_m(TheoremCase("4(1)", 4, 0.1), 3)
     assert check_hypotheses(bound, records, records).is_proven
     assert kinds(check_hypotheses(bound, records))["pseudometric"] is False
     apart = made([[1, 2, 10, 11]] * 4, within_distance(1))
@@ -638,20 +647,21 @@ def test_checks_of_support_sparsity_and_tail() -> None:
     other = made([[1] * 9 for _ in small.rows], any_value())
     nearest = [float(x) for x in nearest_of(small, "2.3")]
     n = records.n
-    bound = guarantee_for_m(Setting("10", n, 0.25, 0, Fraction(2, n)), 2)
-    expected = {"same support": True, "supported": True, "sparse": False, "tail": True}
+    bound = guarantee_for_m(TheoremCase("10", n, 0.25, 0, Fraction(2, n)), 2)
+    expected = {"same support": True, "enough attributes": True, "sparse": False, "tail": True}
     assert kinds(check_hypotheses(bound, records, known, nearest, rare)) == {**expected, "sparse": True}
     assert kinds(check_hypotheses(bound, records, other, [1.0] * n, rare)) == {**expected, "same support": False}
     assert kinds(check_hypotheses(bound, records)) == {
         "same support": None,
-        "supported": True,
+        "enough attributes": True,
         "sparse": None,
         "tail": None,
     }
-    few = guarantee_for_m(Setting("10", n, 0.25, 0, Fraction(1, n)), 2)
+    few = guarantee_for_m(TheoremCase("10", n, 0.25, 0, Fraction(1, n)), 2)
     assert kinds(check_hypotheses(few, records, known, nearest, rare))["tail"] is False
     assert (
-        kinds(check_hypotheses(guarantee_for_m(bound.setting, 6), records, known, nearest, rare))["supported"] is False
+        kinds(check_hypotheses(guarantee_for_m(bound.applied, 6), records, known, nearest, rare))["enough attributes"]
+        is False
     )
     with pytest.raises(UnveilError, match="applied to"):
         check_hypotheses(bound, records.select([0, 1]))
@@ -673,10 +683,16 @@ def test_values_of_two_databases_are_compared() -> None:
     shifted = [[k + 1, None] for k in range(300)]
     records, known = made(rows, linear_similarity(10)), made(shifted, linear_similarity(10))
     assert (
-        kinds(check_hypotheses(guarantee_for_m(Setting("4(1)", 300, 0.1, 0.2), 1), records, known))["similar"] is True
+        kinds(check_hypotheses(guarantee_for_m(TheoremCase("4(1)", 300, 0.1, 0.2), 1), records, known))[
+            "similar values"
+        ]
+        is True
     )
     assert (
-        kinds(check_hypotheses(guarantee_for_m(Setting("4(1)", 300, 0.1, 0.19), 1), records, known))["similar"] is False
+        kinds(check_hypotheses(guarantee_for_m(TheoremCase("4(1)", 300, 0.1, 0.19), 1), records, known))[
+            "similar values"
+        ]
+        is False
     )
 
 
@@ -715,22 +731,22 @@ def test_case_3_is_cured(n: int, c: int, short: int) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: Setting("5", 10, 0.5),
-        lambda: Setting("4(1)", 0, 0.5),
-        lambda: Setting("4(1)", 10, 1),
-        lambda: Setting("4(1)", 10, float("nan")),
-        lambda: Setting("4(2)", 10, 0.5, 0.5),
-        lambda: Setting("4(1)", 10, 0.5, 1),
-        lambda: Setting("4(1)", 10, 0.5, kappa=0.1),
-        lambda: Setting("9", 10, 0.5),
-        lambda: Setting("9", 10, 0.5, kappa=0),
-        lambda: Setting("9", 10, 0.5, kappa=0.1, bound="loose"),  # type: ignore[arg-type]
-        lambda: Setting("4(1)", 10, 0.5).limit(0),
-        lambda: Setting("4(1)", 10, 0.5).miss_probability(0),
-        lambda: guarantee_for_m(Setting("4(1)", 10, 0.5), 3, 0.1),
-        lambda: guarantee_for_m(Setting("8(a)", 10, 0.5), 3, 1.1),
-        lambda: guarantee_for_p(Setting("4(1)", 10, 0.5), 1),
-        lambda: guarantee_for_p(Setting("4(1)", 10, 0.5), -0.1),
+        lambda: TheoremCase("5", 10, 0.5),
+        lambda: TheoremCase("4(1)", 0, 0.5),
+        lambda: TheoremCase("4(1)", 10, 1),
+        lambda: TheoremCase("4(1)", 10, float("nan")),
+        lambda: TheoremCase("4(2)", 10, 0.5, 0.5),
+        lambda: TheoremCase("4(1)", 10, 0.5, 1),
+        lambda: TheoremCase("4(1)", 10, 0.5, kappa=0.1),
+        lambda: TheoremCase("9", 10, 0.5),
+        lambda: TheoremCase("9", 10, 0.5, kappa=0),
+        lambda: TheoremCase("9", 10, 0.5, kappa=0.1, bound="loose"),  # type: ignore[arg-type]
+        lambda: TheoremCase("4(1)", 10, 0.5).limit(0),
+        lambda: TheoremCase("4(1)", 10, 0.5).miss_probability(0),
+        lambda: guarantee_for_m(TheoremCase("4(1)", 10, 0.5), 3, 0.1),
+        lambda: guarantee_for_m(TheoremCase("8(a)", 10, 0.5), 3, 1.1),
+        lambda: guarantee_for_p(TheoremCase("4(1)", 10, 0.5), 1),
+        lambda: guarantee_for_p(TheoremCase("4(1)", 10, 0.5), -0.1),
         lambda: sparsity_steps([]),
         lambda: sparsity_steps([1.5]),
         lambda: best_bound(10, 3, ([0.1, 0.2], [0.5])),
@@ -762,7 +778,7 @@ def test_union_bounds_of_some_records() -> None:
 
 
 def test_sentences() -> None:
-    found = guarantee_for_p(Setting("4(1)", 10**6, 0.35), 0.99)
+    found = guarantee_for_p(TheoremCase("4(1)", 10**6, 0.35), 0.99)
     assert found.sentence == (
         "An attacker who knows 29 random attributes of a random record finds, among 1,000,000 records and with "
         "probability 99.46% or more, one that agrees with it on more than 35% of the attributes that either has "
@@ -770,11 +786,11 @@ def test_sentences() -> None:
         "knows is 100% similar to the truth; all records have at least 29 attributes."
     )
     assert (found.adversary, found.similarity) == ("Â", "2.1")
-    own = guarantee_for_p(Setting("8(b)", 480_000, 0.25), 0.84, 0.08).sentence
+    own = guarantee_for_p(TheoremCase("8(b)", 480_000, 0.25), 0.84, 0.08).sentence
     assert "random record finds it among 480,000 records with probability 88.7% or more" in own
-    nothing = guarantee_for_m(Setting("10", 100, 0.9, kappa=0.5), 2)
+    nothing = guarantee_for_m(TheoremCase("10", 100, 0.9, kappa=0.5), 2)
     assert nothing.sentence.endswith("Theorem 10 guarantees nothing.")
-    printed = guarantee_for_m(Setting("10", 100, 0.1, kappa=0.02, bound="printed"), 2)
+    printed = guarantee_for_m(TheoremCase("10", 100, 0.1, kappa=0.02, bound="printed"), 2)
     assert "as printed, which is not proven" in printed.sentence
 
 

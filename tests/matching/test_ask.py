@@ -28,7 +28,7 @@ def test_a_matrix_that_excludes_the_truth_is_refused_unless_it_may(tmp_path: Pat
     cracks = found["matching.expected_cracks"]
     assert cracks.value == 0
     assert cracks.sentence == (
-        "On average, the attacker gives 0 of 2 entries (0%) their true pseudonym, none for certain."
+        "On average, the attacker assigns the true pseudonym to 0 of 2 entries (0%), none for certain."
     )
     assert found["matching.o_estimate"].sentence.endswith("The result is above the exact value, which is 0.")
 
@@ -37,7 +37,9 @@ def test_tolerances_are_shares_of_the_entries(tmp_path: Path) -> None:
     policy = Policy(tolerance={"matching.expected_cracks": 0.75, "matching.bethe": 0.5})
     found = unveil.assess(matrix(tmp_path, [[1, 1], [0, 1]]), policy)
     assert (found["matching.expected_cracks"].tolerance, found["matching.bethe"].tolerance) == (1.5, 1)
-    assert found["matching.expected_cracks"].sentence.endswith("(100%) their true pseudonym, all for certain.")
+    assert found["matching.expected_cracks"].sentence.endswith(
+        " the true pseudonym to 2 of 2 entries (100%), all for certain."
+    )
     assert not found["matching.bethe"].decides
     only = unveil.assess(matrix(tmp_path, [[1, 1], [0, 1]]), only="matching.degree_of_anonymity")
     assert [f.id for f in only.findings] == ["matching.degree_of_anonymity"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,14 +13,13 @@ from hypothesis import strategies as st
 from reference import naive_matching as naive
 from unveil import Run, UnveilError
 from unveil.matching import Budget, Candidates, frontier, solve
-from unveil.matching._frontier import count_states
 from unveil.matching.blocks import Block, InfeasibleError, feasible_flow, independent_blocks
 from unveil.matching.chains import ChainWalk
 from unveil.matching.column_subsets import matrix_marginals
 from unveil.matching.diagnostics import standard_error
-from unveil.matching.frontier import frontier_marginals, plan_frontier
+from unveil.matching.frontier import count_states, frontier_marginals, plan_frontier
 from unveil.matching.screening import bethe_estimate, one_step_estimate, sinkhorn_estimate
-from unveil.matching.solver import _solve_by_simulation
+from unveil.matching.solver import solve_by_simulation
 
 
 @st.composite
@@ -190,7 +190,7 @@ def test_samplers_are_right_within_their_error_over_many_seeds(kind: str) -> Non
         for block in independent_blocks(candidates, flow):
             if block.n < 3 or len(block.a) == 1:
                 continue
-            found = _solve_by_simulation(
+            found = solve_by_simulation(
                 block, flow, true_counts, Run(seed=seed), Budget(sweeps=1500, half_width=0.0), 8
             )
             mean = float((found.marginals[block.part] * true_counts[block.edges]).sum())
@@ -271,8 +271,8 @@ def test_a_budget_of_states_is_kept() -> None:
 @pytest.mark.parametrize("kept", [20, 1 << 24])
 def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
     """Groups large enough to be taken class by class, with too few states kept for the backward pass."""
-    monkeypatch.setattr(frontier, "_MOST_KEPT_STATES", kept)
-    monkeypatch.setattr(frontier, "_TRANSITIONS_PER_CALL", kept)
+    for limit in ("MOST_KEPT_STATES", "TRANSITIONS_PER_CALL", "CELLS_PER_CALL", "MOST_KEPT_CELLS", "SLOTS_PER_COUNT"):
+        monkeypatch.setattr(frontier, f"_{limit}", kept)
     rng = np.random.default_rng(1)
     by_class = stretches = 0
     for trial in range(80):
@@ -289,8 +289,8 @@ def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPat
         for block in independent_blocks(candidates, flow):
             way = plan_frontier(block, 10**6)
             assert way is not None
-            by_class += int((way.layout.steps[1] >= 0).sum())
-            stretches += len(frontier._kept_segments(way.levels)) > 1
+            by_class += int(way.layout.is_shared.sum())
+            stretches += len(frontier.kept_segments(way.levels)) > 1
             part, marginals = frontier_marginals(block, way)
             log -= part
             found += block_matrix(candidates, block, marginals)
@@ -375,17 +375,34 @@ def test_weights_that_balancing_cannot_tame() -> None:
 
 
 def test_tables_that_would_not_fit_are_not_made() -> None:
-    """Many classes open at once with few left: few states, but tables of half the classes. And counts of states do not
-    cancel."""
+    """Many classes open at once with few left: few states, but tables of half the classes."""
     n = 80
     values = np.arange(float(n))
     candidates = Candidates.from_intervals(np.maximum(values - 1, 0), np.full(n, n - 1.0), values)
     (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
     assert plan_frontier(block, 4_000_000) is None
-    room = np.empty(100)
-    assert count_states(np.zeros(100, int), np.ones(100, int), 100, 99, 99, room) == 100
-    assert count_states(np.zeros(20, int), np.ones(20, int), 20, 10, 10, room) == 184_756
-    assert count_states(np.zeros(3, int), np.full(3, 2), 3, 2, 4, room) == 19
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 4), max_size=5), st.integers(0, 20), st.integers(0, 20))
+def test_states_are_counted_by_their_sums(rooms: list[int], least: int, more: int) -> None:
+    sums = [sum(digits) for digits in product(*(range(room + 1) for room in rooms))]
+    assert states_of(rooms, least, least + more) == sum(least <= s <= least + more for s in sums)
+
+
+def test_counts_of_states_do_not_cancel() -> None:
+    assert states_of([1] * 100, 99, 99) == 100
+    assert states_of([1] * 20, 10, 10) == 184_756
+    assert states_of([2] * 3, 2, 4) == 19
+
+
+def states_of(rooms: list[int], least: int, most: int) -> float:
+    """How many combinations of digits have a sum from least to most, counted twice, the second time as it was left."""
+    starts, found = np.array([0, len(rooms), 2 * len(rooms)]), np.empty(2)
+    ends, ways = (np.array([least, least]), np.array([most, most])), np.zeros(most + 1)
+    assert count_states(starts, np.array(rooms * 2, np.int64), *ends, 1e9, ways, found)
+    assert found[0] == found[1]
+    return float(found[0])
 
 
 def test_a_chain_that_never_changes_is_not_certain() -> None:
@@ -417,7 +434,7 @@ def test_a_truth_that_the_attacker_excludes() -> None:
     candidates = Candidates.from_matrix([[1, 1], [0, 1]])
     with pytest.raises(UnveilError, match="entry 1 is not among"):
         solve(Candidates.from_matrix([[0, 1], [1, 1]]), np.array([0, 1]))
-    solution = solve(candidates, np.array([1, 0]), may_be_wrong=True)
+    solution = solve(candidates, np.array([1, 0]), may_exclude_truth=True)
     assert solution.crack.tolist() == [0, 0]
 
 

@@ -121,7 +121,7 @@ def test_figure_3_4() -> None:
     assert expected_cracks(Q, TRUTH) == pytest.approx(1.347557217)
     assert heuristic_cracks(Q, TRUTH) == pytest.approx(1.32)
     other = np.array([4, 0, 1, 2, 3])
-    assert solve(Candidates.from_matrix(Q), other, may_be_wrong=True).expected_cracks == pytest.approx(
+    assert solve(Candidates.from_matrix(Q), other, may_exclude_truth=True).expected_cracks == pytest.approx(
         1369 / 4355, abs=1e-6
     )
     assert heuristic_cracks(Q, other) == pytest.approx(0.42)

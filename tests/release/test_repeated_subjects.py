@@ -56,7 +56,7 @@ def test_where_an_item_comes_again_there_are_no_ratings() -> None:
     again = {**VISITS, "place": ["p0", "p0", *VISITS["place"][2:]]}
     made = found(again)
     assert made == RepeatedSubjects("client", 6.0)
-    assert made.sentence.endswith("If these rows are one person's under a pseudonym, say so with --subject client.")
+    assert made.sentence.endswith("If rows with the same value belong to one person, say so with --subject client.")
 
 
 def test_roles_that_were_given_stay() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from unveil.assessment import Assessment, Column, Provenance, Summary
-from unveil.finding import Curve, Exposed, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, Links
 from unveil.policy import Policy
 from unveil.verdict import decide_verdict
 
@@ -74,8 +74,8 @@ def baskets() -> Assessment:
         "another item.",
         curves=(cracks,),
         exposed=(
-            Exposed(subject="item 17", risk=1.0, because="no other item is bought as often"),
-            Exposed(subject="item 4", risk=0.5, because="one other item is bought as often"),
+            ExposedSubject(subject="item 17", risk=1.0, because="no other item is bought as often"),
+            ExposedSubject(subject="item 4", risk=0.5, because="one other item is bought as often"),
         ),
         source="Lakshmanan, Ng and Ramesh, ACM TKDD 2(3), 2008, Lemma 3.",
     )
@@ -217,7 +217,7 @@ def hostile() -> Assessment:
         sentence=f"{'very long ' * 60}{NASTY} [bold]not bold[/bold] {ANSI}",
         curves=tuple(_hostile_drawings(names)),
         exposed=tuple(
-            Exposed(
+            ExposedSubject(
                 subject=f"row {NASTY}",
                 risk=1.0,
                 because=f"unique by {name}",
@@ -386,7 +386,7 @@ def _k() -> Finding:
         sentence="8,927 of 9,412 people stand in groups of fewer than 5; the smallest group is one person.",
         curves=(curve,),
         exposed=tuple(
-            Exposed(
+            ExposedSubject(
                 subject=f"row {n:,}",
                 risk=risk,
                 because=why,

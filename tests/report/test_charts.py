@@ -15,9 +15,9 @@ from report.pictures import check_plain, smallest_text_size, svg_colours, svg_el
 from report.samples import ANSI, NASTY, OVERRIDE
 from unveil.finding import Curve
 from unveil.report import phrases
-from unveil.report._plot_data import PLOT_WIDTH, axis_ticks, bar_spans, mark_position, points_by_line, prepare_plot
-from unveil.report._svg_filter import LINE_COLOURS, filter_svg
 from unveil.report.charts import chart_svg
+from unveil.report.plot_data import PLOT_WIDTH, axis_ticks, bar_spans, mark_position, points_by_line, prepare_plot
+from unveil.report.svg_filter import LINE_COLOURS, filter_svg
 
 
 def curve(**given: object) -> Curve:

@@ -126,7 +126,7 @@ def test_everything_that_was_measured_is_said(sample: Assessment) -> None:
         assert ("not measured" if f.value is None else f.text_in_unit(f.value)) in text
         assert ("Guessing alone" in text) == (f.baseline is not None)
         assert ("Missing values" in text) == bool(f.missing)
-        assert text.count("The numbers") == sum(bool(phrases.chart_table(c)[1]) for c in f.curves)
+        assert text.count("Data table") == sum(bool(phrases.chart_table(c)[1]) for c in f.curves)
         if f.tolerance is not None:
             assert phrases.tolerance_text(f) in text
     assert len(document.all("figure")) == sum(len(f.curves) for f in sample.findings)

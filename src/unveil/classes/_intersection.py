@@ -118,7 +118,7 @@ def weigh_values(
     spots: Any, starts: Any, classes: Any, begins: Any, values: Any, counts: Any, prior: Any, rooted: Any, first: Any,
     last: Any, sheet: Any, touched: Any, held: Any, weights: Any, chance: Any, best: Any,
 ) -> None:  # fmt: skip
-    """For some people, the likeliest value and its probability after every release: see ``posterior``.
+    """For some people, the likeliest value and its probability after every release: see ``posterior_values``.
 
     ``sheet`` is empty on entry and exit: how often each value occurs in one release's classes. If ``rooted``, the n-th
     root of the weights is taken after n releases.

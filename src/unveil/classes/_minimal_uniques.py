@@ -1,4 +1,4 @@
-"""The compiled inner loops of ``knowledge`` and ``uniques``.
+"""The compiled inner loops of ``known_columns`` and ``minimal_uniques``.
 
 Different rows lie in ``order``, class by class: class c is ``order[starts[c] … starts[c + 1]]``. A class of one row
 cannot be divided further; it is counted and left out, so that a pass over many columns gets shorter and shorter.

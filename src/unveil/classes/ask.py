@@ -25,7 +25,7 @@ from unveil.classes.ask_known_items import item_findings
 from unveil.classes.ask_population import check_population, population_findings
 from unveil.classes.ask_releases import check_releases, release_findings
 from unveil.classes.ask_sizes import size_findings
-from unveil.classes.ask_values import Target, value_findings
+from unveil.classes.ask_values import SensitiveTarget, value_findings
 from unveil.classes.attacker import Attacker, attackers, bounding_attackers
 from unveil.classes.risks import (
     DIS_SUDA,
@@ -55,7 +55,7 @@ __all__ = ["QUESTION"]
 POPULATION = Holding(
     "population",
     "table",
-    "The population that the people of the release belong to, in a table with the same quasi-identifiers.",
+    "A table of the whole population, with the same quasi-identifiers as the release.",
     beside=("table",),
 )
 EARLIER = Holding(
@@ -93,14 +93,14 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
 def _class_findings(case: Case, table: Table, attacker: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
     """What the classes that one attacker sees are like, and what they give away."""
     sensitive = tuple(c for c in policy.sensitive if c not in attacker.columns) if run.asks(*VALUE_RISKS) else ()
-    if attacker.bound or (not sensitive and attacker.missing.is_own_value):
+    if attacker.is_upper_bound or (not sensitive and attacker.missing.is_own_value):
         crowds = count_class_sizes(table, attacker.columns, policy.subject, run)
         yield from size_findings(table, attacker, crowds, policy, run)
         return
     found = classes_with_values(table, attacker.columns, sensitive, policy.subject, attacker.missing, run)
     yield from size_findings(table, attacker, found.class_sizes, policy, run)
     for values in found.values:
-        target = Target(
+        target = SensitiveTarget(
             column=values.column,
             attacker=attacker,
             people=_people_with_a_value(values.classes.people, found.class_sizes.total, policy),
@@ -112,10 +112,10 @@ def _class_findings(case: Case, table: Table, attacker: Attacker, policy: Policy
 
 
 def _people_with_a_value(measured: int, total: int, policy: Policy) -> str:
-    """Whom findings about sensitive values speak of. A person with several rows can have several values, each of which
+    """What shares of sensitive values are shares of. A person with several rows can have several values, each of which
     counts once; rows without a value do not count."""
     if policy.subject is not None:
-        return "people's values"
+        return "the values"
     return "the rows" if measured == total else "the rows with a value"
 
 
@@ -142,23 +142,23 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
     columns = list_text(policy.quasi_columns) if policy.quasi_columns else "the quasi-identifiers"
     if matches := [name for name in in_the_way if name in _MATCHES]:
         yield (
-            f"no protection aims at {list_text(matches)}: release coarser values of {columns}, or fewer of these "
+            f"no protection targets {list_text(matches)}; release coarser values of {columns}, or fewer of these "
             "columns, so that more people look alike"
         )
     if diversity := [name for name in in_the_way if name in _DIVERSITY]:
         yield (
-            f"no protection aims at {list_text(diversity)}: release coarser values of {columns}, so that classes "
+            f"no protection targets {list_text(diversity)}; release coarser values of {columns}, so that classes "
             f"contain more different values of {list_text(policy.sensitive)}, or leave such a column out"
         )
     if INTERSECTION.id in in_the_way:
         yield (
-            f"no protection aims at {INTERSECTION.id}: leave out the people who are in another release already, or "
-            "divide them into the same classes as there"
+            f"no protection targets {INTERSECTION.id}; leave out the people who are in another release already, or "
+            "group them into the same classes as in that release"
         )
     if KNOWN_ITEMS.id in in_the_way:
         yield (
-            f"no protection aims at {KNOWN_ITEMS.id}: leave out rare items, or replace them with the kind of item that "
-            "they are, so that more baskets look alike"
+            f"no protection targets {KNOWN_ITEMS.id}; leave out rare items, or replace them with their category, so "
+            "that more baskets look alike"
         )
 
 

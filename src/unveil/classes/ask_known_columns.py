@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from unveil.classes.missing_values import MissingValues
 from unveil.classes.risks import DIS_SUDA, KNOWN_COLUMNS
 from unveil.classes.settings import ClassesSettings
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
@@ -108,7 +109,7 @@ def _dis_suda(
             f"the one that stands out most is the right person with a probability of about {percent_text(highest)}."
         )
     else:
-        sentence = f"No row is unique on {at_most}, so that none has a score."
+        sentence = f"No row is unique on {at_most}, so none has a score."
     yield DIS_SUDA.finding(
         policy,
         value=highest,
@@ -147,36 +148,34 @@ def _special_column(found: MinimalUniques | None, names: tuple[str, ...]) -> str
     first = int(np.argmax(parts))
     people = int((np.diff(found.begins) > 0).sum())
     at_most = f"{count_text(found.most, 'column')}{' or fewer' if found.most > 1 else ''}"
+    theirs = "its" if people == 1 else "their"
     return (
-        f" {count_text(people, 'row is', 'rows are')} unique on {at_most}; {safe_text(names[first])} contributes to "
-        f"{percent_text(float(parts[first]))} of that, where smaller sets of columns count more."
+        f" {count_text(people, 'row is', 'rows are')} unique on {at_most}. Sets that include {safe_text(names[first])} "
+        f"make up {percent_text(float(parts[first]))} of {theirs} SUDA score, in which smaller sets weigh more."
     )
 
 
-def _exposed_rows(found: MinimalUniques, names: tuple[str, ...], limit: int) -> tuple[Exposed, ...]:
-    """The rows with most points: unique on few columns, in many ways."""
+def _exposed_rows(found: MinimalUniques, names: tuple[str, ...], limit: int) -> tuple[ExposedSubject, ...]:
+    """The rows with the highest SUDA scores: unique on few columns, in many ways."""
     import numpy as np
 
     order = np.argsort(-found.score, kind="stable")[:limit]
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"row {row + 1:,}",
             risk=1.0,
-            because=f"unique on {list_text(names[c] for c in found.sets_of_row(row)[0])}"
-            + (
-                f" and in {count_text(len(found.sets_of_row(row)) - 1, 'more way')}"
-                if len(found.sets_of_row(row)) > 1
-                else ""
-            )
-            + f": {_points_text(float(found.score[row]))}",
+            because=_special_reason(found, names, row),
         )
         for row in order.tolist()
         if found.score[row] > 0
     )
 
 
-def _points_text(score: float) -> str:
-    return "1 point" if score == 1 else f"{number_text(score)} points"
+def _special_reason(found: MinimalUniques, names: tuple[str, ...], row: int) -> str:
+    smallest, *others = found.sets_of_row(row)
+    more = f", and on {count_text(len(others), 'other set')} of columns" if others else ""
+    score = number_text(float(found.score[row]))
+    return f"unique on {list_text(names[c] for c in smallest)}{more} (SUDA score {score})"
 
 
 # ---- how many columns ------------------------------------------------------------------------------------------------
@@ -238,8 +237,6 @@ def _contributions(found: ShapleyValues, names: tuple[str, ...]) -> Curve:
     import numpy as np
 
     order = np.argsort(-found.risk.values, kind="stable")
-    first = int(order[0])
-    part = found.risk.values[first] / found.risk.total if found.risk.total else 0.0
     return Curve(
         title="What each column contributes to the risk",
         kind="bars",
@@ -248,7 +245,20 @@ def _contributions(found: ShapleyValues, names: tuple[str, ...]) -> Curve:
         x=tuple(safe_text(names[i], 40) for i in order.tolist()),
         y=tuple(max(0.0, float(found.risk.values[i])) for i in order),
         x_scale="category",
-        reading=f"{safe_text(names[first], 40)} contributes most, {percent_text(float(part))} of the risk. A "
-        "contribution is the average gain when columns become known in random order (Shapley value"
-        f"{'' if found.exact else ', estimated'}).",
+        reading=f"{_largest_contribution(found, names)} A contribution is the average gain when columns become known "
+        f"in random order (Shapley value{'' if found.exact else ', estimated'}).",
     )
+
+
+def _largest_contribution(found: ShapleyValues, names: tuple[str, ...]) -> str:
+    """Which column contributes most to the risk, or which ones contribute equally."""
+    values, total = found.risk.values.tolist(), found.risk.total
+    largest = max(values)
+    if total <= 0 or largest <= 0:
+        return "No column adds to the risk."
+    first = [safe_text(names[i], 40) for i, value in enumerate(values) if math.isclose(value, largest, rel_tol=1e-9)]
+    share = percent_text(largest / total)
+    if len(first) == 1:
+        return f"{first[0]} contributes most, {share} of the risk."
+    which = "" if len(first) == len(names) else " and most"
+    return f"{list_text(first)} contribute equally{which}, {share} of the risk each."

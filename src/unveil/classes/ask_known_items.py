@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unveil.classes.risks import KNOWN_ITEMS, K
 from unveil.classes.settings import ClassesSettings
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.policy import Policy
 from unveil.release.transactions import Transactions
 from unveil.run import Run
@@ -42,8 +42,9 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
         interval=(1.0, float(smallest)),
         subjects=baskets.baskets,
         share=(share, 1.0) if found.truncated else share,
-        attacker=f"Knows up to {items} of somebody's basket by their names in the release, and that it is in there.",
-        missing="A basket without items shows nothing; all baskets look like it.",
+        attacker=f"Knows up to {items} of a person's basket, under the names used in the release, and that the basket "
+        "is in the release.",
+        missing="An empty basket could be anyone's.",
         sentence=_sentence(found, baskets, k),
         curves=(_by_known_items(found, baskets.baskets, k),),
         exposed=_exposed_baskets(found, baskets, run),
@@ -54,15 +55,15 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
 def _sentence(found: KnownItems, baskets: Transactions, k: float) -> str:
     measured = found.known
     if not len(baskets.items):
-        return "No basket contains an item, so that all look the same."
+        return "No basket contains an item, so all look the same."
     share, alone = (float(x[measured] / baskets.baskets) for x in (found.below, found.unique))
     rarest, one = ("item", "an item") if measured == 1 else (f"set of up to {measured} items", "such a set")
     rest = f" Sets of more than {count_text(measured, 'item')} are too many to count." if found.truncated else ""
     few = f"{percent_text(share)} of the baskets contain" if share else "No basket contains"
-    only = f"; {percent_text(alone)} contain one that is in no other basket" if alone else ""
+    only = f"; {percent_text(alone)} contain one that occurs in no other basket" if alone else ""
     return (
-        f"The rarest {rarest} is in {count_text(int(found.smallest[measured]), 'basket')}. {few} {one} that is in "
-        f"fewer than {number_text(k)} baskets{only}.{rest}"
+        f"The rarest {rarest} occurs in {count_text(int(found.smallest[measured]), 'basket')}. {few} {one} that occurs "
+        f"in fewer than {number_text(k)} baskets{only}.{rest}"
     )
 
 
@@ -70,18 +71,18 @@ def _by_known_items(found: KnownItems, baskets: int, k: float) -> Curve:
     shares = [float(x / baskets) for x in found.below]
     right = "the right item is" if found.known == 1 else f"the right {found.known:,} items are"
     return Curve(
-        title=f"Baskets among fewer than {number_text(k)} that fit, by how many items are known",
+        title=f"Baskets for which fewer than {number_text(k)} fit, by number of items known",
         kind="line",
         x_label="items known, at most",
         y_label="share of baskets",
         x=tuple(float(m) for m in range(found.known + 1)),
         y=tuple(shares),
-        reading=f"If {right} known, {percent_text(shares[-1])} of the baskets are among fewer than {number_text(k)} "
-        "that fit.",
+        reading=f"If {right} known, fewer than {number_text(k)} baskets fit for {percent_text(shares[-1])} of the "
+        "baskets.",
     )
 
 
-def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tuple[Exposed, ...]:
+def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tuple[ExposedSubject, ...]:
     """The baskets with the rarest items, as far as fewer than k contain these."""
     exposed = []
     for basket in found.rarest_baskets(run.exposed).tolist():
@@ -90,13 +91,21 @@ def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tupl
             break
         names = [baskets.labels[i].as_py() for i in found.rarest_itemset(basket, run)] if run.reveal else []
         exposed.append(
-            Exposed(
+            ExposedSubject(
                 subject=f"basket {basket + 1:,}",
                 risk=1 / many,
-                because=f"{'the only one' if many == 1 else f'one of {many:,}'} with "
-                f"{count_text(size, 'certain item')}",
+                because=_exposure_reason(many, size),
                 learns=("the rest of the basket",),
                 values={"items": safe_text(" ".join(map(str, names)), 200)} if run.reveal else None,
             )
         )
     return tuple(exposed)
+
+
+def _exposure_reason(baskets: int, items: int) -> str:
+    """Why a basket can be found: so many baskets contain its rarest set of so many items."""
+    if items == 0:
+        return f"one of only {count_text(baskets, 'basket')}"
+    these = "one of its items is" if items == 1 else f"{items:,} of its items together are"
+    others = "no other basket" if baskets == 1 else f"only {count_text(baskets - 1, 'other basket')}"
+    return f"{these} in {others}"

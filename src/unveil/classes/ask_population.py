@@ -63,9 +63,11 @@ def population_findings(case: Case, attackers: Sequence[Attacker], policy: Polic
     if isinstance(held, Table):
         there = [a for a in attackers if set(a.columns) <= set(held.columns)]
         if not there:
-            raise UnveilError(f"{safe_text(held.name)} has the columns of none of the sets of quasi-identifiers")
+            raise UnveilError(
+                f"{safe_text(held.name)} lacks columns of every set of quasi-identifiers; add a complete set"
+            )
         lacking = "; ".join(list_text(a.columns, 3) for a in attackers if a not in there)
-        aside = f" Not compared with the population, which lacks a column: {lacking}." if lacking else ""
+        aside = f" Not compared, because the population file lacks some of these columns: {lacking}." if lacking else ""
         for attacker in there:
             yield from _counted_findings(case, table, held, attacker, policy, run, aside)
     elif chosen.population_size is not None or chosen.sampling_fraction is not None:
@@ -87,27 +89,28 @@ def _counted_findings(
     found = match_population(people, released, label_matchers(columns, case.hierarchies), run)
     size = count_text(found.population, "person", "people")
     text = (
-        f"Holds {safe_text(held.name)} with {size} and their {list_text(columns)}, but does not know who is in the "
-        "release."
+        f"Holds a file ({safe_text(held.name)}) of {size} with their {list_text(columns)}, but does not know who is in "
+        "the release."
     )
-    counted_people = _Counted(found, attacker, text, _lacking_sentence(found) + aside)
-    yield _uniques(counted_people, policy)
-    yield _k_map(counted_people, policy)
-    yield _presence(counted_people, policy)
+    compared = _PopulationComparison(found, attacker, text, _lacking_sentence(found) + aside)
+    yield _uniques_finding(compared, policy)
+    yield _k_map_finding(compared, policy)
+    yield _presence_finding(compared, policy)
 
 
 @dataclass(frozen=True, eq=False)
-class _Counted:
-    """The people who match each row, and the attacker who counts them; ``aside`` is what could not be counted."""
+class _PopulationComparison:
+    """The people who match each row, and the attacker who counts them; ``not_compared`` says what could not be
+    counted."""
 
     found: PopulationMatches
     attacker: Attacker
     text: str
-    aside: str
+    not_compared: str
 
 
-def _uniques(counted_people: _Counted, policy: Policy) -> Finding:
-    found, attacker = counted_people.found, counted_people.attacker
+def _uniques_finding(compared: _PopulationComparison, policy: Policy) -> Finding:
+    found, attacker = compared.found, compared.attacker
     rows, people = found.class_sizes.total, count_text(found.population, "person", "people")
     alone = found.uniques / rows
     if found.uniques:
@@ -127,15 +130,15 @@ def _uniques(counted_people: _Counted, policy: Policy) -> Finding:
         known=attacker.columns,
         subjects=rows,
         share=alone,
-        attacker=counted_people.text,
+        attacker=compared.text,
         missing=_FITS_ANYTHING,
-        sentence=sentence + counted_people.aside,
+        sentence=sentence + compared.not_compared,
         source=_SKINNER,
     )
 
 
-def _k_map(counted_people: _Counted, policy: Policy) -> Finding:
-    found, attacker = counted_people.found, counted_people.attacker
+def _k_map_finding(compared: _PopulationComparison, policy: Policy) -> Finding:
+    found, attacker = compared.found, compared.attacker
     rows, k = found.class_sizes.total, policy.tolerance_for(K_MAP) or policy.threshold(K)
     below = found.class_sizes.count_below(k) / rows
     few = f"{capitalise_text(percent_text(below))} of the rows match" if below else "No row matches"
@@ -148,18 +151,18 @@ def _k_map(counted_people: _Counted, policy: Policy) -> Finding:
         known=attacker.columns,
         subjects=rows,
         share=below,
-        attacker=counted_people.text,
+        attacker=compared.text,
         missing=_FITS_ANYTHING,
         sentence=f"Someone who looks for a row's person among all {found.population:,} in the population is right with "
         f"a probability of at most {percent_text(found.highest_risk)}, and {percent_text(found.average_risk)} on "
-        f"average. {few} fewer than {count_text(int(k), 'person', 'people')}.{counted_people.aside}",
+        f"average. {few} fewer than {count_text(int(k), 'person', 'people')}.{compared.not_compared}",
         curves=(found.class_sizes.risk_curve("rows", title, k),),
         source=_SWEENEY,
     )
 
 
-def _presence(counted_people: _Counted, policy: Policy) -> Finding:
-    found, attacker = counted_people.found, counted_people.attacker
+def _presence_finding(compared: _PopulationComparison, policy: Policy) -> Finding:
+    found, attacker = compared.found, compared.attacker
     low, high = found.presence
     if low == high:
         sentence = f"Everybody in the population is in the release with a probability of {percent_text(high)}."
@@ -177,7 +180,7 @@ def _presence(counted_people: _Counted, policy: Policy) -> Finding:
         method="estimate" if found.several else "exact",
         known=attacker.columns,
         subjects=rows,
-        attacker=counted_people.text,
+        attacker=compared.text,
         missing=_FITS_ANYTHING,
         baseline=min(1.0, rows / found.population),
         sentence=sentence + several,
@@ -217,7 +220,7 @@ def _bounded_uniques(table: Table, attacker: Attacker, policy: Policy, run: Run)
     people = count_text(sample.population, "person", "people")
     return POPULATION_UNIQUES.finding(
         policy,
-        title=f"Rows that are unique in the population, at most{attacker.title_suffix}",
+        title=f"Rows that are unique in the population{attacker.title_suffix}",
         value=high,
         method="bound",
         interval=(low, high),
@@ -245,19 +248,19 @@ def _bounded_uniques(table: Table, attacker: Attacker, policy: Policy, run: Run)
 def _bounds_sentence(sample: ClassSample, limits: PopulationBounds, confidence: float) -> str:
     people = count_text(sample.population, "person", "people")
     if not sample.uniques:
-        return f"No row is unique in the release, so that none is unique in a population of {people}."
-    rows = _range(*(number_text(round(x)) for x in limits.uniques))
-    shares = _range(*(percent_text(x / sample.rows) for x in limits.uniques))
-    match = _range(*(percent_text(x) for x in limits.match_interval))
+        return f"No row is unique in the release, so none is unique in a population of {people}."
+    rows = _range_text(*(number_text(round(x)) for x in limits.uniques))
+    shares = _range_text(*(percent_text(x / sample.rows) for x in limits.uniques))
+    match = _range_text(*(percent_text(x) for x in limits.match_interval))
     return (
         f"{count_text(sample.uniques, 'row is', 'rows are')} unique in the release. If the rows are a random sample of "
-        f"the population, {rows} of these, {shares} of all rows, are unique in it as well, whatever it looks like "
-        f"({percent_text(confidence)} confidence). Somebody in the population who matches a unique row is the right "
-        f"person with a probability of {match}."
+        f"the population, {rows} of them ({shares} of all rows) are also unique in the population, whatever it looks "
+        f"like ({percent_text(confidence)} confidence). Somebody in the population who matches a unique row is the "
+        f"right person with a probability of {match}."
     )
 
 
-def _range(low: str, high: str) -> str:
+def _range_text(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 

@@ -26,20 +26,20 @@ _GANTA = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Combined:
+class _CombinedReleases:
     """What several releases say about one sensitive column.
 
     ``known``: whether a file says whom the attacker knows; otherwise they look for the rows of the release.
-    ``unmatched``: labels that fit nothing the attacker knows. ``right``: how often a guess is right that takes into
-    account how frequent the values are.
+    ``unmatched_labels``: how many labels fit nothing the attacker knows. ``guess_accuracy``: how often a guess is right
+    that takes into account how frequent the values are.
     """
 
     found: Intersection
     column: str
     releases: int
     known: bool
-    unmatched: int
-    right: float
+    unmatched_labels: int
+    guess_accuracy: float
 
 
 def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -62,7 +62,9 @@ def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         found = intersect_releases(seen, run)
         left = found.together[-1] > 0
         right = float(posterior_values(seen, run=run).chance[-1, left].mean()) if left.any() else 0.0
-        yield _intersection_finding(_Combined(found, column, len(tables), people is not None, unmatched, right), policy)
+        yield _intersection_finding(
+            _CombinedReleases(found, column, len(tables), people is not None, unmatched, right), policy
+        )
 
 
 def check_releases(case: Case, policy: Policy) -> None:
@@ -88,7 +90,7 @@ def _known_people(case: Case) -> Table | None:
     return next((t for t in case.held_releases("people") if isinstance(t, Table)), None)
 
 
-def _intersection_finding(combined: _Combined, policy: Policy) -> Finding:
+def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Finding:
     steps = combined.found.steps
     last = steps[-1]
     people = max(1, last.found)
@@ -98,14 +100,14 @@ def _intersection_finding(combined: _Combined, policy: Policy) -> Finding:
     whom = "people they know" if combined.known else "people in this release"
     return INTERSECTION.finding(
         policy,
-        title=f"{column} known from {count_text(combined.releases, 'release')} together",
+        title=f"Values of {column} known from {count_text(combined.releases, 'release')} together",
         value=share,
         column=combined.column,
         known=columns,
         subjects=last.found,
         share=share,
-        attacker=f"Knows {list_text(columns, 12)} for the {whom} and that these are in all releases; looks for the "
-        f"values of {column} that are possible in all of them.",
+        attacker=f"Knows the {list_text(columns, 12)} of the {whom}, and that these are in every release. Keeps only "
+        f"the values of {column} that every release allows.",
         missing="A missing quasi-identifier fits anything; rows without a sensitive value are left out.",
         baseline=by_one_release,
         sentence=_sentence(combined),
@@ -114,41 +116,40 @@ def _intersection_finding(combined: _Combined, policy: Policy) -> Finding:
     )
 
 
-def _sentence(combined: _Combined) -> str:
+def _sentence(combined: _CombinedReleases) -> str:
     last = combined.found.steps[-1]
-    match = count_text(combined.unmatched, "label matches", "labels match")
-    unmatched = f" {match} none of the known values; a hierarchy may be missing." if combined.unmatched else ""
+    match = count_text(combined.unmatched_labels, "label matches", "labels match")
+    unmatched = f" {match} none of the known values; a hierarchy may be missing." if combined.unmatched_labels else ""
     if not last.found:
         return f"No release has a row that fits any of the people.{unmatched}"
     one, many = ("person", "people") if combined.known else ("row", "rows")
     perfect = percent_text(last.perfect_breaches / last.found)
     said = [
-        f"For {last.perfect_breaches:,} of {count_text(last.found, one, many)} ({perfect}), only one value is possible."
+        f"For {last.perfect_breaches:,} of {count_text(last.found, one, many)} ({perfect}), the releases together "
+        "leave only one value."
     ]
     if last.combined_breaches:
-        said.append(f"For {last.combined_breaches:,} of these, no single release reveals it.")
+        said.append(f"For {last.combined_breaches:,} of them, no single release does.")
     if last.partial_breaches:
-        said.append(
-            f"For {last.partial_breaches:,}, several values are possible, but fewer than in any single release."
-        )
+        said.append(f"For {last.partial_breaches:,}, several values are left, but fewer than in any single release.")
     if last.contradictions < last.found:
         said.append(
-            f"A guess among the possible values is right for {percent_text(last.confidence)} if all are equally "
-            f"likely, and for {percent_text(combined.right)} if frequent ones are likelier."
+            f"Guessing among the values left is right for {percent_text(last.confidence)} of the {many} if all are "
+            f"equally likely, and for {percent_text(combined.guess_accuracy)} if frequent values are likelier."
         )
     if last.contradictions:
         said.append(
-            f"For {last.contradictions:,}, no value is possible in all releases: they are not in all of them, or were "
-            "changed."
+            f"For {count_text(last.contradictions, one, many)}, no value fits every release: some release lacks the "
+            f"{one}, or the value changed."
         )
     return " ".join(said) + unmatched
 
 
-def _by_releases(combined: _Combined) -> Curve:
+def _by_releases(combined: _CombinedReleases) -> Curve:
     steps = combined.found.steps
     shares = tuple(s.perfect_breaches / max(1, s.found) for s in steps)
     return Curve(
-        title="Values known by how many releases are combined",
+        title="Values known, by number of releases combined",
         kind="line",
         x_label="releases combined",
         y_label="share of people whose value is known",

@@ -9,7 +9,7 @@ from unveil.classes.ask_known_columns import MOST_ROWS_SEARCHED
 from unveil.classes.attacker import Attacker, Subjects
 from unveil.classes.risks import AT_RISK, DISTINCTION, REIDENTIFICATION, SEPARATION, UNIQUES, K
 from unveil.classes.table_classes import count_class_sizes, read_row_values, smallest_classes
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.risk import Risk
@@ -29,8 +29,8 @@ def size_findings(table: Table, attacker: Attacker, crowds: ClassSizes, policy: 
     subjects, k, people = Subjects.of(policy), policy.threshold(K), crowds.total
     few, alone = crowds.count_below(k), crowds.count_below(2)
     if run.asks(K):
-        yield _smallest_class(table, attacker, crowds, policy, run)
-    yield _share(
+        yield _smallest_class_finding(table, attacker, crowds, policy, run)
+    yield _share_finding(
         UNIQUES,
         attacker,
         policy,
@@ -39,9 +39,9 @@ def size_findings(table: Table, attacker: Attacker, crowds: ClassSizes, policy: 
         value=alone / people,
         sentence=_unique_sentence(alone, people, attacker, subjects),
     )
-    if not attacker.bound:
+    if not attacker.is_upper_bound:
         yield from _motwani_findings(crowds, attacker, policy)
-    yield _share(
+    yield _share_finding(
         AT_RISK,
         attacker,
         policy,
@@ -49,10 +49,10 @@ def size_findings(table: Table, attacker: Attacker, crowds: ClassSizes, policy: 
         title=f"{subjects.many.capitalize()} in classes smaller than {number_text(k)}",
         value=few / people,
         sentence=f"{_in_small_classes(few, people, k, subjects)}.",
-        curves=(crowds.below_curve(subjects.many, f"{subjects.many.capitalize()} in classes smaller than k", k),),
+        curves=(crowds.share_below_curve(subjects.many, f"{subjects.many.capitalize()} in classes smaller than k", k),),
     )
     found, title = crowds.expected_found / people, f"{subjects.many.capitalize()} by the probability of being found"
-    yield _share(
+    yield _share_finding(
         REIDENTIFICATION,
         attacker,
         policy,
@@ -66,7 +66,7 @@ def size_findings(table: Table, attacker: Attacker, crowds: ClassSizes, policy: 
     )
 
 
-def _smallest_class(table: Table, attacker: Attacker, crowds: ClassSizes, policy: Policy, run: Run) -> Finding:
+def _smallest_class_finding(table: Table, attacker: Attacker, crowds: ClassSizes, policy: Policy, run: Run) -> Finding:
     subjects, k, people = Subjects.of(policy), policy.threshold(K), crowds.total
     few = crowds.count_below(k)
     smallest, alike = subjects.count_text(crowds.smallest_size), _common_values(attacker)
@@ -74,7 +74,7 @@ def _smallest_class(table: Table, attacker: Attacker, crowds: ClassSizes, policy
         sentence = f"{_in_small_classes(few, people, k, subjects)} with {alike}; the smallest class has {smallest}."
     else:
         sentence = f"Every class of {subjects.many} with {alike} has at least {smallest}."
-    if not attacker.bound and not attacker.missing.is_own_value:
+    if not attacker.is_upper_bound and not attacker.missing.is_own_value:
         sentence += _with_missing_as_values(table, attacker, people, policy, run)
     return K.finding(
         policy,
@@ -82,11 +82,11 @@ def _smallest_class(table: Table, attacker: Attacker, crowds: ClassSizes, policy
         value=crowds.smallest_size,
         unit=subjects.many,
         known=attacker.columns,
-        method="bound" if attacker.bound else "exact",
+        method="bound" if attacker.is_upper_bound else "exact",
         interval=(float(crowds.smallest_size), float(people)),
         subjects=people,
-        share=(0.0, few / people) if attacker.bound else few / people,
-        may_decide=not attacker.bound,
+        share=(0.0, few / people) if attacker.is_upper_bound else few / people,
+        may_decide=not attacker.is_upper_bound,
         attacker=attacker.text,
         missing=attacker.missing.describe(),
         sentence=sentence,
@@ -96,7 +96,7 @@ def _smallest_class(table: Table, attacker: Attacker, crowds: ClassSizes, policy
     )
 
 
-def _share(
+def _share_finding(
     risk: Risk,
     attacker: Attacker,
     policy: Policy,
@@ -114,11 +114,11 @@ def _share(
         title=title + attacker.title_suffix,
         value=value,
         known=attacker.columns,
-        method="bound" if attacker.bound else "exact",
+        method="bound" if attacker.is_upper_bound else "exact",
         interval=(0.0, value),
         subjects=people,
-        share=(0.0, value) if attacker.bound else value,
-        may_decide=not attacker.bound,
+        share=(0.0, value) if attacker.is_upper_bound else value,
+        may_decide=not attacker.is_upper_bound,
         attacker=attacker.text,
         missing=attacker.missing.describe(),
         baseline=baseline,
@@ -160,25 +160,23 @@ def _motwani_findings(crowds: ClassSizes, attacker: Attacker, policy: Policy) ->
         missing=attacker.missing.describe(),
         sentence=f"{capitalise_text(percent_text(apart))} of all pairs of {subjects.many} {differ} {columns}."
         if pairs
-        else f"There is only one {subjects.one}, so that there are no pairs to tell apart.",
+        else f"There is only one {subjects.one}, so there are no pairs to tell apart.",
         source=_MOTWANI,
     )
 
 
 def _in_small_classes(few: int, people: int, k: float, subjects: Subjects) -> str:
+    small = f"of fewer than {number_text(k)} {subjects.many}"
     if not few:
-        return f"No {subjects.one} is in a class of fewer than {number_text(k)}"
+        return f"No {subjects.one} is in a class {small}"
     are_in = "is in a class" if few == 1 else "are in classes"
-    return (
-        f"{few:,} of {subjects.count_text(people)} ({percent_text(few / people)}) {are_in} of fewer than "
-        f"{number_text(k)}"
-    )
+    return f"{few:,} of {subjects.count_text(people)} ({percent_text(few / people)}) {are_in} {small}"
 
 
 def _common_values(attacker: Attacker) -> str:
     """What the members of a class have in common."""
-    if attacker.bound:
-        return "the same values in all these columns"
+    if attacker.is_upper_bound:
+        return "the same values in every column except direct identifiers"
     if attacker.missing.read_as == "wildcard":
         return f"values of {list_text(attacker.columns)} that may be the same"
     return f"the same {list_text(attacker.columns)}"
@@ -212,7 +210,7 @@ def _with_missing_as_values(table: Table, attacker: Attacker, measured: int, pol
 # ---- the most exposed ------------------------------------------------------------------------------------------------
 
 
-def _exposed_rows(table: Table, attacker: Attacker, k: float, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+def _exposed_rows(table: Table, attacker: Attacker, k: float, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
     """The first rows of the smallest classes."""
     if not run.exposed:
         return ()
@@ -228,7 +226,7 @@ def _exposed_rows(table: Table, attacker: Attacker, k: float, policy: Policy, ru
     alone = [s.row for s in small if s.size == 1] if attacker.missing.is_own_value and not policy.subject else []
     blamed = _blamed_columns(table, attacker.columns, alone, run)
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"row {s.row:,}",
             risk=1 / s.size,
             because=_exposure_reason(s.size, blamed.get(s.row), attacker, Subjects.of(policy)),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from unveil.classes.table_classes import SensitiveColumn
     from unveil.release.hierarchy import Hierarchy
 
-__all__ = ["Target", "value_findings"]
+__all__ = ["SensitiveTarget", "value_findings"]
 
 _MACHANAVAJJHALA = "A. Machanavajjhala and others, ℓ-diversity: privacy beyond k-anonymity, ACM TKDD 1(1), 2007"
 _LI = "N. Li, T. Li, S. Venkatasubramanian, t-closeness: privacy beyond k-anonymity and ℓ-diversity, ICDE 2007"
@@ -48,9 +48,10 @@ _NOISE = 1e-12  # what sums of floating-point numbers may be off by; it must not
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class SensitiveTarget:
     """A sensitive column, the attacker who is after it, and what else can be known about it: the other sensitive
-    columns, the hierarchy of its values, and the values that can be ruled out. ``people`` says whose values they are.
+    columns, the hierarchy of its values, and the values that can be ruled out. ``people`` says what shares are shares
+    of.
     """
 
     column: str
@@ -66,35 +67,35 @@ class Target:
         return safe_text(self.column)
 
 
-def value_findings(values: SensitiveColumn, target: Target, policy: Policy, run: Run) -> Iterator[Finding]:
+def value_findings(values: SensitiveColumn, target: SensitiveTarget, policy: Policy, run: Run) -> Iterator[Finding]:
     """All findings about one sensitive column."""
-    view = _View(values, values.classes, target, policy, target.column not in policy.guessed)
+    view = _AttackedClasses(values, values.classes, target, policy, target.column not in policy.guessed)
     if not len(values.classes):
         nothing = f"No row has a value in {target.name}: there is nothing to learn."
         yield view.finding(HOMOGENEITY, _homogeneity_title(view), 0.0, nothing, _MACHANAVAJJHALA, share=0.0)
         return
-    yield _distinct_values(view)
-    yield _alpha(view)
+    yield _distinct_values_finding(view)
+    yield _alpha_finding(view)
     if run.asks(RECURSIVE_C):
-        yield _recursive_c(view)
+        yield _recursive_c_finding(view)
     yield _entropy_finding(view)
-    yield _distance(view)
-    yield from _relative_changes(view)
+    yield _distance_finding(view)
+    yield from _relative_change_findings(view)
     yield _homogeneity_finding(view)
-    if values.strict is not None:
-        yield from _with_other_columns_known(view, values.strict)
+    if values.classes_if_others_known is not None:
+        yield from _with_other_columns_known(view, values.classes_if_others_known)
 
 
 @dataclass(frozen=True, eq=False)
-class _View:
+class _AttackedClasses:
     """The classes that an attacker sees, with the values of the column that they are after."""
 
     values: SensitiveColumn
     classes: SensitiveClasses
-    target: Target
+    target: SensitiveTarget
     policy: Policy
     may_decide: bool
-    tolerated: bool = True
+    has_tolerance: bool = True
 
     @property
     def name(self) -> str:
@@ -104,15 +105,15 @@ class _View:
     def people(self) -> str:
         return self.target.people
 
-    def share(self, some: Bools) -> float:
+    def share_in(self, some: Bools) -> float:
         """The share of people in some classes."""
         seen_by = self.classes.target_counts
         return float(seen_by[some].sum() / seen_by.sum())
 
     def share_above(self, risk: Risk, measured: Floats) -> float | None:
-        """The share of people in classes with more than is tolerated; None if nobody said what is."""
-        limit = self.policy.tolerance_for(risk) if self.tolerated else None
-        return None if limit is None else self.share(measured > limit + _NOISE)
+        """The share of people in classes with more than is tolerated; None without a tolerance."""
+        limit = self.policy.tolerance_for(risk) if self.has_tolerance else None
+        return None if limit is None else self.share_in(measured > limit + _NOISE)
 
     def finding(
         self,
@@ -137,7 +138,7 @@ class _View:
             known=attacker.columns,
             subjects=self.classes.people,
             share=share,
-            tolerance="policy" if self.tolerated else None,
+            tolerance="policy" if self.has_tolerance else None,
             may_decide=self.may_decide,
             attacker=attacker.text,
             missing=attacker.missing.describe(sensitive=True),
@@ -150,14 +151,14 @@ class _View:
 # ---- how many values -------------------------------------------------------------------------------------------------
 
 
-def _distinct_values(view: _View, drawn: bool = True) -> Finding:
+def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Finding:
     """Distinct ℓ."""
     least, wanted = int(view.classes.distinct.min()), _wanted_values(view.policy)
-    few = view.share(view.classes.distinct < wanted)
+    few = view.share_in(view.classes.distinct < wanted)
     if few:
         sentence = (
             f"{capitalise_text(percent_text(few))} of {view.people} are in classes with fewer than "
-            f"{number_text(wanted)} different values of {view.name}; the least diverse class has "
+            f"{number_text(wanted)} different values of {view.name}. The least diverse class has "
             f"{count_text(least, 'value')}."
         )
     else:
@@ -174,7 +175,7 @@ def _distinct_values(view: _View, drawn: bool = True) -> Finding:
     )
 
 
-def _alpha(view: _View) -> Finding:
+def _alpha_finding(view: _AttackedClasses) -> Finding:
     alpha = view.classes.alpha
     largest = float(alpha.max())
     return view.finding(
@@ -189,7 +190,7 @@ def _alpha(view: _View) -> Finding:
     )
 
 
-def _recursive_c(view: _View) -> Finding:
+def _recursive_c_finding(view: _AttackedClasses) -> Finding:
     """Recursive (c, ℓ)-diversity, for the ℓ that is wanted."""
     few = max(2, int(_wanted_values(view.policy)))
     measured = view.classes.recursive_c(few)
@@ -207,7 +208,7 @@ def _recursive_c(view: _View) -> Finding:
     )
 
 
-def _entropy_finding(view: _View) -> Finding:
+def _entropy_finding(view: _AttackedClasses) -> Finding:
     """Entropy ℓ."""
     entropy = view.classes.entropy_l
     tolerance = view.policy.tolerance_for(L_ENTROPY)
@@ -223,7 +224,7 @@ def _entropy_finding(view: _View) -> Finding:
         else f"The least diverse class has only one value of {view.name}.",
         _MACHANAVAJJHALA,
         unit="values",
-        share=view.share(entropy < wanted - _NOISE),
+        share=view.share_in(entropy < wanted - _NOISE),
     )
 
 
@@ -232,7 +233,7 @@ def _wanted_values(policy: Policy) -> float:
     return policy.threshold(L_DISTINCT) or 2
 
 
-def _ruled_out_sentence(view: _View) -> str:
+def _ruled_out_sentence(view: _AttackedClasses) -> str:
     """What the values that an attacker can rule out are worth to them."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -250,33 +251,33 @@ def _ruled_out_sentence(view: _View) -> str:
     )
 
 
-def _background_knowledge_curve(view: _View) -> Curve:
+def _background_knowledge_curve(view: _AttackedClasses) -> Curve:
     """The background knowledge attack: how many values must be ruled out before one is left."""
     most = min(_MOST_RULED_OUT, view.classes.values - 1)
-    shares = [view.share(view.classes.distinct <= m + 1) for m in range(most + 1)]
+    shares = [view.share_in(view.classes.distinct <= m + 1) for m in range(most + 1)]
     half = next((m for m, share in enumerate(shares) if share >= 0.5), None)
+    helpful = f"the {'most helpful value is' if (half or most) == 1 else f'{half or most:,} most helpful values are'}"
     if half is None:
-        reading = f"ruling out {count_text(most, 'value')} reveals fewer than half of {view.people}"
+        reading = f"Even if {helpful} ruled out, {view.name} is known for fewer than half of {view.people}."
     elif half == 0:
-        reading = f"for half of {view.people} or more, the class alone is enough"
+        reading = f"It does so for at least half of {view.people}."
     else:
-        reading = f"ruling out {count_text(half, 'value')} reveals half of {view.people} or more"
+        reading = f"Once {helpful} ruled out, {view.name} is known for at least half of {view.people}."
     return Curve(
         title=f"Background knowledge: {view.name} revealed by ruling out values",
         kind="line",
         x_label=f"values of {view.name} that the attacker can rule out",
-        y_label=f"share of {view.people} that are then known",
+        y_label=f"share of {view.people} for which {view.name} is known",
         x=tuple(float(m) for m in range(most + 1)),
         y=tuple(shares),
-        reading=f"At 0, the class alone reveals the value. If the attacker can rule out the values that help them "
-        f"most, {reading}.",
+        reading=f"At 0, the class alone reveals the value. {reading}",
     )
 
 
 # ---- how far from the table ------------------------------------------------------------------------------------------
 
 
-def _distance(view: _View) -> Finding:
+def _distance_finding(view: _AttackedClasses) -> Finding:
     """t."""
     distances, how = _class_distances(view)
     t = _without_noise(float(distances.max()))
@@ -288,17 +289,17 @@ def _distance(view: _View) -> Finding:
         )
     return view.finding(
         T,
-        f"Largest distance of {view.name} in a class from the whole table (t)",
+        f"Largest difference in {view.name} between a class and the table (t)",
         t,
-        f"The class that differs most from the table in {view.name} is at a distance of {number_text(t)} from it, on a "
-        f"scale from 0 to 1, with {how}{beside}.",
+        f"On a scale from 0 to 1, the class that differs most from the table in {view.name} differs by "
+        f"{number_text(t)}, with {how}{beside}.",
         _LI,
-        unit="distance",
+        unit="",
         share=view.share_above(T, distances),
     )
 
 
-def _class_distances(view: _View) -> tuple[Floats, str]:
+def _class_distances(view: _AttackedClasses) -> tuple[Floats, str]:
     """How far each class is from the table, and how far apart values are taken to be."""
     if view.target.hierarchy is not None:
         return view.classes.t_tree(_hierarchy_levels(view.values, view.target.hierarchy)), "values in their hierarchy"
@@ -307,7 +308,7 @@ def _class_distances(view: _View) -> tuple[Floats, str]:
     return view.classes.t_equal, "all values equally far apart"
 
 
-def _relative_changes(view: _View) -> Iterator[Finding]:
+def _relative_change_findings(view: _AttackedClasses) -> Iterator[Finding]:
     """β and δ."""
     classes = view.classes
     beta, enhanced, delta = (
@@ -339,7 +340,7 @@ def _relative_changes(view: _View) -> Iterator[Finding]:
     )
     yield view.finding(
         DELTA_DISCLOSURE,
-        f"Largest change of the share of a value of {view.name} (δ-disclosure)",
+        f"Largest change in the share of a value of {view.name} (δ-disclosure)",
         delta,
         f"The logarithm of the ratio between the share of a value of {view.name} in a class and in the table is at "
         f"most {number_text(delta)}."
@@ -354,19 +355,20 @@ def _relative_changes(view: _View) -> Iterator[Finding]:
 # ---- what is certain -------------------------------------------------------------------------------------------------
 
 
-def _homogeneity_finding(view: _View) -> Finding:
+def _homogeneity_finding(view: _AttackedClasses) -> Finding:
     """Classes in which everybody has the same value, or the same kind of value."""
     import numpy as np
 
     classes = view.classes
-    same = view.share(classes.distinct == 1)
+    same = view.share_in(classes.distinct == 1)
     gain = classes.class_shares - classes.table_shares[classes.value]
     at = int(np.argmax(gain))
     before, after = float(classes.table_shares[classes.value[at]]), float(classes.class_shares[at])
     skew = (
-        f"In the most skewed class, belief in one value rises from {percent_text(before)} to {percent_text(after)}"
+        f"In the most skewed class, one value makes up {percent_text(after)}, against {percent_text(before)} of the "
+        "whole table"
         if after > before
-        else "No class reveals more than the whole table does"
+        else "No class differs from the whole table"
     )
     certain = (
         f"The class alone reveals {view.name} for {percent_text(same)} of {view.people}"
@@ -389,18 +391,18 @@ def _homogeneity_finding(view: _View) -> Finding:
     )
 
 
-def _homogeneity_title(view: _View) -> str:
-    return f"{view.name} known without finding the person"
+def _homogeneity_title(view: _AttackedClasses) -> str:
+    return f"Values of {view.name} known without finding the person"
 
 
-def _kinds_curve(view: _View, hierarchy: Hierarchy) -> Curve:
+def _kinds_curve(view: _AttackedClasses, hierarchy: Hierarchy) -> Curve:
     """The similarity attack: values that differ but are of the same kind."""
     levels = _hierarchy_levels(view.values, hierarchy)[:-1]  # at the top everything is of the same kind
-    shares = [view.share(view.classes.distinct == 1)]
-    shares += [view.share(view.classes.distinct_kinds(level) == 1) for level in levels]
+    shares = [view.share_in(view.classes.distinct == 1)]
+    shares += [view.share_in(view.classes.distinct_kinds(level) == 1) for level in levels]
     kind = f", and its kind, one level up, for {percent_text(shares[1])}" if levels else ""
     return Curve(
-        title=f"{view.name} known, exactly or by its kind",
+        title=f"Values of {view.name} known, exactly or by kind",
         kind="bars",
         x_label=f"level of the hierarchy of {view.name}",
         y_label=f"share of {view.people} in classes with only one kind",
@@ -420,7 +422,7 @@ def _hierarchy_levels(values: SensitiveColumn, hierarchy: Hierarchy) -> list[Sma
 # ---- other sensitive columns known -----------------------------------------------------------------------------------
 
 
-def _with_other_columns_known(view: _View, classes: SensitiveClasses) -> Iterator[Finding]:
+def _with_other_columns_known(view: _AttackedClasses, classes: SensitiveClasses) -> Iterator[Finding]:
     """What classes give away to someone who knows all other sensitive columns; it decides only where the policy says
     so."""
     decides = view.policy.room(ClassesSettings).others_known
@@ -432,10 +434,10 @@ def _with_other_columns_known(view: _View, classes: SensitiveClasses) -> Iterato
         title_suffix=f"{attacker.title_suffix}, with the other sensitive columns known",
     )
     target = replace(view.target, attacker=informed, other_columns=(), ruled_out=())
-    stricter = replace(view, classes=classes, target=target, tolerated=decides)
-    yield _distinct_values(stricter, drawn=False)
+    stricter = replace(view, classes=classes, target=target, has_tolerance=decides)
+    yield _distinct_values_finding(stricter, drawn=False)
     yield _entropy_finding(stricter)
-    yield _distance(stricter)
+    yield _distance_finding(stricter)
 
 
 def _without_noise(x: float) -> float:

@@ -34,15 +34,15 @@ class Attacker:
     """Someone who knows some columns.
 
     ``text`` says what they know. ``title_suffix`` is what titles add to tell this attacker from others. ``missing`` is
-    how they read missing values. ``bound``: nobody who knows less does better, so that findings about them bound the
-    risk.
+    how they read missing values. ``is_upper_bound``: nobody who knows less does better, so findings about them bound
+    the risk.
     """
 
     columns: tuple[str, ...]
     text: str
     title_suffix: str
     missing: MissingValues
-    bound: bool = False
+    is_upper_bound: bool = False
 
 
 def attackers(policy: Policy) -> list[Attacker]:
@@ -51,8 +51,8 @@ def attackers(policy: Policy) -> list[Attacker]:
     return [
         Attacker(
             columns=group,
-            text=_knowledge(group, policy),
-            title_suffix=f" by {list_text(group, 3)}" if several else "",
+            text=_attacker_text(group, policy),
+            title_suffix=f", knowing {list_text(group, 3)}" if several else "",
             missing=MissingValues.of(policy),
         )
         for group in policy.quasi
@@ -60,7 +60,7 @@ def attackers(policy: Policy) -> list[Attacker]:
 
 
 def bounding_attackers(table: Table, policy: Policy) -> list[Attacker]:
-    """Someone who knows every column except identifiers, where nobody has said for certain what attackers know."""
+    """Someone who knows every column except identifiers, where the policy does not say what attackers know."""
     if policy.quasi and not set(policy.guessed) - set(policy.identifier):
         return []
     others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
@@ -71,14 +71,14 @@ def bounding_attackers(table: Table, policy: Policy) -> list[Attacker]:
         Attacker(
             columns=others,
             text=f"Knows every column of {rows} except direct identifiers. Nobody who knows fewer columns does better.",
-            title_suffix=" with all other columns known",
+            title_suffix=", knowing every column",
             missing=MissingValues(),
-            bound=True,
+            is_upper_bound=True,
         )
     ]
 
 
-def _knowledge(columns: tuple[str, ...], policy: Policy) -> str:
+def _attacker_text(columns: tuple[str, ...], policy: Policy) -> str:
     where = " in all of the person's rows" if policy.subject else ""
-    guess = " (a guess: nobody said what an attacker knows)" if set(columns) & set(policy.guessed) else ""
+    guess = " (guessed: the policy does not say what an attacker knows)" if set(columns) & set(policy.guessed) else ""
     return f"Knows that the person is in the data, and their {list_text(columns)}{where}{guess}."

@@ -42,13 +42,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unveil.arrays import Ints, Small, Words
 from unveil.classes import _known_items
 from unveil.errors import UnveilError
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.slices import chunks
 
 __all__ = ["KnownItems", "measure_known_items"]
 
@@ -196,11 +196,20 @@ def _rank_baskets(transactions: Transactions, least: Ints, run: Run) -> _Baskets
     named = pa.table({"count": transactions.counts, "label": transactions.labels})
     order = pc.sort_indices(named, sort_keys=[("count", "ascending"), ("label", "ascending")])
     items, begins = np.asarray(order).astype(np.int64), transactions.indptr
-    rank, held = np.empty(len(items), np.int32), np.empty(len(transactions.items), np.int32)
+    rank = np.empty(len(items), np.int32)
     rank[items] = np.arange(len(items), dtype=np.int32)
-    for start, stop in chunks(begins, run, _STEPS_PER_SLICE):
-        _known_items.rank_items(begins, transactions.items, rank, start, stop, held)
+    run.check()
+    matrix = _basket_matrix(begins, rank[transactions.items], len(items))
+    held = matrix.tocsc().tocsr().indices.astype(np.int32, copy=False)  # sorted, as a matrix is that was turned twice
     return _Baskets(items, begins, held, np.ones(transactions.baskets, np.int64), least)
+
+
+def _basket_matrix(begins: Ints, held: _Small, items: int) -> csr_array:
+    """Baskets by items, with the number of every entry, from 1. scipy sorts and selects in one pass what numpy could
+    not."""
+    number = np.int32 if len(held) < 1 << 31 else np.int64
+    entries = np.arange(1, len(held) + 1, dtype=number), held, begins.astype(number)
+    return csr_array(entries, shape=(len(begins) - 1, items))
 
 
 def _narrow_baskets(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, Ints]:
@@ -212,38 +221,55 @@ def _narrow_baskets(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, I
     holds that item.
     """
     items, begins, held, weights, least = baskets
-    wanted, used = (least > weights) & (np.diff(begins) >= size), np.zeros(len(items), np.bool_)
-    for start, stop in chunks(begins, run, _STEPS_PER_SLICE):
-        _known_items.mark_items(begins, held, wanted, start, stop, used)
-    rank, bits = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32), len(items).bit_length()
-    kept, mixed, made = np.empty(len(weights), np.int64), np.empty(len(weights), np.uint64), 0
-    ends, left = np.zeros_like(begins), np.empty_like(held)
-    for start, stop in chunks(begins, run, _STEPS_PER_SLICE):
-        made = _known_items.narrow_baskets(
-            begins, held, rank, size - 1, bits, start, stop, made, kept, ends, left, mixed
-        )
-    kept, ends = kept[:made], ends[: made + 1]
-    one, alike = _group_equal_baskets(ends, left, mixed[:made], run)
-    together, lowest, became = np.zeros(len(one), np.int64), np.zeros(len(one), np.int64), np.full(len(weights), -1)
+    sizes, used = np.diff(begins), np.zeros(len(items), np.bool_)
+    wanted = (least > weights) & (sizes >= size)
+    used[held[np.repeat(wanted, sizes)]] = True
+    run.check()
+    left = used[held]
+    sizes = np.diff(np.append(0, np.cumsum(left))[begins])
+    kept = np.flatnonzero(sizes >= size - 1)
+    left &= np.repeat(sizes >= size - 1, np.diff(begins))
+    run.check()
+    rank = (np.cumsum(used) - 1).astype(np.int32)
+    alike, new_begins, new_held = _group_equal_baskets(sizes[kept], rank[held[left]], len(items), run)
+    kinds, became = len(new_begins) - 1, np.full(len(weights), -1)
+    together, lowest = np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
     np.add.at(together, alike, weights[kept])
     np.maximum.at(lowest, alike, np.where(wanted, least, 0)[kept])
     became[kept] = np.where(wanted[kept], alike, -1)
-    new_begins = np.append(0, np.cumsum(np.diff(ends)[one]))
-    new_held = np.empty(int(new_begins[-1]), np.int32)
-    for start, stop in chunks(new_begins, run, _STEPS_PER_SLICE):
-        _known_items.gather_baskets(ends, left, one, new_begins, start, stop, new_held)
     return _Baskets(items[used], new_begins, new_held, together, lowest), became
 
 
-def _group_equal_baskets(begins: Ints, held: _Small, mixed: Words, run: Run) -> tuple[Ints, Ints]:
-    """One basket of each kind, and the kind of every basket. Kinds with the same rarest item are adjacent, which makes
-    the search faster."""
-    order, fresh = np.argsort(mixed, kind="stable"), np.ones(len(mixed), np.bool_)
-    for start, stop in chunks(begins, run, _STEPS_PER_SLICE):
-        _known_items.mark_new_baskets(begins, held, mixed, order, start, stop, fresh)
-    alike = np.empty(len(mixed), np.int64)
+def _group_equal_baskets(sizes: Ints, held: _Small, items: int, run: Run) -> tuple[Ints, Ints, _Small]:
+    """The kind of every basket, and where what each kind holds begins, and what it holds. Kinds with the same rarest
+    item are adjacent, which makes the search faster. No basket is empty."""
+    if not len(sizes):
+        return sizes, np.zeros(1, np.int64), held
+    begins = np.append(0, np.cumsum(sizes))
+    numbers = _hash_baskets(begins, held, items)
+    order = np.argsort(numbers, kind="stable")
+    run.check()
+    held, sizes = _basket_matrix(begins, held, items)[order].indices.astype(np.int32, copy=False), sizes[order]
+    run.check()
+    fresh = np.append(True, (np.diff(numbers[order]) != 0) | (np.diff(sizes) != 0))
+    if not fresh.all():
+        again, entries = sizes[~fresh], np.flatnonzero(np.repeat(~fresh, sizes))
+        differs = held[entries] != held[entries - np.repeat(again, again)]  # from the basket before
+        fresh[~fresh] = np.logical_or.reduceat(differs, np.cumsum(again) - again)
+    alike = np.empty(len(sizes), np.int64)
     alike[order] = np.cumsum(fresh) - 1
-    return order[fresh], alike
+    return alike, np.append(0, np.cumsum(sizes[fresh])), held[np.repeat(fresh, sizes)]
+
+
+def _hash_baskets(begins: Ints, held: _Small, items: int) -> Words:
+    """A number that equal baskets have in common and hardly any others. It begins with the rarest item."""
+    mix = np.arange(1, items + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # the last steps of SplitMix64
+    mix = (mix ^ (mix >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mix = (mix ^ (mix >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mix ^= mix >> np.uint64(31)
+    bits = np.uint64(items.bit_length())
+    rarest = held[begins[:-1]].astype(np.uint64) << (np.uint64(64) - bits)
+    return rarest | (np.add.reduceat(mix[held], begins[:-1]) >> bits)
 
 
 # ---- the search ------------------------------------------------------------------------------------------------------
@@ -264,32 +290,34 @@ def _search_sets(baskets: _Baskets, size: int, run: Run, work: int | None = None
     items, begins, held, weights, least = baskets
     n, depths = len(items), size - 1
     starts, nexts = np.zeros((depths, n + 1), np.int64), np.zeros((depths, n), np.int32)
-    np.cumsum(np.bincount(held, minlength=n), out=starts[0, 1:])
     nexts[0] = np.arange(n)
     holder, after, rooms = _index_holders(baskets, starts[0], depths, run)
     many, at = np.array([n] + [0] * (depths - 1)), np.zeros(depths, np.int64)
-    room = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_), np.empty(n, np.int32)
-    state, path = np.zeros(3, np.int64), np.full(size, -1, np.int32)
-    stack = holder, after, rooms, nexts, starts, many, at
+    tally, place, touched = np.zeros(n, np.int64), np.zeros(n, np.int64), np.empty(n, np.int32)
+    path, state = np.full(size, -1, np.int32), np.zeros(2, np.int64)
     while True:
         lowered = path if path[0] >= 0 else path[:0]
-        yield _SearchProgress(int(state[2]), float(at[0] / max(1, n)), lowered)
-        if state[1] or (work is not None and state[2] > work):
+        yield _SearchProgress(int(state[1]), float(at[0] / max(1, n)), lowered)
+        if state[0] < 0 or (work is not None and state[1] > work):
             return
         run.check()
-        steps = _STEPS_PER_SLICE if work is None else min(_STEPS_PER_SLICE, work + 1 - int(state[2]))
-        _known_items.search_sets(begins, held, weights, least, size, *stack, room, state, path, steps)
+        steps = _STEPS_PER_SLICE if work is None else min(_STEPS_PER_SLICE, work + 1 - int(state[1]))
+        _known_items.search_sets(
+            begins[1:], held, weights, least, size, holder, after, rooms, nexts, starts, many, at, tally, place,
+            touched, path, state, steps,
+        )  # fmt: skip
 
 
 def _index_holders(baskets: _Baskets, starts: Ints, depths: int, run: Run) -> tuple[_Small, _Small, Ints]:
-    """For every item, the baskets that hold it and where the later items begin in each, followed by room for longer
-    paths; and where the room of each depth begins. No path needs more room than all entries after its first item."""
+    """For every item, the baskets that hold it and where in ``held`` the later items of each begin, followed by room
+    for longer paths; and where the room of each depth begins. No path needs more room than all entries after its first
+    item. Fills where the baskets of each item begin."""
     begins, held = baskets.begins, baskets.held
-    holder, after = np.empty(len(held), np.int32), np.empty(len(held), np.int32)
-    free, follow = starts[:-1].copy(), np.zeros(len(starts) - 1, np.int64)
-    for start, stop in chunks(begins, run, _STEPS_PER_SLICE):
-        _known_items.index_holders(begins, held, start, stop, free, holder, after, follow)
-    most = int(follow.max(initial=0))
+    index = _basket_matrix(begins, held, len(starts) - 1).tocsc()
+    run.check()
+    holder, after, starts[:] = index.indices.astype(np.int32, copy=False), index.data, index.indptr
+    follow = np.append(0, np.cumsum(begins[holder + 1] - after))
+    most = int(np.diff(follow[starts]).max(initial=0))
     rooms = np.append(0, len(held) + most * np.arange(depths - 1))
     more = np.empty(most * (depths - 1), np.int32)
     return np.append(holder, more), np.append(after, more), rooms

@@ -42,6 +42,10 @@ __all__ = [
     "PopulationBounds",
     "PopulationEstimate",
     "dankar_estimate",
+    "fit_pitman",
+    "fit_snb",
+    "harmonic_sums",
+    "log_rising_factorials",
     "pitman_estimate",
     "population_bounds",
     "snb_estimate",
@@ -177,7 +181,7 @@ def pitman_estimate(sample: ClassSample) -> PopulationEstimate:
     )
     if everybody == n or u == n or u == 1:
         return _limit_estimate(sample, method, assumes)
-    alpha, theta, converged = _fit_pitman(sample)
+    alpha, theta, converged = fit_pitman(sample)
     log_growth = _log_rising_factorial(theta + everybody, alpha) - _log_rising_factorial(theta + n, alpha)
     stays = math.exp(log_growth) * (theta + n + alpha - 1) / (theta + everybody + alpha - 1)
     log_each = _log_rising_factorial(theta + alpha, 1 - alpha) + _log_rising_factorial(theta + everybody, alpha)
@@ -188,7 +192,7 @@ def pitman_estimate(sample: ClassSample) -> PopulationEstimate:
     return _clip_estimate(sample, stays, unique, u + new, method, assumes, converged)
 
 
-def _fit_pitman(sample: ClassSample) -> tuple[float, float, bool]:
+def fit_pitman(sample: ClassSample) -> tuple[float, float, bool]:
     """α and θ at which both derivatives of the log-likelihood vanish, or α = 0 with the best θ for Ewens' formula.
 
     d/dθ: Σ_{i=1}^{u−1} 1/(θ+iα) = Σ_{i=1}^{n−1} 1/(θ+i), whose left side is too large near θ = −α and too small for
@@ -208,7 +212,7 @@ def _fit_pitman(sample: ClassSample) -> tuple[float, float, bool]:
 
     def slope(alpha: float) -> float:
         theta = theta_of(alpha)
-        return _sum_weighted_inverses(theta, alpha, u) - _weighted_sum(counts, _harmonic_sums(1 - alpha, apart))
+        return _sum_weighted_inverses(theta, alpha, u) - _weighted_sum(counts, harmonic_sums(1 - alpha, apart))
 
     if slope(0.0) <= 0:
         return 0.0, theta_of(0.0), True
@@ -259,7 +263,7 @@ def snb_estimate(sample: ClassSample) -> PopulationEstimate:
     if sample.population == sample.rows or sample.class_count == sample.rows:
         return _limit_estimate(sample, method, assumes)
     pi, u = sample.fraction, sample.class_count
-    (shape, mean), converged = _fit_snb(sample)
+    (shape, mean), converged = fit_snb(sample)
     seen = pi - (1 - pi) * math.expm1(-shape * math.log1p(mean / shape))
     log_alone = -shape * math.log1p(mean / pi / shape)  # P(F = 1)
     log_one = float(_log_slid_pmf(np.ones(1), shape, mean, pi)[0])  # P(f = 1)
@@ -274,7 +278,7 @@ def snb_estimate(sample: ClassSample) -> PopulationEstimate:
     )
 
 
-def _fit_snb(sample: ClassSample) -> tuple[tuple[float, float], bool]:
+def fit_snb(sample: ClassSample) -> tuple[tuple[float, float], bool]:
     """The shape and mean πμ of largest likelihood, and whether they lie inside the searched range."""
     pi = sample.fraction
     j = sample.size.astype(float)
@@ -421,10 +425,10 @@ def _log_slid_pmf(j: Floats, shape: float, mean: float, pi: float) -> Floats:
 
 
 def _log_rising_factorial(x: float, m: float) -> float:
-    return float(_log_rising_factorials(np.array([x]), np.array([m]))[0])
+    return float(log_rising_factorials(np.array([x]), np.array([m]))[0])
 
 
-def _log_rising_factorials(x: Floats, m: Floats) -> Floats:
+def log_rising_factorials(x: Floats, m: Floats) -> Floats:
     """lnΓ(x+m) − lnΓ(x) for x > 0, without the cancellation that loses all digits at x = 10^15."""
     far = np.maximum(x, _SERIES_FROM)
 
@@ -441,15 +445,15 @@ def _log_rising_factorials(x: Floats, m: Floats) -> Floats:
 def _log_falling_factorials(x: float, m: Floats) -> Floats:
     """ln x(x−1)…(x−m+1), −∞ where m > x."""
     possible = m <= x
-    found: Floats = np.where(possible, _log_rising_factorials(np.where(possible, x - m + 1, 1.0), m), -np.inf)
+    found: Floats = np.where(possible, log_rising_factorials(np.where(possible, x - m + 1, 1.0), m), -np.inf)
     return found
 
 
 def _harmonic_sum(x: float, m: float) -> float:
-    return float(_harmonic_sums(x, np.array([float(m)]))[0])
+    return float(harmonic_sums(x, np.array([float(m)]))[0])
 
 
-def _harmonic_sums(x: float, m: Floats) -> Floats:
+def harmonic_sums(x: float, m: Floats) -> Floats:
     """Σ_{i=0}^{m−1} 1/(x+i) = ψ(x+m) − ψ(x) for x > 0."""
     if x <= _SERIES_FROM:
         near: Floats = digamma(x + m) - digamma(x)

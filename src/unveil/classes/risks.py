@@ -41,6 +41,7 @@ K = Risk(
     unit="count",
     safer="higher",
     tolerance=5,
+    presets={"ema-0070": 11, "health-canada": 11, "cms-11": 11, "frequency-3": 3},
     summary="The smallest number of people who look the same to the attacker.",
 )
 UNIQUES = Risk(
@@ -49,7 +50,7 @@ UNIQUES = Risk(
     title="Unique people",
     unit="share",
     safer="lower",
-    summary="The share of people whom nobody else equals in what the attacker knows.",
+    summary="The share of people who are unique in what the attacker knows.",
 )
 DISTINCTION = Risk(
     "classes.distinction",
@@ -83,7 +84,8 @@ REIDENTIFICATION = Risk(
     title="Average re-identification risk",
     unit="share",
     safer="lower",
-    summary="How often a random choice among the people who match is the right one, on average.",
+    presets={"ema-0070": 0.09, "health-canada": 0.09},
+    summary="The average probability of picking the right person among those who match.",
 )
 
 # ---- what a class gives away -----------------------------------------------------------------------------------------
@@ -126,10 +128,10 @@ L_ENTROPY = Risk(
 T = Risk(
     "classes.t",
     about=("table",),
-    title="Largest distance of a class from the table (t)",
+    title="Largest difference between a class and the table (t)",
     unit="share",
     safer="lower",
-    summary="How much the sensitive values of a class differ at most from those of the whole table, from 0 to 1.",
+    summary="The largest difference between the sensitive values of a class and those of the table, from 0 to 1.",
 )
 BETA = Risk(
     "classes.beta",
@@ -137,7 +139,7 @@ BETA = Risk(
     title="Largest relative gain in belief (basic β)",
     unit="number",
     safer="lower",
-    summary="By how much the share of a sensitive value in a class exceeds its share in the table, relative to that.",
+    summary="The largest relative increase of a sensitive value's share in a class over its share in the table.",
     detail_of=T,
 )
 BETA_ENHANCED = Risk(
@@ -152,7 +154,7 @@ BETA_ENHANCED = Risk(
 DELTA_DISCLOSURE = Risk(
     "classes.delta_disclosure",
     about=("table",),
-    title="Largest change of a share (δ-disclosure)",
+    title="Largest change in a share (δ-disclosure)",
     unit="number",
     safer="lower",
     summary="The largest logarithm of the ratio between a value's share in a class and in the table.",
@@ -183,7 +185,7 @@ DIS_SUDA = Risk(
     title="Highest DIS-SUDA score",
     unit="share",
     safer="lower",
-    summary="How likely a match with the row that stands out most is right, by a rule of thumb.",
+    summary="The probability that a match with the most conspicuous row is right, by a rule of thumb.",
     detail_of=KNOWN_COLUMNS,
 )
 KNOWN_ITEMS = Risk(

@@ -46,7 +46,7 @@ class ClassesSettings:
         kind="flag",
         about=("table",),
         formerly=("strict",),
-        help="Decide also on an attacker who knows all sensitive columns but the one they are after.",
+        help="Apply the tolerances also to an attacker who knows every other sensitive column.",
     )
     population_size: int | None = setting(
         None,
@@ -56,7 +56,7 @@ class ClassesSettings:
         about=("table",),
         formerly=("population",),
         metavar="NUMBER",
-        help="How many people the population has of which the rows are a random sample.",
+        help="Size of the population from which the rows are a random sample.",
     )
     sampling_fraction: float | None = setting(
         None,
@@ -67,7 +67,7 @@ class ClassesSettings:
         formerly=("population",),
         metavar="SHARE",
         example=0.01,
-        help="Which share of the population the rows are, if they are a random sample of it.",
+        help="Share of the population in the release, if its rows are a random sample.",
     )
 
     def check(self, policy: Policy) -> None:

@@ -52,13 +52,14 @@ def count_class_sizes(
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
     """A sensitive column and its classes. ``texts`` are its values by code, ``rank`` their order if they are numbers.
-    ``strict`` are the classes for an attacker who also knows all other sensitive columns; None if there are none."""
+    ``classes_if_others_known`` are the classes for an attacker who also knows all other sensitive columns; None if
+    there are none."""
 
     column: str
     classes: SensitiveClasses
     texts: pa.Array
     rank: Floats | None
-    strict: SensitiveClasses | None = None
+    classes_if_others_known: SensitiveClasses | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +94,8 @@ def classes_with_values(
     for column in sensitive:
         own = mark_missing(found.columns[column], missing.texts)
         others = [found.columns[c].codes for c in sensitive if c != column]
-        strict = rows.with_known_columns(others).classes(own.codes) if others else None
-        made.append(SensitiveColumn(column, rows.classes(own.codes), own.values, numeric_order(own.values), strict))
+        stricter = rows.with_known_columns(others).classes(own.codes) if others else None
+        made.append(SensitiveColumn(column, rows.classes(own.codes), own.values, numeric_order(own.values), stricter))
     whole = next((v.classes for v in made if rows.is_simple and v.classes.people == table.rows), None)
     return ClassesWithValues(rows.class_sizes() if whole is None else ClassSizes.from_classes(whole.size), tuple(made))
 

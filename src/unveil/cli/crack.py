@@ -1,4 +1,4 @@
-"""``unveil crack``: how likely each pseudonym of a matrix is to be cracked."""
+"""``unveil crack``: how likely an attacker is to crack each pseudonym in a matrix."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Examples:
 @click.option(
     "--weights/--pattern",
     default=True,
-    help="Take numbers as weights (default), or look only at which are 0.",
+    help="Use the numbers as weights (default), or only whether they are 0.",
 )
 @policy_options("matching", kind="matrix")
 @output_options
 def command(matrix: str, truth: str | None, weights: bool, **given: Any) -> int:
-    """Say how many secret pairs an attacker finds who holds MATRIX.
+    """Say how many secret pairs an attacker who holds MATRIX finds.
 
     MATRIX is a square text table: a row per entry, a column per pseudonym, 1 where the pair is possible and 0 where it
     is not, or a weight. Labels in the first row and column are optional.

@@ -22,7 +22,7 @@ Examples:
 @click.command("demo", epilog=_EPILOG)
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default="unveil-demo")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the examples.")
-@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+@click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
 def command(directory: Path, seed: int, quiet: bool) -> None:
     """Write a hospital's patients, a grocer's baskets, a film club's ratings and a network of friends to DIRECTORY,
     each with its policy, assess all four and write the report."""

@@ -31,7 +31,7 @@ Examples:
 @reading_options
 @click.option("--missing", multiple=True, metavar="TEXT", help="Text that stands for a missing value. Repeatable.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+@click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
 def command(file: str, missing: tuple[str, ...], form: str, quiet: bool, **given: Any) -> None:
     """Say what FILE holds: kind, size, columns with suggested roles, missing values. Shows no values."""
     with progress_bar(f"reading {safe_text(file)}", quiet):

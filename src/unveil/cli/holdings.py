@@ -12,7 +12,7 @@ import click
 
 from unveil import questions
 from unveil.case import Case
-from unveil.cli.policy import check_settings_fit
+from unveil.cli.policy import check_settings_fit, renamed_option
 from unveil.cli.reading import KIND_NAMES, add_options, read_release
 from unveil.errors import UnveilError
 from unveil.holding import Holding
@@ -34,7 +34,8 @@ def holding_options(*rooms: str, protecting: bool = False) -> Callable[[_Command
     def decorate(command: _Command) -> _Command:
         names = {held.name: held for q in questions.QUESTIONS if not rooms or q.name in rooms for held in q.holds}
         chosen = [held for held in names.values() if _is_offered(held, protecting)]
-        return add_options(tuple(_option(held) for held in chosen), command)
+        hidden = [renamed_option(old, held.name) for held in chosen for old in held.formerly]
+        return add_options((*(_option(held) for held in chosen), *hidden), command)
 
     return decorate
 

@@ -36,7 +36,7 @@ Examples:
 @reading_options
 @click.option("-o", "--output", default="unveil.toml", show_default=True, metavar="FILE", help="Where to write it.")
 @click.option("--force", is_flag=True, help="Overwrite an existing policy.")
-@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+@click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
 def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> None:
     """Write a commented policy for FILE, with a suggested role for every column.
 
@@ -74,12 +74,12 @@ def policy_text(
 
 
 _POLICY_HEAD = """\
-# What unveil asks of {name}. Every line can be changed; lines that begin with # are comments.
+# The policy for {name}. Every line can be changed; lines that begin with # are comments.
 
-# Tolerances with a public source; others: {presets}
+# Published set of tolerances to start from; others: {presets}
 preset = "default"
 
-# Seed of everything that is sampled: same data, policy and seed give the same numbers.
+# Seed for all sampling: the same data, policy and seed give the same numbers.
 seed = 0
 
 # Text that stands for a missing or suppressed value.
@@ -103,17 +103,18 @@ def _columns_section(policy: Policy, reasons: dict[str, str], rows: RepeatedSubj
     else:
         lines += _role_lines("quasi", policy.quasi[0] if policy.quasi else (), reasons)
     lines += ["", "# What nobody should learn about a person:", *_role_lines("sensitive", policy.sensitive, reasons)]
-    lines += ["", "# Columns that help no attacker:", *_role_lines("insensitive", policy.insensitive, reasons)]
+    lines += ["", "# Columns that are of no use to an attacker:"]
+    lines += _role_lines("insensitive", policy.insensitive, reasons)
     person, ratings = (rows.person, rows.ratings) if rows else ("person", ())
     subject = "" if policy.subject else "# "
-    lines += ["", "# The column that says which rows are the same person, if several can be:"]
+    lines += ["", "# The column that identifies the person, if a person can have several rows:"]
     if rows:
         lines += [f"# (each value of {safe_text(rows.person)} is in {rows.rows:.1f} rows on average)"]
     lines += [f"{subject}subject = {to_toml(policy.subject or person)}"]
     rated = "" if policy.ratings else "# "
-    lines += ["", "# Where each row says that a person rated an item: person, item, and perhaps value and date."]
+    lines += ["", "# If each row is a rating: the columns for person, item and, optionally, value and date."]
     if ratings:
-        lines += ["# (None of these has a role above then.)"]
+        lines += ["# (These columns then have no role above.)"]
     lines += [f"{rated}ratings = {to_toml(policy.ratings or ratings or ('person', 'item', 'value'))}", ""]
     return "\n".join(lines)
 
@@ -158,7 +159,7 @@ def _tolerance_section(policy: Policy, kind: str) -> str:
     """Every check, with what is tolerated now."""
     lines = [
         "[tolerance]",
-        "# What is tolerated. Remove the # to override the preset; a check without a number informs.",
+        "# What is tolerated. Remove the # to override the preset; a check without a number is for information only.",
     ]
     for risk in risks_about(kind):
         if not risk.needs:

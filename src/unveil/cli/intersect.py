@@ -36,12 +36,14 @@ Examples:
 @output_options
 @renamed_option("on", "quasi")
 def command(files: tuple[str, ...], **given: Any) -> int:
-    """Lay FILES, releases of the same people, on top of each other.
+    """Combine FILES, releases of the same people, as an attacker would.
 
-    Each may be anonymous by itself. An attacker who knows that a person is in all of them is left with what is
-    possible in all. Labels such as 476**, 20-29 or * are read as they are written. The people are those of --people,
-    by default those of the first file.
+    Each may be anonymous by itself. An attacker who knows that a person is in all of them keeps only the values that
+    are possible in every one. Labels such as 476**, 20-29 or * are read as they are written. The people are those of
+    --people, by default those of the first file.
     """
+    from unveil.classes.risks import INTERSECTION
+
     first, *others = files
     given["earlier"] = (*given["earlier"], *others)
     if not given["earlier"]:
@@ -53,5 +55,5 @@ def command(files: tuple[str, ...], **given: Any) -> int:
         return read_holdings(Case(read_table(first, given)), given)
 
     return assess_and_deliver(
-        read, policy, f"reading {safe_text(first)}", given, only=["classes.intersection"], decide_alone=True
+        read, policy, f"reading {safe_text(first)}", given, only=[INTERSECTION.id], decide_alone=True
     )

@@ -25,7 +25,7 @@ people that are linked; unveil assess asks everything else.
 \b
 Examples:
   unveil link release.csv --people voters.csv --quasi sex,zip,birth --compare birth=30d
-  unveil link release.csv --people voters.csv --quasi sex,zip,birth --links truth.csv --report links.html
+  unveil link release.csv --people voters.csv --quasi sex,zip,birth --true-links truth.csv --report links.html
   unveil link release.csv --people voters.csv --quasi sex,zip,birth --matches matches.csv
 """
 
@@ -37,14 +37,14 @@ Examples:
 @click.option(
     "--matches",
     metavar="FILE",
-    help="Write there, as CSV, what the attacker makes of every person: best row, candidates, score, lead, "
+    help="Write what the attacker makes of every person to FILE, as CSV: best row, candidates, score, lead, "
     "probability. Never publish it.",
 )
 @table_reading_options
 @output_options
 @renamed_option("columns", "quasi")
 def command(file: str, matches: str | None, **given: Any) -> int:
-    """Look for the people of a file (--people) among the rows of FILE.
+    """Look for the people in a file (--people) among the rows of FILE.
 
     Every person is compared with all rows, and rare agreement counts more than common. The columns compared are those
     of --quasi, by default all that the two files share. What is known may be wrong or missing; labels such as 476**,
@@ -52,6 +52,8 @@ def command(file: str, matches: str | None, **given: Any) -> int:
     """
     if not given["people"]:
         raise UnveilError("name the people to look for: --people FILE")
+    from unveil.linkage.risks import MATCHED
+
     policy = make_policy(given, note_printer(given["quiet"]))
     if matches and Path(matches).suffix.lower() != ".csv":
         raise UnveilError(f"{safe_text(matches, 200)}: matches are written as .csv")
@@ -65,7 +67,7 @@ def command(file: str, matches: str | None, **given: Any) -> int:
         policy,
         f"reading {safe_text(file)}",
         given,
-        only=["linkage.matched"],
+        only=[MATCHED.id],
         decide_alone=True,
         secret=("matches", matches) if matches else None,
     )

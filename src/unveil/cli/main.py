@@ -40,17 +40,17 @@ class _LazyGroup(click.Group):
 
 
 _COMMAND_SUMMARIES = {
-    "assess": "Attack a release and say whether it may be published.",
+    "assess": "Attack a release and say whether it may be released.",
     "protect": "Write a safer version of a release, and say what it costs.",
     "intersect": "Say what several releases of the same people give away together.",
-    "link": "Say which people of a file are which rows of a release.",
+    "link": "Match the people in a file with the rows of a release.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
-    "crack": "Say how likely each pseudonym of a matrix is to be cracked.",
-    "theory": "Say what theorems guarantee an attacker, without data.",
+    "crack": "Say how likely an attacker is to crack each pseudonym in a matrix.",
+    "theory": "Say what theorems guarantee an attacker before there is any data.",
     "demo": "Make four examples, assess them and write the report.",
     "schema": "Print the JSON Schema of assessments or policies.",
-    "completion": "Print the script for completion in a shell.",
+    "completion": "Print a shell completion script.",
 }
 
 _EPILOG = """\b
@@ -117,7 +117,9 @@ def _run_command() -> int:
     except Exception as error:
         if os.environ.get("UNVEIL_DEBUG"):
             raise
-        return _print_error(f"this is a defect of unveil ({type(error).__name__}); UNVEIL_DEBUG=1 shows where")
+        return _print_error(
+            f"internal error in unveil ({type(error).__name__}); set UNVEIL_DEBUG=1 to see the traceback"
+        )
 
 
 def _print_error(line: str, usage: str = "") -> int:

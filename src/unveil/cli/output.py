@@ -35,15 +35,21 @@ __all__ = [
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _OUTPUT_OPTION = click.option(
-    "-o", "--output", metavar="FILE", help="Write the result there instead of to standard output."
+    "-o", "--output", metavar="FILE", help="Write the result to FILE instead of standard output."
 )
 _REPORT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True),
-    click.option("--report", metavar="FILE", help="Also write the HTML report there."),
-    click.option("--exposed", type=click.IntRange(min=0), default=10, show_default=True, help="How many to list."),
-    click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Do not pass that on."),
+    click.option("--report", metavar="FILE", help="Also write an HTML report to FILE."),
+    click.option(
+        "--exposed",
+        type=click.IntRange(min=0),
+        default=10,
+        show_default=True,
+        help="How many exposed subjects to list for each finding.",
+    ),
+    click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Keep the result secret."),
     click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
-    click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors."),
+    click.option("--quiet", is_flag=True, help="Print only errors on standard error."),
 )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from unveil.case import Case
     from unveil.policy import Policy
-    from unveil.protect import Protected
+    from unveil.protect import ProtectedRelease
 
 __all__ = ["command"]
 
@@ -57,18 +57,19 @@ def _methods() -> dict[str, list[str]]:
 def _method_option(command: Any) -> Any:
     of = "; ".join(f"{KIND_NAMES[kind]}: {', '.join(names)}" for kind, names in _methods().items())
     names = list(dict.fromkeys(name for names in _methods().values() for name in names))
-    text = f"The only protection to try; by default the most useful that holds. For {of}."
+    default = "by default, all are tried and the most useful one within tolerance is written"
+    text = f"Try only this protection; {default}. For {of}."
     return click.option("--method", type=click.Choice(names), help=text)(command)
 
 
 @click.command("protect", epilog=_EPILOG)
 @click.argument("file", type=click.Path())
-@click.option("-o", "--output", metavar="FILE", required=True, help="Write the safer release there.")
+@click.option("-o", "--output", metavar="FILE", required=True, help="Write the safer release to FILE.")
 @click.option(
     "--write-mapping",
     "mapping_file",
     metavar="FILE",
-    help="Baskets: write there what each item became; by default beside the release, as NAME.mapping.csv. "
+    help="Baskets: write what each item became to FILE; by default beside the release, as NAME.mapping.csv. "
     "Never publish it.",
 )
 @_method_option
@@ -93,9 +94,9 @@ def command(
     """Write a safer version of FILE, baskets of items or a table of people, to be released instead.
 
     In baskets, items are left out, put into categories, or added to and taken out of random baskets. They get random
-    numbers for names; what was what stays with you, in the mapping.
+    numbers for names; the mapping back to the items stays with you.
 
-    In a table with one row per person, columns are coarsened or left out, rare values put together, or rows left out,
+    In a table with one row per person, columns are coarsened or left out, rare values grouped, or rows left out,
     so that someone who knows a few random columns of a person finds the row no more often than is tolerated
     (linkage.success; or linkage.own_row, for which finding an equal row does not count). All other columns stay as they
     are.
@@ -133,7 +134,7 @@ def command(
     print_notes(case, tell)
     if made.case is not None:
         _write_release(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
-        what = f"; {safe_text(mapping, 200)} says what was what, for your eyes only" if mapping else ""
+        what = f"; {safe_text(mapping, 200)} maps items to their new names: keep it secret" if mapping else ""
         tell(f"{safe_text(output, 200)} written{what}")
         if report:
             tell(f"report written to {safe_text(report, 200)}")
@@ -143,8 +144,8 @@ def command(
         if report:
             with open_atomic(report) as target:
                 target.write(page.encode())
-            written = f"no release was written, and what was tried is in {safe_text(report, 200)}"
-        tell(f"no protection that was tried reaches the tolerance; {written}")
+            written = f"no release was written; {safe_text(report, 200)} shows what was tried"
+        tell(f"none of the protections tried meets the tolerances; {written}")
         for hint in _protection_hints(made, case, policy):
             tell(hint)
         return 0 if exit_zero else 1
@@ -165,20 +166,21 @@ def _choose_mapping_file(case: Case, given: str | None, output: str) -> str | No
     return None
 
 
-def _protection_hints(made: Protected, case: Case, policy: Policy) -> Iterator[str]:
+def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Iterator[str]:
     """What stands in the way, and what to do about it."""
     over = [f.id for f in made.before.findings if f.decides and f.status == "over"]
     names = list(dict.fromkeys(made.blocking_findings or over))
     if made.closest_method is not None:
-        stand = "stands" if len(names) == 1 else "stand"
-        yield f"{list_text(names)} {stand} in the way: not within tolerance even after {made.closest_method}"
+        still = "is still over its tolerance" if len(names) == 1 else "are still over their tolerances"
+        yield f"{list_text(names)} {still} after the protection that comes closest ({made.closest_method})"
     elif names:
-        yield f"over the tolerance as it is: {list_text(names)}; nothing that was tried reaches its aim"
+        is_over, them = ("is over its tolerance", "it") if len(names) == 1 else ("are over their tolerances", "them")
+        yield f"{list_text(names)} {is_over}, and no protection that was tried brings {them} within"
     for question in questions.questions_about(case.release.kind):
         yield from question.hints(case, policy, names)
 
 
-def _rename_assessment(made: Protected, output: str, data: bytes) -> Any:
+def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Any:
     """The assessment under the name and the hash of the file that is written."""
     a = made.assessment
     digest = hashlib.sha256(data).hexdigest()

@@ -25,7 +25,7 @@ _SHAPE = (
     click.option(
         "--kind",
         type=click.Choice(["table", "transactions", "graph", "matrix"]),
-        help="What the file contains, if it is unclear.",
+        help="What the file contains; detected by default.",
     ),
     click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
 )
@@ -34,7 +34,7 @@ _TEXT = (
     click.option("--delimiter", metavar="CHAR", help="The character between values; detected by default."),
     click.option("--encoding", help="The text's encoding; UTF-8 by default."),
     click.option("--quote", metavar="CHAR", help='The character around quoted values; " by default.'),
-    click.option("--header/--no-header", default=None, help="Whether the first line names the columns; it should."),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns (recommended)."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
     click.option(

@@ -15,7 +15,7 @@ from unveil.errors import UnveilError
 from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.linkage import Guarantee, Setting
+    from unveil.linkage import Guarantee, TheoremCase
 
 __all__ = ["command"]
 
@@ -124,13 +124,13 @@ def _linkage_row(
     theorem: str, n: int, sigma: Fraction, epsilon: Fraction, kappa: Fraction | None, f: Fraction, p: Fraction | None
 ) -> dict[str, Any]:
     """The guarantee at one σ."""
-    from unveil.linkage import Setting
+    from unveil.linkage import TheoremCase
 
-    safe = Setting(theorem, n, sigma, epsilon, kappa)
+    safe = TheoremCase(theorem, n, sigma, epsilon, kappa)
     guarantee, limit = _guarantee(safe, f, p)
     return {
         "similarity": float(sigma),
-        "sparsity": float(f) if safe.law.perfect else None,
+        "sparsity": float(f) if safe.statement.finds_own_record else None,
         "limit": limit,
         "m_printed": _guarantee(replace(safe, bound="printed"), f, p)[0].m,
         "m": guarantee.m,
@@ -141,22 +141,22 @@ def _linkage_row(
     }
 
 
-def _guarantee(setting: Setting, f: Fraction, p: Fraction | None) -> tuple[Guarantee, float]:
+def _guarantee(applied: TheoremCase, f: Fraction, p: Fraction | None) -> tuple[Guarantee, float]:
     """The guarantee, and the real number L that its m comes from. Without p, η is f(σ) as in Table 3."""
     from unveil.linkage import guarantee_for_m, guarantee_for_p
 
     if p is None and f:
-        return guarantee_for_m(setting, setting.attributes(f), f), setting.limit(f)
+        return guarantee_for_m(applied, applied.attributes_needed(f), f), applied.limit(f)
     wanted = _DEFAULT_SUCCESS if p is None else p
-    return guarantee_for_p(setting, wanted, f), setting.limit(1 - wanted - f)
+    return guarantee_for_p(applied, wanted, f), applied.limit(1 - wanted - f)
 
 
 def _corollaries(n: int, sigma: Fraction, p: Fraction, columns: int | None, m: int) -> dict[str, Any]:
     """Which rare fact halves L (§4.4), and what a similar record reveals (Corollary 5)."""
-    from unveil.linkage import Setting, doubling_width, guarantee_for_p, halving_kappa, learned_values
+    from unveil.linkage import TheoremCase, doubling_width, guarantee_for_p, halving_kappa, learned_values
 
     kappa = halving_kappa(n, p)
-    tail = Setting("9", n, sigma, kappa=kappa)
+    tail = TheoremCase("9", n, sigma, kappa=kappa)
     found: dict[str, Any] = {
         "long_tail": {
             "success": float(p),

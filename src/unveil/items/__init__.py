@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     )
     from unveil.items.item_recipe import (
         MixedUpItems as MixedUpItems,
-        Recipe as Recipe,
+        ItemRecipe as ItemRecipe,
         assess_mixed_up_items as assess_mixed_up_items,
         assess_risk as assess_risk,
         mix_up_wrong_items as mix_up_wrong_items,
@@ -105,7 +105,7 @@ else:
                 "pseudonymise_baskets"
             ),
             "item_pairs": "ItemPairs cooccurrence_table pair_counts top_pairs",
-            "item_recipe": "MixedUpItems Recipe assess_mixed_up_items assess_risk mix_up_wrong_items",
+            "item_recipe": "ItemRecipe MixedUpItems assess_mixed_up_items assess_risk mix_up_wrong_items",
             "itemset_recipe": "ItemsetRecipe MixedUpItemsets assess_mixed_up_itemsets assess_risk_itemsets",
             "itemsets": (
                 "ItemsetRequirement VulnerableShare estimate_vulnerable_share itemset_chances measure_vulnerable_share"

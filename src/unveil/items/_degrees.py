@@ -1,6 +1,7 @@
-"""The compiled inner loops of ``estimates``.
+"""The compiled inner loops of ``degree_estimates``.
 
-Pseudonyms stand in a row by rising count, and an item's candidates are a run of places ``first … last − 1`` in it.
+Pseudonyms stand in a row by rising count, and so do the items whose pseudonyms they are. The candidates of the item at
+place k are a run of places ``first[k]`` … ``last[k] − 1``.
 """
 
 from __future__ import annotations
@@ -10,26 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints
+from unveil.arrays import Bools, Floats, Ints
 from unveil.compilation import helper, kernel
 
-__all__ = [
-    "estimates_by_runs",
-    "estimates_by_table",
-    "propagate_estimates",
-    "runs_by_search",
-    "runs_by_table",
-    "tally_counts",
-]
+__all__ = ["estimates_of_degrees", "look_up_runs", "propagate_estimates"]
 
 
 _NEVER = 1 << 30
 
 
 @kernel
-def tally_counts(counts: Any, most: Any, below: Any) -> Any:
-    """Fill how many counts lie below 0, 1, … most + 1, all 0 at first; False where a count is not a whole number from 0
-    to most."""
+def look_up_runs(
+    low: Any, high: Any, counts: Any, compliant_only: Any, below: Any, filled: Any, runs: Any, order: Any, found: Any
+) -> Any:
+    """Fill 1/degree of every item, in order of the items; 0 without candidates or, if so asked, without the true one.
+    If ``order`` is not empty, fill the items by rising count and their ``runs`` of candidates. False if a count is not
+    a whole number from 0 to the most for which ``below`` has room: how many counts lie below 0, 1, … All are 0 at
+    first, and so is ``filled``, which is as long."""
+    most = len(below) - 2
     for i in range(len(counts)):
         count = counts[i]
         whole = int(count) if count >= 0 and count <= most else -1
@@ -38,184 +37,87 @@ def tally_counts(counts: Any, most: Any, below: Any) -> Any:
         below[whole + 1] += 1
     for v in range(most + 1):
         below[v + 1] += below[v]
+        filled[v] = below[v]
+    for i in range(len(counts)):
+        whole = int(counts[i])
+        slack = 1e-9 * max(1.0, counts[i])  # what rounding may have moved (as in ``Beliefs``)
+        least = ceil(min(max(low[i] - slack, 0.0), most + 1.0))
+        behind = floor(min(max(high[i] + slack, -1.0), most + 0.0)) + 1
+        first, last = below[least], below[behind]
+        if first < last and (not compliant_only or (least <= whole and whole < behind)):
+            found[i] = 1 / (last - first)
+        if len(order):
+            k = filled[whole]
+            filled[whole] += 1
+            order[k], runs[0, k], runs[1, k] = i, first, max(first, last)
     return True
 
 
-@helper
-def _rounding_slack(count: Any) -> Any:
-    """What rounding may have moved (as in ``Beliefs``)."""
-    return 1e-9 * max(1.0, abs(count))
+def estimates_of_degrees(degrees: Ints, is_right: Bools, compliant_only: bool) -> Floats:
+    """1/degree; 0 without candidates or, if so asked, without the true one."""
+    counted = (degrees > 0) & is_right if compliant_only else degrees > 0
+    return np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=counted)
 
 
-@helper
-def _whole_bounds(low: Any, high: Any, count: Any, most: Any) -> Any:
-    """The least and largest whole number from 0 to most in an interval; the first is larger if there is none."""
-    slack = _rounding_slack(count)
-    lowest, highest = low - slack, high + slack
-    least = 0 if lowest <= 0 else most + 1 if lowest > most else ceil(lowest)
-    largest = most if highest >= most else -1 if highest < 0 else floor(highest)
-    return least, largest
-
-
-@kernel
-def estimates_by_table(low: Any, high: Any, counts: Any, below: Any, compliant_only: Any, found: Any) -> None:
-    """Fill 1/degree of every item, read off the tally; 0 without candidates or, if so asked, without the true one."""
-    most = len(below) - 2
-    for i in range(len(low)):
-        least, largest = _whole_bounds(low[i], high[i], counts[i], most)
-        if least <= largest and (not compliant_only or least <= counts[i] <= largest):
-            degree = below[largest + 1] - below[least]
-            if degree > 0:
-                found[i] = 1 / degree
-
-
-@kernel
-def runs_by_table(low: Any, high: Any, counts: Any, below: Any, filled: Any, first: Any, last: Any, order: Any) -> None:
-    """Fill the run of candidates of every item, and the items by rising count. ``filled`` is as ``below`` at first."""
-    most = len(below) - 2
-    for i in range(len(low)):
-        least, largest = _whole_bounds(low[i], high[i], counts[i], most)
-        first[i] = below[least]
-        last[i] = max(first[i], below[largest + 1])
-        whole = int(counts[i])
-        order[filled[whole]] = i
-        filled[whole] += 1
-
-
-@helper
-def _find_place(row: Any, value: Any, at: Any, behind: Any) -> Any:
-    """How many of a sorted row lie below the value (or at it, if ``behind``), sought from a place near by."""
-    n, step = len(row), 1
-    lower, upper = at, at
-    while lower > 0 and not (row[lower - 1] <= value if behind else row[lower - 1] < value):
-        lower, upper = max(0, lower - step), lower - 1
-        step *= 2
-    step = 1
-    while upper < n and (row[upper] <= value if behind else row[upper] < value):
-        lower, upper = upper + 1, min(n, upper + step)
-        step *= 2
-    while lower < upper:
-        middle = (lower + upper) // 2
-        if row[middle] <= value if behind else row[middle] < value:
-            lower = middle + 1
-        else:
-            upper = middle
-    return lower
+def propagate_estimates(first: Ints, last: Ints, compliant_only: bool) -> Floats | None:
+    """1/degree of the item at every place after all forced pairs are taken out; None if there are none that concern
+    others."""
+    n, places = len(first), np.arange(len(first) + 1)
+    is_right = np.append((first <= places[:-1]) & (places[:-1] < last), False)
+    cover = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(last, minlength=n + 1))
+    alone = is_right[:-1] & (last - first == 1)
+    if np.array_equal(alone, is_right[:-1] & (cover[:-1] == 1)):
+        return None
+    size = 1 << n.bit_length()
+    least = np.full(2 * size, _NEVER)  # a place that its own item does not cover is not lowest
+    least[size : size + n + 1] = np.where(is_right, cover, _NEVER)
+    for start in (1 << level for level in range(n.bit_length() - 1, -1, -1)):
+        np.minimum(least[2 * start : 4 * start : 2], least[2 * start + 1 : 4 * start : 2], out=least[start : 2 * start])
+    forced, stack = np.flatnonzero(alone), np.empty(3 * n + 1, np.int64)
+    stack[: len(forced)] = forced
+    is_left = np.ones(n, np.bool_)
+    _remove_forced(
+        first, last, is_right, places - 1, places + 1, is_left, stack, len(forced), least, np.zeros(size, np.int64)
+    )
+    count = np.append(0, np.cumsum(is_left))
+    found = estimates_of_degrees(count[last] - count[first], is_right[:-1], compliant_only)
+    found[~is_left] = 1.0
+    return found
 
 
 @kernel
-def runs_by_search(low: Any, high: Any, counts: Any, order: Any, row: Any, first: Any, last: Any) -> None:
-    """Fill the run of candidates of every item, where ``order`` sorts the counts into a ``row``."""
-    begin = end = 0
-    for k in range(len(low)):
-        i = order[k]
-        slack = _rounding_slack(counts[i])
-        begin = _find_place(row, low[i] - slack, begin, False)
-        end = _find_place(row, high[i] + slack, end, True)
-        first[i], last[i] = begin, max(begin, end)
-
-
-@kernel
-def estimates_by_runs(first: Any, last: Any, order: Any, compliant_only: Any, found: Any) -> None:
-    """Fill 1/degree of every item from the runs of candidates; 0 as in ``estimates_by_table``."""
-    for k in range(len(order)):
-        i = order[k]
-        if first[i] < last[i] and (not compliant_only or first[i] <= k < last[i]):
-            found[i] = 1 / (last[i] - first[i])
-
-
-def propagate_estimates(first: Ints, last: Ints, order: Ints, compliant_only: bool, found: Floats) -> None:
-    """Fill 1/degree of every item after all forced pairs are taken out."""
-    n = len(order)
-    size = 1 << max(0, n - 1).bit_length()
-    place, before, behind = np.empty((3, n), np.int64)
-    _fill_propagated(
-        first, last, order, compliant_only, size, place, before, behind, np.empty((2, n), np.bool_),
-        np.zeros(n + 1, np.int64), np.empty(3 * n + 1, np.int64), np.full(2 * size, _NEVER, np.int64),
-        np.zeros(size, np.int64), found,
-    )  # fmt: skip
-
-
-@kernel
-def _fill_propagated(
-    first: Any, last: Any, order: Any, compliant_only: Any, size: Any, place: Any, before: Any, behind: Any, flags: Any,
-    cover: Any, stack: Any, least: Any, added: Any, found: Any,
+def _remove_forced(
+    first: Any, last: Any, is_right: Any, before: Any, behind: Any, is_left: Any, stack: Any, filled: Any, least: Any,
+    added: Any,
 ) -> None:  # fmt: skip
-    """Fill 1/degree of every item after all forced pairs are taken out.
+    """Take out forced pairs: those on the stack, and those that this forces.
 
     An item whose true pseudonym is a candidate keeps it until both are taken out together. So it has no other left if
-    and only if the nearest places left on either side lie outside its run: a linked list of places finds that. How many
-    items cover each place is held in a tree of minima, where a run is lowered at once.
+    and only if the nearest places left on either side lie outside its run: a linked list of places finds that; its two
+    ends share a last element that is never right. How many items cover each place is held in a tree of minima, where a
+    run is lowered at once.
     """
-    n, filled, right, here = len(order), 0, flags[0], flags[1]
-    for k in range(n):
-        i = order[k]
-        place[i], right[i] = k, first[i] <= k and k < last[i]
-        before[k], behind[k], here[k] = k - 1, k + 1, True
-    for i in range(n):
-        cover[first[i]] += 1
-        cover[last[i]] -= 1
-    for k in range(n):
-        cover[k + 1] += cover[k]
-    one_sided = False
-    for i in range(n):
-        alone = last[i] - first[i] == 1
-        if right[i]:
-            one_sided |= alone != (cover[place[i]] == 1)
-            if alone:
-                stack[filled] = i
-                filled += 1
-    if not one_sided:
-        estimates_by_runs(first, last, order, compliant_only, found)
-        return
-    for k in range(n):  # the minima over ever longer stretches; a place that its own item does not cover is not lowest
-        if right[order[k]]:
-            least[size + k] = cover[k]
-    for v in range(size - 1, 0, -1):
-        least[v] = min(least[2 * v], least[2 * v + 1])
+    size = len(added)
     while filled or least[1] == 1:
         if filled:
             filled -= 1
-            i = stack[filled]
+            k = stack[filled]
         else:
-            i = order[_first_lowest(least, size)]
-        k = place[i]
-        if not here[k]:
+            k = 1
+            while k < size:
+                k = 2 * k + (least[2 * k] > least[2 * k + 1])
+            k -= size
+        if not is_left[k]:
             continue
-        here[k] = False
+        is_left[k] = False
         p, q = before[k], behind[k]
-        if p >= 0:
-            behind[p] = q
-        if q < n:
-            before[q] = p
+        behind[p], before[q] = q, p
         for side in range(2):
-            m = q if side else p
-            if m >= 0 and m < n:
-                j = order[m]
-                if right[j] and before[m] < first[j] and behind[m] >= last[j]:
-                    stack[filled] = j
-                    filled += 1
-        for side in range(2):
-            start, stop, by = (first[i], last[i], -1) if side else (k, k + 1, _NEVER)
+            m, start, stop, by = (q, first[k], last[k], -1) if side else (p, k, k + 1, _NEVER)
+            if is_right[m] and before[m] < first[m] and behind[m] >= last[m]:
+                stack[filled] = m
+                filled += 1
             _add_to_range(least, added, size, start, stop, by)
-    _fill_remaining(first, last, place, right, here, compliant_only, cover, found)
-
-
-@helper
-def _fill_remaining(
-    first: Any, last: Any, place: Any, right: Any, here: Any, compliant_only: Any, count: Any, found: Any
-) -> None:
-    """Fill 1/degree counted among the places that are left; 1 for what was taken out. ``count`` is room."""
-    n = len(first)
-    count[0] = 0
-    for k in range(n):
-        count[k + 1] = count[k] + here[k]
-    for i in range(n):
-        degree = count[last[i]] - count[first[i]]
-        if not here[place[i]]:
-            found[i] = 1.0
-        elif degree > 0 and (right[i] or not compliant_only):
-            found[i] = 1 / degree
 
 
 @helper
@@ -239,12 +141,3 @@ def _add_to_range(least: Any, added: Any, size: Any, start: Any, stop: Any, by: 
         while v:
             least[v] = min(least[2 * v], least[2 * v + 1]) + added[v]
             v >>= 1
-
-
-@helper
-def _first_lowest(least: Any, size: Any) -> Any:
-    """The first place of those that are lowest."""
-    v = 1
-    while v < size:
-        v = 2 * v if least[2 * v] <= least[2 * v + 1] else 2 * v + 1
-    return v - size

@@ -1,14 +1,14 @@
-"""The compiled inner loops of ``pairs`` and ``correlation``.
+"""The compiled inner loops of ``item_pairs`` and ``never_together``.
 
-Those of ``pairs`` go through baskets until a budget of steps is used up and return where they stopped, so that their
-callers can tell how far they are and stop between calls.
+Those of ``item_pairs`` visit baskets until a budget of steps is used up and return where they stopped, so that callers
+can report progress and stop between calls.
 
-Those of ``correlation`` walk over perfect matchings. ``graph`` holds the class of every entry; the candidates of class
-c as runs ``starts[c] … starts[c + 1]`` with the running number of pseudonyms and the first pseudonym of each; the group
-of every pseudonym; which class may have which group; the entries that have a choice, by block; and where each block of
-them starts. ``matching`` holds the pseudonym of every entry and the entry of every pseudonym. ``never`` holds pairs of
-entries, which entries are in one, the place of every pseudonym in ``together``, that table, which says what pseudonyms
-occur together, and the blocks of each pair's two entries.
+Those of ``never_together`` walk over perfect matchings. ``graph`` holds the class of every entry; the candidates of
+class c as runs ``starts[c] … starts[c + 1]`` with the running number of pseudonyms and the first pseudonym of each; the
+group of every pseudonym; which class may have which group; the entries that have a choice, by block; and where each
+block of them starts. ``matching`` holds the pseudonym of every entry and the entry of every pseudonym. ``never`` holds
+pairs of entries, which entries are in one, the place of every pseudonym in ``together``, that table, which says what
+pseudonyms occur together, and the blocks of each pair's two entries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
     "count_rare_items",
     "count_top_items",
     "count_violations",
-    "deal_baskets",
+    "group_baskets_by_item",
     "mark_cooccurrences",
     "run_sweeps",
 ]
@@ -51,7 +51,7 @@ def count_top_items(indptr: Any, items: Any, rank: Any, basket: Any, budget: Any
 
 
 @allocating_kernel
-def deal_baskets(
+def group_baskets_by_item(
     indptr: Any, items: Any, rank: Any, first: Any, last: Any, start: Any, stop: Any, begins: Any, kept: Any, free: Any,
     of_rank: Any,
 ) -> None:  # fmt: skip

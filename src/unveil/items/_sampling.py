@@ -1,4 +1,4 @@
-"""The compiled inner loop of ``sampling``."""
+"""The compiled inner loop of ``sample_similarity``."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Someone who knows every frequency exactly comes first (``items.point_knowledge``), then someone who believes what the
 policy or a file says. What that attacker identifies, and the recipe for deciding whether it is too much, follow here;
-sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_together``.
+sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_pairs``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.holding import Holding
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
 from unveil.items.ask_pairs import correlation_findings, never_together_findings
 from unveil.items.attack import FrequencyAttack
-from unveil.items.finding_constants import LAKSHMANAN, MISSING_VALUES
+from unveil.items.finding_text import LAKSHMANAN, MISSING_VALUES
 from unveil.items.frequency_groups import FrequencyGroups
 from unveil.items.protect import PROTECTIONS
 from unveil.items.risks import (
@@ -40,11 +40,11 @@ from unveil.release import Release
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, number_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
-    from unveil.items.item_recipe import MixedUpItems, Recipe
+    from unveil.items.item_recipe import ItemRecipe, MixedUpItems
     from unveil.items.sample_similarity import SampleKnowledge
 
 __all__ = ["QUESTION"]
@@ -90,15 +90,15 @@ def check(case: Case, policy: Policy) -> None:
     tables = {name: held for name, held in case.holds.items() if isinstance(held, Table)}
     if "beliefs" in tables:
         attacker_files.parse_beliefs(tables["beliefs"], baskets)
-    if "never" in tables:
-        attacker_files.parse_never_together(tables["never"], baskets)
+    if "never_together" in tables:
+        attacker_files.parse_never_together(tables["never_together"], baskets)
     if "categories" in tables:
         attacker_files.parse_categories(tables["categories"], baskets)
     if isinstance(similar := case.holds.get("similar"), Transactions):
         attacker_files.similar_counts(similar, baskets)
     which = policy.room(ItemsSettings).itemsets
     for group in policy_itemsets(case, policy):
-        if group.known is None and which is not None and not group.theta.count(build_beliefs(case, policy)):
+        if group.label is None and which is not None and not group.requirement.count(build_beliefs(case, policy)):
             raise UnveilError(f"itemsets {which}: there are none among {count_text(len(baskets.labels), 'item')}")
 
 
@@ -106,8 +106,8 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
     """What an owner can do if no protection reaches what is tolerated."""
     if any(risk.id in in_the_way for risk in RISKS):
         yield (
-            "where items differ widely in how often they are bought, their counts give them away whatever else is "
-            "changed: publish figures about many baskets instead of the baskets themselves"
+            "items that differ widely in how often they are bought are identified by their counts, whatever else is "
+            "changed; publish statistics about many baskets instead of the baskets themselves"
         )
 
 
@@ -147,7 +147,7 @@ def _point_knowledge_finding(baskets: Transactions, policy: Policy, run: Run) ->
         baseline=1 / items,
         sentence=f"On average, the attacker identifies {number_text(groups)} of {count_text(items, 'item')} "
         f"({percent_text(share)}), {certain_text(certain, items)}, because {why}.",
-        curves=(crowds.sizes_curve("items", "Items by how many share their frequency", None),),
+        curves=(crowds.sizes_curve("items", "Items, by how many have the same frequency", None),),
         exposed=_exposed_items(baskets, 1 / sizes, lambda i: _same_frequency_text(int(sizes[i])), run),
         source=f"{LAKSHMANAN}, Lemmas 3.1, 3.2 and 3.5",
     )
@@ -159,13 +159,15 @@ def _same_frequency_text(size: int) -> str:
     return f"only {count_text(size - 1, 'other item is', 'other items are')} bought exactly as often"
 
 
-def _exposed_items(baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run) -> tuple[Exposed, ...]:
+def _exposed_items(
+    baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
+) -> tuple[ExposedSubject, ...]:
     """The items most at risk, the most frequent first. Items are numbered in the order in which they first appear."""
     import numpy as np
 
     order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"item {i + 1:,}",
             risk=float(min(risk[i], 1.0)),
             because=because(i),
@@ -245,7 +247,7 @@ def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fi
     recipe = attack.recipe
     estimates = crack_estimates(attack.beliefs, propagate=False)
     value = o_estimate(attack.beliefs)
-    tolerated = published_alpha_max(estimates, recipe.allowed, run.rng("items.o_estimate"))
+    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks, run.rng("items.o_estimate"))
     return O_ESTIMATE.finding(
         policy,
         value=value,
@@ -253,9 +255,9 @@ def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fi
         method="estimate",
         subjects=recipe.items,
         attacker=attack.attacker,
-        sentence="The estimate adds up, over all items, one divided by the number of pseudonyms that fit, after "
-        f"propagating what is certain ({number_text(float(estimates.sum()))} before). It is "
-        f"{compare_with_estimate(value, recipe.solution)}. By this estimate, the recipe as published tolerates an "
+        sentence="The O-estimate is the sum, over all items, of 1 / (number of pseudonyms that fit), after fixing what "
+        f"is certain ({number_text(float(estimates.sum()))} without that). It is "
+        f"{compare_with_estimate(value, recipe.solution)}. By this estimate, the published recipe tolerates an "
         f"attacker who is right about {percent_text(tolerated)} of the items.",
         source=f"{LAKSHMANAN}, Figures 4 and 5",
     )
@@ -270,8 +272,10 @@ def _alpha_max_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fin
     recipe, solution = attack.recipe, attack.recipe.solution
     elsewhere = None
     if recipe.last_step == 3 and solution.exact and recipe.items <= _MAX_MIXED_UP_ITEMS:
-        elsewhere = assess_mixed_up_items(attack.beliefs, solution, recipe.allowed, run.rng("items.alpha_max"), run)
-    low, high = (min(1.0, recipe.allowed / x) if x else 1.0 for x in reversed(solution.interval))
+        elsewhere = assess_mixed_up_items(
+            attack.beliefs, solution, recipe.tolerated_cracks, run.rng("items.alpha_max"), run
+        )
+    low, high = (min(1.0, recipe.tolerated_cracks / x) if x else 1.0 for x in reversed(solution.interval))
     return ALPHA_MAX.finding(
         policy,
         value=recipe.alpha_max,
@@ -286,11 +290,11 @@ def _alpha_max_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fin
     )
 
 
-def _recipe_steps(recipe: Recipe, elsewhere: MixedUpItems | None) -> str:
+def _recipe_steps(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> str:
     """The recipe, step by step, as far as it had to go."""
     steps = [
-        f"Step 1, every frequency known: {number_text(recipe.groups)} of {count_text(recipe.items, 'item')} identified "
-        f"on average, against a limit of {number_text(recipe.allowed)}."
+        f"Step 1, every frequency known: {recipe.cracks_if_exact:,} of {count_text(recipe.items, 'item')} identified "
+        f"on average, against a limit of {number_text(recipe.tolerated_cracks)}."
     ]
     if recipe.last_step > 1:
         cracks = average_text(recipe.solution.expected_cracks, recipe.solution.exact)
@@ -300,20 +304,18 @@ def _recipe_steps(recipe: Recipe, elsewhere: MixedUpItems | None) -> str:
     right = int(recipe.alpha_max * recipe.items)
     steps.append(
         "Step 3: to stay within the limit, the attacker may be right about no more than "
-        f"{percent_text(recipe.alpha_max)} of the items ({number_text(right)})."
+        f"{percent_text(recipe.alpha_max)} of the items ({right:,} of {recipe.items:,})."
     )
     if elsewhere is not None:
-        over = elsewhere.cracks[0] > recipe.allowed
-        most = (
-            "even being right about none is too much"
-            if over
-            else f"about no more than {percent_text(elsewhere.alpha_max)}"
-        )
+        over = elsewhere.cracks[0] > recipe.tolerated_cracks
+        most = f"the attacker may be right about no more than {percent_text(elsewhere.alpha_max)}"
+        if over:
+            most = "even an attacker who is right about none identifies too many"
         steps.append(f"If the items they are wrong about are mixed up with each other, {most}.")
     return " ".join([*steps, "You have to judge whether anyone knows that much."])
 
 
-def _excluded_curve(recipe: Recipe) -> Curve:
+def _excluded_curve(recipe: ItemRecipe) -> Curve:
     alphas = tuple(k / 10 for k in range(11))
     return Curve(
         title="Items identified, by how many the attacker is right about",
@@ -340,8 +342,8 @@ def _mixed_up_curve(found: MixedUpItems) -> Curve:
         high=tuple(float(v) for v in found.highest),
         mark=found.alpha_max if found.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="The attacker takes each item they are wrong about for another such item. The line is the mean of five "
-        "random choices of right items, each computed exactly; the band runs from the least to the most.",
+        reading="The attacker mistakes each item they are wrong about for another such item. The line is the mean of "
+        "five random choices of right items, each computed exactly; the band runs from the least to the most.",
     )
 
 
@@ -354,7 +356,6 @@ def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run)
     stream = run.rng("items.sample_knowledge")
     knowledge = sample_knowledge(attack.baskets, stream, confidence=run.confidence, run=run)
     alpha, low, high = knowledge.alpha_at(_COMPETITOR_SHARE)
-    measured = f" ({percent_text(low)} to {percent_text(high)})" if low < high else ""
     return SAMPLE_KNOWLEDGE.finding(
         policy,
         title=f"Items that someone with a {percent_text(_COMPETITOR_SHARE)} sample is right about",
@@ -366,18 +367,19 @@ def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run)
         attacker="Holds a random sample of the baskets with the items' names, and believes that every item is as "
         "frequent as in the sample, give or take the sample's median gap.",
         sentence=f"Someone with a {percent_text(_COMPETITOR_SHARE)} sample of the baskets is right about "
-        f"{percent_text(alpha)} of the items on average{measured}. {_compare_with_limit(low, high, attack.recipe)}",
+        f"{range_text(alpha, (low, high))} of the items on average. {_compare_with_limit(low, high, attack.recipe)}",
         curves=(_sample_curve(knowledge),),
         source=f"{LAKSHMANAN}, Figure 15",
     )
 
 
-def _compare_with_limit(low: float, high: float, recipe: Recipe) -> str:
-    """Whether being right about so many items is enough to identify too many."""
+def _compare_with_limit(low: float, high: float, recipe: ItemRecipe) -> str:
+    """Whether being right about that many items is enough to identify too many."""
     if recipe.last_step < 3:
-        return "Even being right about all of them would not identify too many."
+        return "Even an attacker who is right about every item would not identify too many."
     enough = "is" if low >= recipe.alpha_max else "is not" if high < recipe.alpha_max else "may be"
-    return f"It takes more than {percent_text(recipe.alpha_max)} to identify too many, so the sample {enough} enough."
+    limit = percent_text(recipe.alpha_max)
+    return f"An attacker must be right about more than {limit} to identify too many, so the sample {enough} enough."
 
 
 def _sample_curve(knowledge: SampleKnowledge) -> Curve:
@@ -403,7 +405,7 @@ def _truth_from_mapping(mapping: Release, case: Case) -> Ints:
     from unveil.release.item_mapping import truth_from_mapping
 
     if not isinstance(case.original, Transactions):
-        raise UnveilError(f"{safe_text(mapping.name)}: the mapping and the original baskets go together; give both")
+        raise UnveilError(f"{safe_text(mapping.name)}: give both the mapping and the original baskets")
     assert isinstance(mapping, Table)
     assert isinstance(case.release, Transactions)
     return truth_from_mapping(mapping, case.original, case.release)
@@ -419,9 +421,10 @@ HOLDINGS = (
         "and class.",
     ),
     Holding(
-        "never",
+        "never_together",
         "table",
-        "Items that the attacker knows are never bought together: columns item and other, one pair a row.",
+        "Items that the attacker knows are never bought together: columns item and other, one pair per row.",
+        formerly=("never",),
     ),
     Holding("original", "transactions", "The baskets that the release was made from.", original=True),
     Holding(
@@ -430,9 +433,7 @@ HOLDINGS = (
         "What each item of the original became: columns item and pseudonym.",
         truth=_truth_from_mapping,
     ),
-    Holding(
-        "categories", "table", "Categories that items may be replaced by: columns item and category.", to_protect=True
-    ),
+    Holding("categories", "table", "Categories that may replace items: columns item and category.", to_protect=True),
 )
 
 QUESTION = Question(

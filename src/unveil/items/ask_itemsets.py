@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.finding import Curve, Finding
 from unveil.items.attack import FrequencyAttack
-from unveil.items.finding_constants import LAKSHMANAN
+from unveil.items.finding_text import LAKSHMANAN
 from unveil.items.risks import ITEMSETS_VULNERABLE
 from unveil.items.settings import ItemsSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, count_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.items.itemset_recipe import ItemsetRecipe, MixedUpItemsets
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ItemsetGroup", "itemset_findings", "policy_itemsets"]
 
-_MAX_MIXED_UP_ITEMS = 500  # items up to which wrong items are also mixed up with each other
+_MAX_ITEMS_FOR_SETS = 500  # items up to which wrong items are also mixed up with each other
 _MAX_LISTED_SETS = 1000  # listed sets up to which they are
 
 
@@ -31,24 +31,24 @@ _MAX_LISTED_SETS = 1000  # listed sets up to which they are
 class ItemsetGroup:
     """Sets of items with a threshold and a tolerance, and what to call one and several of them.
 
-    ``known`` tells the groups of a file apart: the class and, where a group has thresholds of its own, these.
+    ``label`` tells the groups of a file apart: the class and, where a group has thresholds of its own, these.
     """
 
-    theta: ItemsetRequirement
-    one: str
-    several: str
-    known: tuple[str, ...] | None = None
+    requirement: ItemsetRequirement
+    singular: str
+    plural: str
+    label: tuple[str, ...] | None = None
 
 
 def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Iterator[Finding]:
-    """One finding for each group of sets. Where nobody named any, all pairs, which then only inform."""
+    """One finding for each group of sets. If none are named, all pairs, for information only."""
     from unveil.items.itemsets import measure_vulnerable_share
 
     asked = "itemsets_file" in attack.case.holds or policy.room(ItemsSettings).itemsets is not None
     decides = asked and policy.tolerance_for(ITEMSETS_VULNERABLE) is not None
     groups = policy_itemsets(attack.case, policy) if asked else [_all_pairs(policy)]
     for k, group in enumerate(groups, 1):
-        found = measure_vulnerable_share(attack.beliefs, group.theta, run, solution=attack.recipe.solution)
+        found = measure_vulnerable_share(attack.beliefs, group.requirement, run, solution=attack.recipe.solution)
         stream = f"{ITEMSETS_VULNERABLE.id}{f'.{k}' if k > 1 else ''}"
         steps, curves = _run_itemset_recipe(found, attack, run, stream) if decides else ("", ())
         yield _vulnerable_finding(found, group, attack, policy, run, decides, steps, curves)
@@ -66,11 +66,11 @@ def policy_itemsets(case: Case, policy: Policy) -> list[ItemsetGroup]:
     which = settings.itemsets
     top = int(which[4:]) / 100 if which.startswith("top:") else 0.0
     size = int(which) if which.isdecimal() else 2
-    theta = ItemsetRequirement(size, top, sigma=sigma, tau=tau)
+    requirement = ItemsetRequirement(size, top, sigma=sigma, tau=tau)
     if top:
         outside = f"of items outside the most frequent {percent_text(top)}"
-        return [*listed, ItemsetGroup(theta, f"pair {outside}", f"pairs {outside}")]
-    return [*listed, ItemsetGroup(theta, *_set_names(size))]
+        return [*listed, ItemsetGroup(requirement, f"pair {outside}", f"pairs {outside}")]
+    return [*listed, ItemsetGroup(requirement, *_set_names(size))]
 
 
 def _set_names(size: int) -> tuple[str, str]:
@@ -95,13 +95,13 @@ def _listed_itemsets(case: Case, sigma: float, tau: float) -> list[ItemsetGroup]
     from unveil.items.attacker_files import parse_itemsets
 
     groups = []
-    for kind, theta in parse_itemsets(given, released_codes(case), sigma, tau):
-        own = [f"threshold {theta.sigma}"] if theta.sigma != sigma else []
-        own += [f"tolerance {theta.tau}"] if theta.tau != tau else []
+    for kind, requirement in parse_itemsets(given, released_codes(case), sigma, tau):
+        own = [f"threshold {requirement.sigma}"] if requirement.sigma != sigma else []
+        own += [f"tolerance {requirement.tau}"] if requirement.tau != tau else []
         names = "listed itemset", "listed itemsets"
         if kind:
             names = f"itemset of class {safe_text(kind)}", f"itemsets of class {safe_text(kind)}"
-        groups.append(ItemsetGroup(theta, *names, known=(kind or "listed itemsets", *own)))
+        groups.append(ItemsetGroup(requirement, *names, label=(kind or "listed itemsets", *own)))
     return groups
 
 
@@ -111,12 +111,14 @@ def _run_itemset_recipe(
     """The recipe for sets that the owner named, in words and as curves."""
     from unveil.items.itemset_recipe import assess_mixed_up_itemsets, assess_risk_itemsets
 
-    theta, beliefs, solution = found.requirement, attack.beliefs, attack.recipe.solution
-    recipe = assess_risk_itemsets(beliefs, theta, run, believed=found, solution=solution)
-    few = beliefs.n <= _MAX_MIXED_UP_ITEMS and (theta.listed is None or len(theta.listed) <= _MAX_LISTED_SETS)
+    requirement, beliefs, solution = found.requirement, attack.beliefs, attack.recipe.solution
+    recipe = assess_risk_itemsets(beliefs, requirement, run, believed=found, solution=solution)
+    few = beliefs.n <= _MAX_ITEMS_FOR_SETS and (
+        requirement.listed is None or len(requirement.listed) <= _MAX_LISTED_SETS
+    )
     elsewhere = None
     if recipe.last_step == 3 and few and solution.exact:
-        elsewhere = assess_mixed_up_itemsets(beliefs, theta, run.rng(stream), run, solution=solution)
+        elsewhere = assess_mixed_up_itemsets(beliefs, requirement, run.rng(stream), run, solution=solution)
     curves = _excluded_sets_curve(recipe), *(() if elsewhere is None else (_mixed_up_sets_curve(elsewhere),))
     return f" {_itemset_steps(recipe, elsewhere)}", curves
 
@@ -132,20 +134,18 @@ def _itemset_steps(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) -> 
         steps.append(f"Step 2, frequencies known as believed: {percent_text(believed.share)} are vulnerable.")
     if recipe.last_step < 3:
         return " ".join([*steps, "That is within the limit, so the recipe ends here."])
-    ends = [percent_text(end) for end in recipe.interval]
-    unsure = (
-        f"; the exact limit lies between {ends[0]} and {ends[1]}" if recipe.interval[0] < recipe.interval[1] else ""
-    )
+    low, high = (percent_text(end) for end in recipe.interval)
+    unsure = f"; the exact limit lies between {low} and {high}" if recipe.interval[0] < recipe.interval[1] else ""
     steps.append(
         f"Step 3: to stay within the limit, the attacker may be right about no more than {percent_text(alpha_max)} of "
-        f"the items ({number_text(round(alpha_max * recipe.items))}{unsure}), if no set with an item they are wrong "
-        "about is identified."
+        f"the items ({round(alpha_max * recipe.items):,} of {recipe.items:,}{unsure}), if no set with an item they are "
+        "wrong about is identified."
     )
     if elsewhere is not None:
         mixed = elsewhere.alpha_max
-        most = (
-            "even being right about none is too much" if mixed is None else f"about no more than {percent_text(mixed)}"
-        )
+        most = "even an attacker who is right about none identifies too many"
+        if mixed is not None:
+            most = f"the attacker may be right about no more than {percent_text(mixed)}"
         steps.append(f"If the items they are wrong about are mixed up with each other, {most}.")
     return " ".join([*steps, "You have to judge whether anyone knows that much."])
 
@@ -162,8 +162,8 @@ def _excluded_sets_curve(recipe: ItemsetRecipe) -> Curve:
         y=tuple(float(recipe.excluded_shares[m]) for m in right),
         mark=recipe.alpha_max if recipe.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="A set with an item that the attacker is wrong about counts as not identified; all other sets are as "
-        "before. The line is the mean over all choices of right items.",
+        reading="A set with an item that the attacker is wrong about counts as not identified; all other sets stay "
+        "as they are. The line is the mean over all choices of right items.",
     )
 
 
@@ -180,9 +180,9 @@ def _mixed_up_sets_curve(found: MixedUpItemsets) -> Curve:
         high=tuple(float(v) for v in found.highest),
         mark=found.alpha_max if found.alpha_max is not None and found.alpha_max < 1 else None,
         mark_label="more is not tolerated",
-        reading="The attacker takes each item they are wrong about for another such item. A set is also identified if "
-        "its items take each other's pseudonyms. The line is the mean of five random choices of right items; the band "
-        f"runs from the least to the most.{drawn}",
+        reading="The attacker mistakes each item they are wrong about for another such item. A set is also identified "
+        "if its items take each other's pseudonyms. The line is the mean of five random choices of right items; the "
+        f"band runs from the least to the most.{drawn}",
     )
 
 
@@ -199,8 +199,8 @@ def _vulnerable_finding(
     threshold = percent_text(found.requirement.sigma)
     return ITEMSETS_VULNERABLE.finding(
         policy,
-        title=f"{group.several[0].upper()}{group.several[1:]} identified with a probability of {threshold} or more",
-        known=group.known,
+        title=f"{capitalise_text(group.plural)} identified with a probability of {threshold} or more",
+        known=group.label,
         value=found.share,
         method=found.method,
         interval=found.interval,
@@ -216,20 +216,30 @@ def _vulnerable_finding(
 
 
 def _vulnerable_text(found: VulnerableShare, group: ItemsetGroup, threshold: str) -> str:
+    """Which share is vulnerable, what that means, and what could not be decided."""
     if not found.itemsets:
-        return f"There are no {group.several}."
-    which, share = count_text(found.itemsets, group.one, group.several), percent_text(found.share)
-    if found.inspected_count < found.itemsets:
-        which = (
-            f"{number_text(found.inspected_count)} {group.several} drawn at random from {number_text(found.itemsets)}"
-        )
-        share = f"{share} ({percent_text(found.interval[0])} to {percent_text(found.interval[1])} of all)"
+        return f"There are no {group.plural}."
     undecided = ""
     if found.undecided_count:
-        one, several = f"{group.one} could not be decided and counts", f"{group.several} could not be decided and count"
-        undecided = f" {count_text(found.undecided_count, one, several)} as vulnerable."
+        number, count = count_text(found.undecided_count, group.singular, group.plural), found.undecided_count
+        undecided = f" {number} could not be decided and {verb(count, 'counts', 'count')} as vulnerable."
+    meaning = "A set is vulnerable if the attacker assigns it exactly its own pseudonyms, in any order,"
+    if found.requirement.listed is None and found.requirement.size == 1:
+        meaning = "An item is vulnerable if the attacker assigns it its own pseudonym"
     return (
-        f"Of {which}, {'at most ' if found.undecided_count else ''}{share} are vulnerable: the attacker gives such a "
-        f"set exactly its own pseudonyms, in any order, with a probability of {threshold} or more."
-        f"{undecided} The published estimate (OS) is {percent_text(found.estimate)}."
+        f"{_vulnerable_share_sentence(found, group)} {meaning} with a probability of {threshold} or more.{undecided} "
+        f"The published estimate (OS) is {percent_text(found.estimate)}."
+    )
+
+
+def _vulnerable_share_sentence(found: VulnerableShare, group: ItemsetGroup) -> str:
+    share, most = percent_text(found.share), "at most " if found.undecided_count else ""
+    if found.itemsets == 1:
+        return f"The only {group.singular} {'may be' if most else 'is' if found.share else 'is not'} vulnerable."
+    if found.inspected_count == found.itemsets:
+        return f"Of {found.itemsets:,} {group.plural}, {most}{share} are vulnerable."
+    low, high = (percent_text(end) for end in found.interval)
+    return (
+        f"Of {found.inspected_count:,} {group.plural} drawn at random from {found.itemsets:,}, {most}{share} are "
+        f"vulnerable ({low} to {high} of all)."
     )

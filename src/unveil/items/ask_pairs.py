@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
 from unveil.items.attack import FrequencyAttack
-from unveil.items.finding_constants import LAKSHMANAN, MISSING_VALUES
+from unveil.items.finding_text import LAKSHMANAN, MISSING_VALUES
 from unveil.items.risks import CORRELATION, NEVER_TOGETHER
 from unveil.items.settings import ItemsSettings
 from unveil.matching.crack_text import average_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unveil.items.beliefs import Beliefs
     from unveil.items.correlation import RefinedAttack
     from unveil.items.item_pairs import ItemPairs
-    from unveil.items.item_recipe import Recipe
+    from unveil.items.item_recipe import ItemRecipe
     from unveil.items.never_together import ConditionalCracks
     from unveil.matching.solver import Solution
 
@@ -37,7 +37,8 @@ _EXAMINED_FACTORS = (1.5, 2, 3, 5)  # times as many pairs of the release as are 
 
 
 def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Iterator[Finding]:
-    """What is identified if the most frequent pairs are known as well. Where nobody said how many, it only informs."""
+    """What is identified if the most frequent pairs are known as well; for information only unless the policy says how
+    many are known."""
     from unveil.items.correlation import match_known_pairs, refine_and_match
     from unveil.items.item_pairs import top_pairs
 
@@ -51,7 +52,7 @@ def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> I
     after, worse = match_known_pairs(beliefs, pairs, pairs, run, recipe.solution), None
     curves: tuple[Curve, ...] = ()
     sentence = (
-        "What the attacker believes about frequencies contradicts what they know about pairs: no assignment of "
+        "What the attacker believes about frequencies contradicts what they know about pairs. No assignment of "
         "pseudonyms fits both, so they would notice."
     )
     if after is not None:
@@ -67,8 +68,8 @@ def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> I
         )
     known = "the pair of items that is bought together most often"
     if len(pairs) > 1:
-        known = f"the {len(pairs):,} pairs of items that are bought together most often, though not in which order"
-    assumes = ", and assumes that items which nearly always go together are equally frequent" if worse else ""
+        known = f"the {len(pairs):,} pairs of items that are bought together most often, though not how they rank"
+    assumes = ", and assumes that items which are nearly always bought together are equally frequent" if worse else ""
     yield _added_knowledge_finding(
         CORRELATION,
         worse or after,
@@ -91,25 +92,29 @@ def _riskier_solution(first: Solution, other: RefinedAttack | None) -> Solution 
 
 
 def _refinement_sentence(first: Solution, other: RefinedAttack | None, riskier: bool) -> str:
-    """What comes of the assumption that items which nearly always go together are equally frequent."""
+    """What comes of the assumption that items which are nearly always bought together are equally frequent."""
     if other is None:
-        return "No known pair goes together nearly always."
-    pairs = (
-        f"the {other.pairs:,} pairs that nearly always go" if other.pairs > 1 else "the pair that nearly always goes"
+        return "No known pair is nearly always bought together."
+    pairs = "the known pair that is"
+    if other.pairs > 1:
+        pairs = f"the {other.pairs:,} known pairs that are"
+    who = (
+        f"A second attacker also assumes that the items of {pairs} nearly always bought together are equally frequent."
     )
-    who = f"Someone who also assumes that the items of {pairs} together are equally frequent"
-    spoilt = f"That assumption is wrong for {count_text(other.spoilt_intervals, 'item')} they were right about."
-    if not other.spoilt_intervals:
-        spoilt = "That assumption is wrong for no item they were right about."
+    wrong = "This makes no right belief wrong."
+    if other.falsified_intervals:
+        wrong = f"This makes {count_text(other.falsified_intervals, 'right belief')} wrong."
     if other.solution is None:
-        return f"{who} is left without an assignment of pseudonyms and would notice, so the first counts here. {spoilt}"
+        return (
+            f"{who} {wrong} Then no assignment of pseudonyms fits, so they would notice; the finding reports the first."
+        )
     cracks = other.solution.expected_cracks
-    than = "not more, so the first counts here"
+    than = "no more than the first attacker; the finding reports the first"
     if riskier:
-        than = "which counts here"
+        than = "more than the first attacker; the finding reports the second"
     elif cracks > first.expected_cracks and not (first.exact and other.solution.exact):
-        than = "not certainly more, so the first counts here"
-    return f"{who} identifies {average_text(cracks, other.solution.exact)}, {than}. {spoilt}"
+        than = "not certainly more than the first attacker; the finding reports the first"
+    return f"{who} {wrong} They identify {average_text(cracks, other.solution.exact)} on average, {than}."
 
 
 def _curve_by_known_pairs(beliefs: Beliefs, pairs: ItemPairs, after: Solution, run: Run) -> tuple[Curve, ...]:
@@ -131,7 +136,7 @@ def _curve_by_known_pairs(beliefs: Beliefs, pairs: ItemPairs, after: Solution, r
             y=tuple(y for _, y in points),
             x_scale="log",
             reading="Someone who knows more pairs has more pseudonyms to choose from for each of them, so knowing more "
-            "need not identify more.",
+            "pairs need not identify more items.",
         ),
     )
 
@@ -156,7 +161,7 @@ def _curve_by_examined_pairs(
         Curve(
             title="Items identified, by how many pairs the known ones are matched with",
             kind="line",
-            x_label="pairs of the release looked at",
+            x_label="pairs of the release that are considered",
             y_label="items identified on average",
             x=tuple(float(k) for k, _ in found),
             y=tuple(s.expected_cracks for _, s in found),
@@ -175,7 +180,7 @@ def never_together_findings(attack: FrequencyAttack, policy: Policy, run: Run) -
     from unveil.items.never_together import pairs_still_apart, solve_never_together
 
     case, baskets = attack.case, attack.baskets
-    given, original = case.holds.get("never"), baskets if case.original is None else case.original
+    given, original = case.holds.get("never_together"), baskets if case.original is None else case.original
     if not isinstance(given, Table) or not isinstance(original, Transactions):
         return
     a, b = parse_never_together(given, original, run)
@@ -202,7 +207,7 @@ def never_together_findings(attack: FrequencyAttack, policy: Policy, run: Run) -
     )
 
 
-def _gain_sentence(found: Solution | ConditionalCracks, recipe: Recipe, pairs: int) -> str:
+def _gain_sentence(found: Solution | ConditionalCracks, recipe: ItemRecipe, pairs: int) -> str:
     """What is identified, and how much of that is due to the added knowledge. Simulated numbers count as different
     only if their intervals are apart."""
     cracks, before, n = float(found.crack.sum()), recipe.solution, recipe.items

@@ -10,7 +10,7 @@ from unveil.release.transactions import Transactions
 
 if TYPE_CHECKING:
     from unveil.items.beliefs import Beliefs
-    from unveil.items.item_recipe import Recipe
+    from unveil.items.item_recipe import ItemRecipe
 
 __all__ = ["FrequencyAttack"]
 
@@ -25,7 +25,7 @@ class FrequencyAttack:
     case: Case
     baskets: Transactions
     beliefs: Beliefs
-    recipe: Recipe
+    recipe: ItemRecipe
     attacker: str
 
     def attacker_who_also(self, knows: str) -> str:

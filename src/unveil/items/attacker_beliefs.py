@@ -67,12 +67,13 @@ def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     baskets = _original_baskets(case)
     done = "" if case.original is None else "Knows what was done to protect the release. "
     if isinstance(case.holds.get("beliefs"), Table):
-        return f"{done}Believes that every item's frequency lies in the interval that a file gives for it."
+        return f"{done}Believes that the frequency of each item named in a file lies in the interval given there."
     if isinstance(similar := case.holds.get("similar"), Transactions):
         return (
-            f"{done}Holds {count_text(similar.baskets, 'similar basket')} with the items' names, and believes that "
-            "every item is as frequent as there, give or take the median gap there and, where too many items would not "
-            f"fit, a standard error; treats items that fit nothing as unknown. {_describe_overlap(similar, baskets)} "
+            f"{done}Holds {count_text(similar.baskets, 'similar basket')} with the items' names. Believes that each "
+            "item is as frequent as in these baskets, give or take their median gap (plus a standard error if too many "
+            "items would not fit otherwise), and treats items that fit no pseudonym as unknown. "
+            f"{_describe_overlap(similar, baskets)} "
             f"These beliefs are right for {percent_text(beliefs.alpha)} of the items."
         )
     precision, exactly = _precision_in_baskets(baskets, policy), "Knows exactly how often every item was bought"
@@ -112,15 +113,12 @@ def find_change(case: Case) -> ItemChange | None:
         return None
     assert isinstance(release, Transactions)
     if not isinstance(original, Transactions) or case.truth is None:
-        raise UnveilError(
-            f"{safe_text(release.name)}: the original baskets and the mapping that says what each item became go "
-            "together; give both"
-        )
+        raise UnveilError(f"{safe_text(release.name)}: give both the original baskets and the mapping of their items")
     if len(case.truth) != len(original.labels):
         raise UnveilError(f"{safe_text(release.name)}: the mapping must say what became of each item of the original")
     truth = np.asarray(case.truth, np.int64)
     if not np.array_equal(np.unique(truth[truth >= 0]), np.arange(len(release.labels))):
-        raise UnveilError(f"{safe_text(release.name)}: has items that the mapping does not name; check the mapping")
+        raise UnveilError(f"{safe_text(release.name)}: the mapping lacks some of its items; check the mapping")
     return ItemChange(truth, release.counts)
 
 
@@ -160,7 +158,7 @@ def gap_function(case: Case, policy: Policy) -> Callable[[npt.ArrayLike], float]
 
 
 def _precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
-    """By how many baskets the attacker may be off."""
+    """By how many baskets the attacker's belief may be off."""
     precision = policy.room(ItemsSettings).frequency_precision
     if not isinstance(precision, str):
         return precision * baskets.baskets

@@ -67,7 +67,7 @@ def parse_itemsets(
     given: Table, codes: dict[str, int | None], sigma: float, tau: float
 ) -> list[tuple[str, ItemsetRequirement]]:
     """Itemsets of interest from a column items, names separated by blanks, with their own sigma and tau if there are
-    such columns; one Theta per class and pair of thresholds, with the name of its class or "".
+    such columns; one requirement per class and pair of thresholds, with the name of its class or "".
 
     ``codes`` maps the items' names to their numbers. An item without a number is not released by itself, so a set that
     contains it cannot be cracked and is left out.
@@ -152,7 +152,7 @@ def parse_categories(given: Table, baskets: Transactions) -> Ints:
         )
     if not ((known >= 0) & (of_row >= 0)).any():
         raise UnveilError(
-            f"{name}: puts no item of {safe_text(baskets.name)} into a category; use the item names of that file"
+            f"{name}: no item of {safe_text(baskets.name)} has a category; use the item names of that file"
         )
     found = np.full(len(baskets.labels), -1)
     found[known[known >= 0]] = of_row[known >= 0]
@@ -165,7 +165,7 @@ def similar_counts(similar: Transactions, baskets: Transactions) -> tuple[Ints, 
     codes = np.asarray(found.fill_null(-1), np.int64)
     if not (codes >= 0).any():
         raise UnveilError(
-            f"{safe_text(similar.name)}: has no item of {safe_text(baskets.name)}; give items the same names in both "
-            "files"
+            f"{safe_text(similar.name)}: no item of {safe_text(baskets.name)} occurs; give items the same names in "
+            "both files"
         )
     return np.where(codes >= 0, similar.counts[codes], 0), codes >= 0

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 NEARLY_ALWAYS_SHARE = 0.95
-"""A pair goes together nearly always if this share of the more frequent item's baskets contain both items."""
+"""A pair is nearly always bought together if this share of the more frequent item's baskets contain both items."""
 
 
 def filter_single_pair(
@@ -129,27 +129,27 @@ def match_known_pairs(
     as many; None if that leaves no mapping. ``before`` is the solution without the pairs, if known."""
     try:
         graph = identify_and_filter(beliefs.candidates, known, found, reverse=True)
-        return solve(graph, run=run, may_be_wrong=True, known=before)
+        return solve(graph, run=run, may_exclude_truth=True, known=before)
     except InfeasibleError:
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class RefinedAttack:
-    """The result of assuming that items that nearly always go together are equally frequent.
+    """The result of assuming that items that are nearly always bought together are equally frequent.
 
-    ``pairs`` is the number of such pairs, ``spoilt_intervals`` the number of right intervals that became wrong,
+    ``pairs`` is the number of such pairs, ``falsified_intervals`` the number of right intervals that became wrong,
     ``solution`` the cracks, or None if no mapping is left.
     """
 
     pairs: int
-    spoilt_intervals: int
+    falsified_intervals: int
     solution: Solution | None
 
 
 def refine_and_match(beliefs: Beliefs, pairs: ItemPairs, counts: Ints, run: Run | None = None) -> RefinedAttack | None:
-    """The attacker first refines their beliefs by the pairs that nearly always go together, then matches all pairs with
-    the same pairs of pseudonyms; None if no pair goes together nearly always."""
+    """The attacker first refines their beliefs by the pairs that are nearly always bought together, then matches all
+    pairs with the same pairs of pseudonyms; None if there is no such pair."""
     close = select_nearly_always(pairs, counts)
     if not len(close):
         return None
@@ -181,7 +181,7 @@ def solve_expected_cracks(
     candidates: Candidates, run: Run | None = None, *, budget: Budget | None = None
 ) -> ExpectedCracks:
     """The expected cracks of an attacker who may be wrong about some items. Pseudonym i is item i."""
-    solved = solve(candidates, run=run, budget=budget, may_be_wrong=True)
+    solved = solve(candidates, run=run, budget=budget, may_exclude_truth=True)
     own = candidates.find_edges(np.arange(candidates.n), np.arange(candidates.n)) >= 0
     estimate = float((1 / candidates.degrees[own]).sum())
     return ExpectedCracks(estimate, solved.expected_cracks, solved.interval, solved.exact)

@@ -70,7 +70,7 @@ class CrackEvaluator:
             self.work_spent += 100 * beliefs.n
             try:
                 solution = solve(
-                    beliefs.candidates, run=self.run, budget=self.budget, may_be_wrong=True, simulate=False
+                    beliefs.candidates, run=self.run, budget=self.budget, may_exclude_truth=True, simulate=False
                 )
             except InfeasibleError:
                 return None

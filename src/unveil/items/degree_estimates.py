@@ -61,22 +61,24 @@ def crack_estimates(beliefs: Beliefs, propagate: bool = True, compliant_only: bo
     """
     from unveil.items import _degrees
 
-    ends, counts = (beliefs.low, beliefs.high), beliefs.counts
-    most = counts.max(initial=0.0)
-    roomy = most <= _TABLE_FACTOR * len(counts) + 1024
-    below, found = np.zeros(int(most) + 2 if roomy else 0, np.int32), np.zeros(len(counts))
-    whole = roomy and _degrees.tally_counts(counts, int(most), below)
-    if whole and not propagate:
-        _degrees.estimates_by_table(*ends, counts, below, compliant_only, found)
-        return found
-    first, last, order = np.empty((3, len(counts)), np.int64)
-    if whole:
-        _degrees.runs_by_table(*ends, counts, below, below.copy(), first, last, order)
-    else:
+    n, counts, most = beliefs.n, beliefs.counts, beliefs.counts.max(initial=0.0)
+    found, order, runs = np.zeros(n), np.empty(n if propagate else 0, np.int64), np.empty((2, n), np.int64)
+    is_short = most <= _TABLE_FACTOR * n + 1024
+    tables = np.zeros((2, int(most) + 2 if is_short else 0), np.int32)
+    if not is_short or not _degrees.look_up_runs(
+        beliefs.low, beliefs.high, counts, compliant_only, *tables, runs, order, found
+    ):
         order = np.argsort(counts)
-        _degrees.runs_by_search(*ends, counts, order, counts[order], first, last)
-    by = _degrees.propagate_estimates if propagate else _degrees.estimates_by_runs
-    by(first, last, order, compliant_only, found)
+        row = counts[order]
+        slack = 1e-9 * np.maximum(1.0, np.abs(row))  # as in ``Beliefs``
+        runs[0] = np.searchsorted(row, beliefs.low[order] - slack)
+        runs[1] = np.maximum(runs[0], np.searchsorted(row, beliefs.high[order] + slack, side="right"))
+        places = np.arange(n)
+        is_right = (runs[0] <= places) & (places < runs[1])
+        found[order] = _degrees.estimates_of_degrees(runs[1] - runs[0], is_right, compliant_only)
+    propagated = _degrees.propagate_estimates(runs[0], runs[1], compliant_only) if propagate else None
+    if propagated is not None:
+        found[order] = propagated
     return found
 
 

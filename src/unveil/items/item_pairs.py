@@ -145,7 +145,7 @@ def _deal_baskets(transactions: Transactions, codes: Ints, last: int, run: Run) 
     for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         run.check()
         indices = transactions.indptr, transactions.items, rank, _TABLE, last
-        _kernels.deal_baskets(*indices, start, stop, begins, kept, free, of_rank)
+        _kernels.group_baskets_by_item(*indices, start, stop, begins, kept, free, of_rank)
     return begins, kept, starts, of_rank
 
 

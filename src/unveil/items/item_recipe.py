@@ -29,8 +29,8 @@ from unveil.matching.solver import Budget, Solution, solve
 from unveil.run import Run
 
 __all__ = [
+    "ItemRecipe",
     "MixedUpItems",
-    "Recipe",
     "assess_mixed_up_items",
     "assess_risk",
     "mean_nested_cracks",
@@ -54,26 +54,27 @@ class MixedUpItems:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class ItemRecipe:
     """What each step found. ``last_step`` is the step at which the recipe ended: after 1 and 2 it says release, after 3
-    the owner must judge whether ``alpha_max`` is high enough. ``allowed`` items may be cracked."""
+    the owner must judge whether ``alpha_max`` is high enough. ``cracks_if_exact`` items are cracked if every
+    frequency is known, and ``tolerated_cracks`` may be."""
 
     items: int
-    groups: int
-    allowed: float
+    cracks_if_exact: int
+    tolerated_cracks: float
     solution: Solution
     last_step: int
     alpha_max: float
 
 
-def assess_risk(beliefs: Beliefs, tolerance: float, run: Run, budget: Budget | None = None) -> Recipe:
+def assess_risk(beliefs: Beliefs, tolerance: float, run: Run, budget: Budget | None = None) -> ItemRecipe:
     """Run all steps of the recipe, even if an earlier one suffices."""
     groups = len(FrequencyGroups.from_counts(beliefs.counts).values)
     allowed = tolerance * beliefs.n
-    solution = solve(beliefs.candidates, None, run, budget=budget, may_be_wrong=True)
+    solution = solve(beliefs.candidates, None, run, budget=budget, may_exclude_truth=True)
     cracks = solution.expected_cracks
     stopped = 3 if cracks > allowed else 1 if groups <= allowed else 2  # an attacker who knows less may crack more
-    return Recipe(beliefs.n, groups, allowed, solution, stopped, min(1.0, allowed / cracks) if cracks else 1.0)
+    return ItemRecipe(beliefs.n, groups, allowed, solution, stopped, min(1.0, allowed / cracks) if cracks else 1.0)
 
 
 def mean_nested_cracks(crack: Floats, rng: np.random.Generator, runs: int = _ORDERS) -> Floats:

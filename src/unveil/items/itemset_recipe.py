@@ -17,20 +17,19 @@ still be cracked as a set: the wrong item takes the pseudonym of another member.
   ∏ |N(x) ∩ X′| / |N(x)| over its items, where N(x) is what the attacker believes: for a wrong item, N(x) ∩ X′ contains
   pseudonyms of other members but not its own. Both are 0 for a wrong item alone.
 - If **no mapping is consistent**, there is no exact value: ``InfeasibleError`` names items with too few pseudonyms
-  between them. OS is still defined (``itemsets.estimated``); it informs, and decides nothing.
+  between them. OS is still defined (``itemsets.estimate_vulnerable_share``), for information only.
 
-As in ``recipe``, being wrong is read in two ways. The paper says that OS applies to wrong beliefs "under the same
+As in ``item_recipe``, being wrong is read in two ways. The paper says that OS applies to wrong beliefs "under the same
 assumptions" as for items, namely that wrong items are known and never cracked; it does not give their intervals.
 
 - **Excluded** (as printed): an itemset with a wrong item counts as not cracked, and nothing else changes. If m random
   items of n are right, a vulnerable k-itemset stays vulnerable with probability C(n − k, m − k) / C(n, m), so the
   expected share has a closed form and needs no random subsets. It rises with m.
-- **Mixed up**: each wrong item has the interval of the next wrong item (``recipe.mix_up_wrong_items``), and every share
-is
-  computed anew, including cracks by permutation. The same intervals are dealt differently, so if a mapping is
-  consistent with the given beliefs, one is consistent with the mixed-up beliefs. The shares are averages over several
-  orders of items, each of which yields nested subsets. They need not be monotone, so α_max comes from a scan, not from
-  a binary search.
+- **Mixed up**: each wrong item has the interval of the next wrong item (``item_recipe.mix_up_wrong_items``), and every
+  share is computed anew, including cracks by permutation. The same intervals are assigned differently, so if a mapping
+  is consistent with the given beliefs, one is consistent with the mixed-up beliefs. The shares are averages over
+  several orders of items, each of which yields nested subsets. They need not be monotone, so α_max comes from a scan,
+  not from a binary search.
 """
 
 from __future__ import annotations
@@ -146,32 +145,34 @@ def assess_mixed_up_itemsets(
     """
     run, n = run or Run(), beliefs.n
     if solution is None:
-        solution = solve(beliefs.candidates, None, run, budget=budget, may_be_wrong=True, simulate=False)
+        solution = solve(beliefs.candidates, None, run, budget=budget, may_exclude_truth=True, simulate=False)
     orders = [rng.permutation(n) for _ in range(runs)]
-    looked: dict[int, list[VulnerableShare]] = {}
+    shares_by_right_count: dict[int, list[VulnerableShare]] = {}
 
-    def look(some: list[int]) -> int | None:
+    def first_untolerated(some: list[int]) -> int | None:
         """Inspect some numbers of right items; the first that is not tolerated."""
         for right in some:
-            if right not in looked:
-                run.progress("mixing up wrong items", len(looked) / (2 * steps + 1))
+            if right not in shares_by_right_count:
+                run.progress("mixing up wrong items", len(shares_by_right_count) / (2 * steps + 1))
                 different = orders if right < n - 1 else orders[:1]  # a single wrong item cannot be mixed up
-                looked[right] = [
+                shares_by_right_count[right] = [
                     _mixed_up_share(mix_up_wrong_items(beliefs, order, right), theta, run, sample, solution, budget)
                     for order in different
                 ]
-        return next((k for k in some if np.mean([x.share for x in looked[k]]) > theta.tau + _TAU_SLACK), None)
+        return next(
+            (k for k in some if np.mean([x.share for x in shares_by_right_count[k]]) > theta.tau + _TAU_SLACK), None
+        )
 
     stops = _evenly_spaced(0, n, steps)
-    over = look(stops)
+    over = first_untolerated(stops)
     if over:
-        look(_evenly_spaced(stops[stops.index(over) - 1], over, steps))
-    right = np.array(sorted(looked))
-    shares = [np.array([x.share for x in looked[m]]) for m in right]
+        first_untolerated(_evenly_spaced(stops[stops.index(over) - 1], over, steps))
+    right = np.array(sorted(shares_by_right_count))
+    shares = [np.array([x.share for x in shares_by_right_count[m]]) for m in right]
     mean, least, most = (np.array([end(x) for x in shares]) for end in (np.mean, np.min, np.max))
-    estimate = np.array([np.mean([x.estimate for x in looked[m]]) for m in right])
+    estimate = np.array([np.mean([x.estimate for x in shares_by_right_count[m]]) for m in right])
     alpha_max = _largest_tolerated(right, mean, theta.tau, n)
-    all_right = looked[n][0]
+    all_right = shares_by_right_count[n][0]
     sampled = all_right.inspected_count < all_right.itemsets
     return MixedUpItemsets(n, all_right.inspected_count, sampled, right, mean, least, most, estimate, alpha_max)
 

@@ -4,8 +4,8 @@ The owner names a set Θ of itemsets, a threshold σ and a tolerance τ. An item
 probability σ or more; the release is tolerable if at most a share τ of Θ is vulnerable (Lakshmanan, Ng and Ramesh 2008,
 Definition 2.1). An itemset is cracked if it has exactly its own pseudonyms, in any order.
 
-All pairs are decided by type (``pairtypes``), other itemsets one by one (``joint``), or a random sample of them if
-there are too many. σ is compared with a slack of 10⁻⁹, because 1/2 is a common probability.
+All pairs are decided by type (``pair_types``), other itemsets one by one (``joint_probability``), or a random sample of
+them if there are too many. σ is compared with a slack of 10⁻⁹, because 1/2 is a common probability.
 """
 
 from __future__ import annotations
@@ -238,14 +238,14 @@ def _choose_itemsets(
     return [np.array([rng.choice(items, theta.size, replace=False) for _ in range(sample)])], True
 
 
-def _count_vulnerable(exact: JointProbability, sets: list[Ints], danger: float) -> tuple[int, int]:
+def _count_vulnerable(exact: JointProbability, sets: list[Ints], threshold: float) -> tuple[int, int]:
     """The number of itemsets that are certainly vulnerable, and of those that may be."""
     certain = undecided = 0
     for some in sets:
-        for k, members in enumerate(some[exact.upper_bounds(some) >= danger]):
-            low, high = exact.chance_bounds(members, danger)
-            certain += low >= danger
-            undecided += low < danger <= high
+        for k, members in enumerate(some[exact.upper_bounds(some) >= threshold]):
+            low, high = exact.chance_bounds(members, threshold)
+            certain += low >= threshold
+            undecided += low < threshold <= high
             exact.run.progress("inspecting itemsets", k / len(some))
             exact.run.check()
     return certain, undecided

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from unveil.arrays import Bools, Floats, Ints
-from unveil.matching.blocks import Block, InfeasibleError, feasible_flow, independent_blocks
+from unveil.matching.blocks import InfeasibleError, feasible_flow, independent_blocks
 from unveil.matching.candidates import Candidates
 from unveil.matching.solver import Budget, Solution, solve
 from unveil.run import Run
@@ -32,7 +32,7 @@ class JointProbability:
         self.candidates = candidates
         self.run, self.budget, self.solves_left = run, budget, solves
         if solution is None or not solution.exact:
-            solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
+            solution = solve(candidates, run=run, budget=budget, may_exclude_truth=True, simulate=False)
         same = solution.candidates is candidates
         self.blocks = list(
             solution.blocks if same else independent_blocks(candidates, feasible_flow(candidates, solution.truth))
@@ -86,8 +86,9 @@ class JointProbability:
         if self.solves_left <= 0 or not self.is_solved[k]:
             return None
         self.solves_left -= 1
-        sized, kept = _resize_block(self.blocks[k], r, c)
-        solution = solve(sized, run=self.run, budget=self.budget, may_be_wrong=True, simulate=False)
+        block = self.blocks[k]
+        kept = block.remaining_edges(r, c)
+        solution = solve(block.resized(r, c), run=self.run, budget=self.budget, may_exclude_truth=True, simulate=False)
         return (solution, kept) if solution.exact else None
 
     def upper_bounds(self, sets: Ints) -> Floats:
@@ -102,9 +103,9 @@ class JointProbability:
         found: Floats = np.minimum(inside.sum(axis=1).min(axis=1), inside.sum(axis=2).min(axis=1))
         return found
 
-    def chance_bounds(self, members: Ints, danger: float | None = None) -> tuple[float, float]:
-        """Lower and upper bound on the probability that an itemset is cracked. With ``danger``, the computation stops
-        once it is clear on which side of that threshold the probability lies."""
+    def chance_bounds(self, members: Ints, threshold: float | None = None) -> tuple[float, float]:
+        """Lower and upper bound on the probability that an itemset is cracked. With a ``threshold``, the computation
+        stops once it is clear on which side the probability lies."""
         a, b = self.candidates.entry_class[members], self.candidates.pseudonym_group[members]
         if not np.array_equal(np.sort(self.class_block[a]), np.sort(self.group_block[b])):
             return 0.0, 0.0
@@ -114,7 +115,7 @@ class JointProbability:
         bounds = [self._marginal_bounds(x, y) for _, x, y in parts]
         for at, (k, x, y) in enumerate(parts):
             low, high = math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
-            if low == high or (danger is not None and not low < danger <= high):
+            if low == high or (threshold is not None and not low < threshold <= high):
                 return low, high
             if len(x) > 1 and (log := self._log_chance(k, x, y)) is not None:
                 bounds[at] = math.exp(log), math.exp(log)
@@ -150,7 +151,7 @@ class JointProbability:
     def _log_permanent(self, k: int, r: Ints, c: Ints) -> float | None:
         if not r.any():
             return 0.0
-        if not _remaining_edges(self.blocks[k], r, c).any():
+        if not self.blocks[k].remaining_edges(r, c).any():
             return -math.inf
         key = k, r.tobytes(), c.tobytes()
         if key not in self.log_permanents:
@@ -163,23 +164,3 @@ class JointProbability:
                 return None
             self.log_permanents[key] = found[0].log_permanent[0]
         return self.log_permanents[key]
-
-
-def _remaining_edges(block: Block, r: Ints, c: Ints) -> Bools:
-    """Which edges of a block remain with these numbers of entries and pseudonyms."""
-    left: Bools = (r[block.a] > 0) & (c[block.b] > 0)
-    return left
-
-
-def _resize_block(block: Block, r: Ints, c: Ints) -> tuple[Candidates, Bools]:
-    """The block's candidates with other numbers of entries and pseudonyms, and which edges remain."""
-    kept = _remaining_edges(block, r, c)
-    classes, groups = np.cumsum(r > 0) - 1, np.cumsum(c > 0) - 1
-    sized = Candidates.from_classes(
-        np.repeat(np.arange((r > 0).sum()), r[r > 0]),
-        np.repeat(np.arange((c > 0).sum()), c[c > 0]),
-        classes[block.a[kept]],
-        groups[block.b[kept]],
-        block.weights[kept],
-    )
-    return sized, kept

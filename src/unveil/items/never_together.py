@@ -109,7 +109,7 @@ def solve_never_together(
             "the candidates and the baskets have different numbers of items; give candidates for these baskets"
         )
     flow = feasible_flow(candidates, np.arange(candidates.n))
-    solved = solve(candidates, run=run, budget=budget, may_be_wrong=True)
+    solved = solve(candidates, run=run, budget=budget, may_exclude_truth=True)
     useful, block_of, errors = _useful_edges(candidates, flow, solved)
     rule = _make_rule(candidates, useful, transactions, x, y, run)
     if not len(rule.a):
@@ -309,7 +309,7 @@ def _solve_without_pair(
         new_group[part.b[kept]],
         np.ones(int(kept.sum())),
     )
-    solved = solve(rest, run=run, budget=budget, may_be_wrong=True, simulate=False)
+    solved = solve(rest, run=run, budget=budget, may_exclude_truth=True, simulate=False)
     if not solved.exact:
         return 0.0, None
     of_own = np.where(own >= 0, new_group[part.of_slot[own]], -1)

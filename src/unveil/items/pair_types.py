@@ -31,23 +31,23 @@ _CELLS = 1 << 20  # pairs of types inspected together
 _OPEN = 1 << 22  # pairs of types kept for closer inspection
 
 
-def count_estimated_pairs(candidates: Candidates, items: Ints, danger: float) -> int:
+def count_estimated_pairs(candidates: Candidates, items: Ints, threshold: float) -> int:
     """The number of pairs of these items that are vulnerable by OS."""
     chances = 1 / np.maximum(candidates.degrees, 1)
     per_class = np.zeros(len(candidates.class_sizes))
     per_class[candidates.entry_class] = chances
     matrix = _edge_matrix(candidates, per_class[candidates.edge_class])
     types = _ItemTypes.from_items(candidates, items)
-    types = types.select_types(2 * per_class[types.a] >= danger)
+    types = types.select_types(2 * per_class[types.a] >= threshold)
     own = _own_edge_values(matrix, types)
     found = 0
     for rows, across, back, ways in _type_pairs(types, (matrix,)):
         os = (own[rows, None] + across[0]) * (own + back[0])
-        found += int(ways[os >= danger].sum())
+        found += int(ways[os >= threshold].sum())
     return found
 
 
-def count_vulnerable_pairs(exact: JointProbability, items: Ints, danger: float) -> tuple[int, int]:
+def count_vulnerable_pairs(exact: JointProbability, items: Ints, threshold: float) -> tuple[int, int]:
     """The number of pairs of these items that are certainly vulnerable, and of those that may be."""
     matrices = _edge_matrix(exact.candidates, exact.low), _edge_matrix(exact.candidates, exact.high)
     types = _ItemTypes.from_items(exact.candidates, items)
@@ -55,15 +55,15 @@ def count_vulnerable_pairs(exact: JointProbability, items: Ints, danger: float) 
     np.maximum.at(row, exact.candidates.edge_class, exact.high)
     np.maximum.at(column, exact.candidates.groups, exact.high)
     beside = np.minimum(row[types.a], column[types.b])  # the most that an edge across or back can weigh
-    types = types.select_types(_own_edge_values(matrices[1], types) + beside >= danger)
+    types = types.select_types(_own_edge_values(matrices[1], types) + beside >= threshold)
     certain = beyond = kept = 0
     opened = []
     for rows, across, back, ways in _type_pairs(types, matrices):
         bounds = _pair_bounds(exact, types, rows, across, back, [_own_edge_values(m, types) for m in matrices])
         low = np.maximum(bounds.low_d + bounds.low_c, bounds.low_sum)
         high = np.minimum(bounds.high_d + bounds.high_c, 1.0)
-        certain += int(ways[low >= danger].sum())
-        i, j = np.nonzero((low < danger) & (high >= danger) & (ways > 0))
+        certain += int(ways[low >= threshold].sum())
+        i, j = np.nonzero((low < threshold) & (high >= threshold) & (ways > 0))
         within = exact.class_block[types.a[rows][i]] == exact.class_block[types.a[j]]
         kept += int(within.sum())
         if kept > _OPEN:
@@ -72,7 +72,9 @@ def count_vulnerable_pairs(exact: JointProbability, items: Ints, danger: float) 
         i, j = i[within], j[within]
         opened.append(_OpenPairs(rows.start + i, j, ways[i, j], *(x[i, j] for x in bounds[:4])))
         exact.run.check()
-    settled, undecided = _settle_open_pairs(exact, types, _OpenPairs.join_parts(opened), danger) if opened else (0, 0)
+    settled, undecided = (
+        _settle_open_pairs(exact, types, _OpenPairs.join_parts(opened), threshold) if opened else (0, 0)
+    )
     return certain + settled, undecided + beyond
 
 
@@ -197,17 +199,19 @@ class _OpenPairs:
         names = ("i", "j", "ways", "low_d", "high_d", "low_c", "high_c")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
-    def still_open(self, danger: float) -> Bools:
+    def still_open(self, threshold: float) -> Bools:
         """Which pairs are still open."""
         low, high = self.low_d + self.low_c, self.high_d + self.high_c
-        undecided: Bools = (low < danger) & (high >= danger)
+        undecided: Bools = (low < threshold) & (high >= threshold)
         return undecided
 
 
-def _settle_open_pairs(exact: JointProbability, types: _ItemTypes, pairs: _OpenPairs, danger: float) -> tuple[int, int]:
+def _settle_open_pairs(
+    exact: JointProbability, types: _ItemTypes, pairs: _OpenPairs, threshold: float
+) -> tuple[int, int]:
     """The number of open pairs that prove vulnerable, and of those that stay open. First D is computed, conditional on
     one cracked type after another, those with most open pairs first; then C, conditional on an edge across."""
-    still = pairs.still_open(danger)
+    still = pairs.still_open(threshold)
     tried = np.zeros(len(types.a), bool)
     while True:
         ahead = still & (pairs.low_d < pairs.high_d) & ~(tried[pairs.i] | tried[pairs.j])
@@ -219,7 +223,7 @@ def _settle_open_pairs(exact: JointProbability, types: _ItemTypes, pairs: _OpenP
         with_one = np.flatnonzero(ahead & ((pairs.i == one) | (pairs.j == one)))
         other = np.where(pairs.i[with_one] == one, pairs.j[with_one], pairs.i[with_one])
         _compute_own_edges(exact, types, pairs, with_one, one, other)
-        still = pairs.still_open(danger)
+        still = pairs.still_open(threshold)
         exact.run.progress("inspecting pairs", 1 - still.mean())
     a, b = types.a[pairs.i], types.b[pairs.j]
     keys = exact.class_local[a] * (exact.group_local.max() + 1) + exact.group_local[b]
@@ -228,8 +232,8 @@ def _settle_open_pairs(exact: JointProbability, types: _ItemTypes, pairs: _OpenP
     for key in edges[np.argsort(-sizes, kind="stable")]:
         across = np.flatnonzero(still & (keys == key) & (pairs.low_c < pairs.high_c))
         _compute_crossed_edges(exact, types, pairs, across)
-    still = pairs.still_open(danger)
-    certain = pairs.ways[pairs.low_d + pairs.low_c >= danger].sum()
+    still = pairs.still_open(threshold)
+    certain = pairs.ways[pairs.low_d + pairs.low_c >= threshold].sum()
     return int(certain), int(pairs.ways[still].sum())
 
 

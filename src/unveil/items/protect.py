@@ -1,4 +1,4 @@
-"""How the items of baskets can be protected: rename them, leave some out, replace some by categories, or change how
+"""How the items of baskets can be protected: rename them, leave some out, replace some with categories, or change how
 often they occur."""
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.items.risks import EXPECTED_CRACKS
 from unveil.policy import Policy
-from unveil.protection import Offer, Protection
+from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text
+from unveil.wording import count_text, percent_text, verb
 
 if TYPE_CHECKING:
     from unveil.items.item_changes import ItemChange
@@ -40,8 +40,8 @@ def _suppress_items(case: Case, policy: Policy, run: Run, strictness: float) -> 
     if change is None:
         return None
     gone = int((change.becomes < 0).sum())
-    said = f"{count_text(gone, 'item')} of {number_text(len(baskets.labels))} {_is_or_are(gone)} left out."
-    return _make_protection(said, case, change, run)
+    sentence = f"{gone:,} of {count_text(len(baskets.labels), 'item')} {verb(gone, 'is', 'are')} left out."
+    return _make_protection(sentence, case, change, run)
 
 
 def _merge_items(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
@@ -56,12 +56,13 @@ def _merge_items(case: Case, policy: Policy, run: Run, strictness: float) -> Pro
         change = protection_search.merge_items(search, baskets)
     if change is None:
         return None
-    together = change.members[change.members > 1]
-    said = (
-        f"{count_text(int(together.sum()), 'item')} of {number_text(len(baskets.labels))} "
-        f"{_is_or_are(int(together.sum()))} replaced by {count_text(len(together), 'category', 'categories')}."
+    sizes = change.members[change.members > 1]
+    replaced = int(sizes.sum())
+    sentence = (
+        f"{replaced:,} of {count_text(len(baskets.labels), 'item')} {verb(replaced, 'is', 'are')} replaced with "
+        f"{count_text(len(sizes), 'category')}."
     )
-    return _make_protection(said, case, change, run)
+    return _make_protection(sentence, case, change, run)
 
 
 def _recount_items(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
@@ -76,23 +77,19 @@ def _recount_items(case: Case, policy: Policy, run: Run, strictness: float) -> P
         return None
     by = change.counts - baskets.counts
     moved = int((by != 0).sum())
-    said = (
-        f"The counts of {number_text(moved)} of {count_text(len(baskets.labels), 'item')} are changed: "
-        f"{count_text(int(by[by > 0].sum()), 'entry', 'entries')} added to random baskets and "
-        f"{number_text(-by[by < 0].sum())} removed from random baskets, "
-        f"{percent_text(float(np.abs(by).sum() / baskets.counts.sum()))} of all entries."
+    added, removed = int(by[by > 0].sum()), int(-by[by < 0].sum())
+    sentence = (
+        f"The counts of {moved:,} of {count_text(len(baskets.labels), 'item')} change: {count_text(added, 'entry')} "
+        f"{verb(added, 'is', 'are')} added to random baskets and {removed:,} {verb(removed, 'is', 'are')} removed from "
+        f"random baskets, together {percent_text(float(np.abs(by).sum() / baskets.counts.sum()))} of all entries."
     )
-    return _make_protection(said, case, change, run)
-
-
-def _is_or_are(many: int) -> str:
-    return "is" if many == 1 else "are"
+    return _make_protection(sentence, case, change, run)
 
 
 def _unprotected_baskets(case: Case) -> Transactions:
     assert isinstance(case.release, Transactions)
     if case.original is not None:
-        raise UnveilError("this release is already a protected one; protect the original instead")
+        raise UnveilError("this release is already protected; protect the original instead")
     return case.release
 
 
@@ -113,8 +110,8 @@ def _make_protection(sentence: str, case: Case, change: ItemChange, run: Run) ->
     changed = apply_change(baskets, change)
     found = measure_usefulness(baskets, change, changed, run)
     kept = (
-        f" The {count_text(found.pairs_compared, 'most frequent pair')} before and after agree by "
-        f"{percent_text(found.pair_agreement)}."
+        f" The {count_text(found.pairs_compared, 'most frequent pair')} before and after "
+        f"{verb(found.pairs_compared, 'agrees', 'agree')} to {percent_text(found.pair_agreement)}."
     )
     return Protection(
         sentence=sentence + kept * bool(found.pairs_compared),
@@ -143,9 +140,9 @@ _CAVEAT = (
 
 PROTECTIONS = MappingProxyType(
     {
-        "rename": Offer("Rename items", _rename_items, harmless=True, caveat=_CAVEAT),
-        "suppress": Offer("Leave out items", _suppress_items, caveat=_CAVEAT),
-        "merge": Offer("Replace items by categories", _merge_items, caveat=_CAVEAT),
-        "recount": Offer("Give items equal counts", _recount_items, caveat=_CAVEAT),
+        "rename": ProtectionOffer("Rename items", _rename_items, harmless=True, caveat=_CAVEAT),
+        "suppress": ProtectionOffer("Leave out items", _suppress_items, caveat=_CAVEAT),
+        "merge": ProtectionOffer("Replace items with categories", _merge_items, caveat=_CAVEAT),
+        "recount": ProtectionOffer("Equalise item counts", _recount_items, caveat=_CAVEAT),
     }
 )

@@ -1,9 +1,9 @@
 """Search for the smallest sufficient protection: which items to suppress, to merge into a category, or to recount.
 
 The expected cracks ε must be at most τ times the number of released items, where a category counts as one. Every
-candidate is evaluated exactly (``weighing``). No fast exact algorithm is known for these problems, so items are chosen
-greedily, by the cracks prevented per item, and items that turn out to be unnecessary are restored. The result is never
-larger than that of the simple method, which takes items by their crack probability.
+candidate is evaluated exactly (``crack_evaluation``). No fast exact algorithm is known for these problems, so items are
+chosen greedily, by the cracks prevented per item, and items that turn out to be unnecessary are restored. The result is
+never larger than that of the simple method, which takes items by their crack probability.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import count
 import numpy as np
 
 from unveil.arrays import Floats, Ints
-from unveil.items import _coarsen
+from unveil.items._coarsen import gather_counts
 from unveil.items.beliefs import Beliefs
 from unveil.items.crack_evaluation import CrackEvaluator, Segment
 from unveil.items.item_changes import ItemChange, carry_beliefs
@@ -26,9 +26,11 @@ __all__ = [
     "ProtectionSearch",
     "choose_by_probability",
     "collapse_categories",
+    "gather_counts",
     "merge_items",
     "recount_items",
     "suppress_items",
+    "suppression_change",
 ]
 
 _REMOVALS_TRIED = 4  # items per segment whose removal is tried, the likeliest cracked first
@@ -69,11 +71,11 @@ class ProtectionSearch:
 
 def suppress_items(search: ProtectionSearch) -> ItemChange | None:
     """Leave out the fewest items; None if no item would be left."""
-    chosen = _fewest_items(search, lambda items: search.is_sufficient(_suppression_change(search, items)), least=1)
-    return None if chosen is None else _suppression_change(search, chosen)
+    chosen = _fewest_items(search, lambda items: search.is_sufficient(suppression_change(search, items)), least=1)
+    return None if chosen is None else suppression_change(search, chosen)
 
 
-def _suppression_change(search: ProtectionSearch, items: Ints) -> ItemChange:
+def suppression_change(search: ProtectionSearch, items: Ints) -> ItemChange:
     becomes = np.zeros(search.beliefs.n, np.int64)
     becomes[items] = -1
     becomes[becomes >= 0] = np.arange(search.beliefs.n - len(items))
@@ -225,17 +227,17 @@ def _greedy_removals(search: ProtectionSearch) -> Iterator[int]:
     number = count()
     heap: list[tuple[float, float, int, int, Segment]] = []
 
-    def consider(part: Segment) -> None:
+    def push_removal(part: Segment) -> None:
         prevented, entries, item = _best_removal(search, part)
         heapq.heappush(heap, (-prevented, entries, next(number), item, part))
 
     for part in search.evaluator.solve_segments(search.beliefs) or ():
-        consider(part)
+        push_removal(part)
     while heap:
         *_, item, part = heapq.heappop(heap)
         rest = part.items[part.items != item]
         for new in (search.evaluator.solve_segments(search.beliefs.select(rest)) or ()) if len(rest) else ():
-            consider(Segment(rest[new.items], new.crack))
+            push_removal(Segment(rest[new.items], new.crack))
         yield item
 
 
@@ -270,24 +272,26 @@ def _restore_items(search: ProtectionSearch, goal: _Goal, items: Ints, least: in
 # ---- recount ---------------------------------------------------------------------------------------------------------
 
 
-def recount_items(search: ProtectionSearch, width: Callable[[Floats], float] | None = None) -> ItemChange | None:
+def recount_items(
+    search: ProtectionSearch, precision_of_counts: Callable[[Floats], float] | None = None
+) -> ItemChange | None:
     """Move counts onto each other, adding and removing as few entries as could be found.
 
     Groups of successive counts move to their median, with the least total movement for a price per group; the price is
     bisected to the lowest at which the tolerance holds. For an attacker who knows every frequency exactly, each group
     yields one crack, and no other choice of as many groups moves less. Counts that need not move are restored.
 
-    ``width`` maps counts to the attacker's precision. If it is given, the tolerance must also hold at the precision
-    that follows from the moved counts, as for an attacker who sees only the release.
+    ``precision_of_counts`` maps counts to the attacker's precision. If it is given, the tolerance must also hold at the
+    precision that follows from the moved counts, as for an attacker who sees only the release.
     """
     counts = search.beliefs.counts
 
-    def holds(new: Floats) -> bool:
+    def is_tolerated_after(new: Floats) -> bool:
         if not search.is_sufficient(_count_change(new)):
             return False
-        if width is None:
+        if precision_of_counts is None:
             return True
-        alone = Beliefs.from_half_width(new, width(new))
+        alone = Beliefs.from_half_width(new, precision_of_counts(new))
         return search.is_tolerated(search.evaluator.evaluate_cracks(alone), alone.n)
 
     values, group, weights = np.unique(counts, return_inverse=True, return_counts=True)
@@ -296,17 +300,17 @@ def recount_items(search: ProtectionSearch, width: Callable[[Floats], float] | N
     for step in range(_PRICE_STEPS):
         search.evaluator.run.progress("moving counts", step / _PRICE_STEPS)
         price = high if found is None else (low + high) / 2
-        new = _coarsen.gather_counts(values, weights.astype(np.float64), price)[group]
-        if holds(new):
+        new = gather_counts(values, weights.astype(np.float64), price)[group]
+        if is_tolerated_after(new):
             found, high = new, price
         elif found is None:
             return None
         else:
             low = price
-    return None if found is None else _count_change(_restore_counts(search, holds, found))
+    return None if found is None else _count_change(_restore_counts(search, is_tolerated_after, found))
 
 
-def _restore_counts(search: ProtectionSearch, holds: Callable[[Floats], bool], new: Floats) -> Floats:
+def _restore_counts(search: ProtectionSearch, is_tolerated_after: Callable[[Floats], bool], new: Floats) -> Floats:
     counts = search.beliefs.counts
     moved = np.flatnonzero(new != counts)
     spent = search.evaluator.work_spent
@@ -315,7 +319,7 @@ def _restore_counts(search: ProtectionSearch, holds: Callable[[Floats], bool], n
             break
         tried = new.copy()
         tried[item] = counts[item]
-        if holds(tried):
+        if is_tolerated_after(tried):
             new = tried
     return new
 

@@ -82,7 +82,7 @@ CORRELATION = Risk(
 )
 NEVER_TOGETHER = Risk(
     "items.never_together",
-    needs="never",
+    needs="never_together",
     title="Items identified by someone who also knows what is never bought together",
     unit="share",
     safer="lower",

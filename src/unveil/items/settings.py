@@ -40,7 +40,7 @@ class ItemsSettings:
         example=0.5,
         metavar="PROBABILITY",
         formerly=("danger",),
-        help="The probability of being identified from which a set of items counts as vulnerable.",
+        help="A set of items is vulnerable if it is identified with at least this probability.",
     )
     known_pairs: int | None = setting(
         None,
@@ -49,6 +49,6 @@ class ItemsSettings:
         example=20,
         metavar="NUMBER",
         formerly=("pairs_known",),
-        help="How many of the pairs of items that are most often bought together the attacker knows. Unless this is "
-        "set, 20 are assumed for information only.",
+        help="How many of the most frequent pairs of items the attacker knows. Unless this is set, 20 are assumed, for "
+        "information only.",
     )

@@ -112,7 +112,7 @@ if TYPE_CHECKING:
         AgreementBounds as AgreementBounds,
         agreement_bounds as agreement_bounds,
     )
-    from unveil.linkage.theorems.statements import Setting as Setting, Theorem as Theorem
+    from unveil.linkage.theorems.statements import Theorem as Theorem, TheoremCase as TheoremCase
     from unveil.linkage.theorems.union_bound import (
         expected_candidates as expected_candidates,
         uniform_values_bound as uniform_values_bound,
@@ -152,7 +152,7 @@ else:
             "theorems.guarantees": "Guarantee Hypothesis guarantee_for_m guarantee_for_p",
             "theorems.hypotheses": "check_hypotheses",
             "theorems.record_agreement": "AgreementBounds agreement_bounds",
-            "theorems.statements": "Setting Theorem",
+            "theorems.statements": "Theorem TheoremCase",
             "theorems.union_bound": "expected_candidates uniform_values_bound union_bound",
         },
     )

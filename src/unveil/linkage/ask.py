@@ -13,8 +13,8 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.holding import PEOPLE
-from unveil.linkage.ask_link import LINKS, check_known_people, link_findings
-from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS, Attacker
+from unveil.linkage.ask_link import TRUE_LINKS, check_known_people, link_findings
+from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS, RandomFactsAttacker
 from unveil.linkage.protect import PROTECTIONS, targeted_risk
 from unveil.linkage.risks import MATCHED, OWN_ROW, RISKS, SPARSITY, SUCCESS, SUCCESS_BOUND, UNICITY
 from unveil.linkage.settings import LinkageSettings
@@ -23,7 +23,7 @@ from unveil.question import Artefact, Question
 from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import list_text
+from unveil.wording import list_text, verb
 
 __all__ = ["QUESTION"]
 
@@ -48,7 +48,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
         yield from sparsity_findings(attacker, policy, run)
 
 
-def _attacker(table: Table, policy: Policy, run: Run) -> Attacker | None:
+def _attacker(table: Table, policy: Policy, run: Run) -> RandomFactsAttacker | None:
     """Someone who looks for the people in the table; None if there is nothing to know about them."""
     from unveil.linkage.people import people_from_ratings, people_from_repeated_rows, people_from_rows
 
@@ -66,7 +66,7 @@ def _attacker(table: Table, policy: Policy, run: Run) -> Attacker | None:
         people = people_from_repeated_rows(table, columns, policy, run)
     if not len(people.records.value):
         return None
-    return Attacker(people, min(settings.known, int(people.support.max())), settings)
+    return RandomFactsAttacker(people, min(settings.known, int(people.support.max())), settings)
 
 
 def check(case: Case, policy: Policy) -> None:
@@ -90,20 +90,25 @@ def _check_comparisons(table: Table, policy: Policy) -> None:
         check_column(table, column)
     unknown = [column for column in settings.compare if column not in known] if known else []
     if unknown:
-        raise UnveilError(f"compare names {list_text(unknown)}, which is not among what an attacker may know")
+        what = verb(len(unknown), "is not a quasi-identifier", "are not quasi-identifiers")
+        if policy.ratings:
+            what = verb(
+                len(unknown), "is neither the value nor the date of a rating", "are not values or dates of ratings"
+            )
+        raise UnveilError(f"compare names {list_text(unknown)}, which {what}")
     for column, similarity in settings.similarities(known & set(table.columns)).items():
         similarity.numeric_values(table.codes([column], policy.missing)[column].values, column)
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Ratings of which nobody said how many people may be found by them."""
+    """Ratings without a tolerance for the people who are found."""
     if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, OWN_ROW)):
         return
     found = next((f for f in findings if f.id == SUCCESS.id), None)
     if found is None and any(f.id == MATCHED.id for f in findings):  # only the known people were asked about
         return
     measured = "" if found is None else f"{found.title}: {found.value_text}. "
-    yield f"{measured}Nobody said how many people may be found by a few ratings: {SUCCESS.id} has no tolerance."
+    yield (f"{measured}{SUCCESS.id} has no tolerance, so nothing says how many people may be found from a few ratings.")
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
@@ -112,21 +117,21 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
     others = [risk_id for risk_id in dict.fromkeys(in_the_way) if not risk_id.startswith("linkage.")]
     if others:
         yield (
-            f"the protections of tables aim at {aim}, not at {list_text(others)}: try another method or a lower "
-            f"tolerance for {aim}, release fewer columns, or tolerate more"
+            f"the protections for tables target {aim}, not {list_text(others)}; try another method, a lower tolerance "
+            f"for {aim}, fewer columns, or higher tolerances"
         )
     elif policy.ratings:
         yield (
-            "where people have many ratings, a few tell who it is, whatever is coarsened: publish figures about many "
-            "people instead, or try another method, release fewer columns, or tolerate more"
+            "people with many ratings are identified by a few of them, however coarse; publish statistics about many "
+            "people instead, or try another method, fewer columns, or higher tolerances"
         )
     elif SUCCESS.id in in_the_way:
         if policy.tolerance_for(OWN_ROW) is None:
             yield (
-                f"rows that become equal in everything released count as found in {SUCCESS.id}; {OWN_ROW.id} counts "
-                "only a person's own row: set a tolerance for it, such as 0.05, to see how many of these are found"
+                f"{SUCCESS.id} counts an identical row as found; {OWN_ROW.id} counts only the person's own row. Set "
+                "a tolerance for that as well, such as 0.05, to see whether it is met"
             )
-        yield "try another method, release fewer columns, tolerate more, or publish figures about many people instead"
+        yield "try another method, fewer columns, higher tolerances, or publish statistics about many people instead"
 
 
 QUESTION = Question(
@@ -136,7 +141,7 @@ QUESTION = Question(
     risks=RISKS,
     ask=ask,
     settings=LinkageSettings,
-    holds=(PEOPLE, LINKS),
+    holds=(PEOPLE, TRUE_LINKS),
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Exposed, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.holding import PEOPLE, Holding
 from unveil.linkage.risks import MATCHED
 from unveil.linkage.settings import LinkageSettings
@@ -19,7 +19,7 @@ from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unveil.linkage.link.link_quality import LinkQuality
     from unveil.linkage.link.one_to_one import OneToOne
 
-__all__ = ["LINKS", "check_known_people", "link_findings", "match_table"]
+__all__ = ["TRUE_LINKS", "check_known_people", "link_findings", "match_table"]
 
 _SOURCE = (
     "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008; I. Fellegi, "
@@ -56,13 +56,13 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
     value = (measured.right if measured else found.expected_links) / found.n
     yield MATCHED.finding(
         policy,
-        title=f"People in {safe_text(people.name)} linked to their row",
+        title=f"People in the file “{safe_text(people.name)}” linked to their row",
         value=value,
         method="exact" if measured else "estimate",
         subjects=found.n,
         share=value,
-        attacker=f"Holds {safe_text(people.name)} with the {list_text(columns, 12)} of "
-        f"{count_text(found.n, 'person', 'people')}, some of it possibly wrong, and looks for them among "
+        attacker=f"Holds a file ({safe_text(people.name)}) with the {list_text(columns, 12)} of "
+        f"{count_text(found.n, 'person')}, possibly with errors, and looks for them among "
         f"{count_text(release.rows, 'row')}.",
         missing="A missing value rules nobody out.",
         baseline=1 / release.rows,
@@ -79,9 +79,9 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
     """What the attacker makes of every person, in the order of their file, with rows numbered from 1.
 
     ``row`` is the best match (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
-    rules out, ``score`` that of the best match, ``ahead`` its lead over the second in standard deviations, and
-    ``probability`` how likely it is right. ``one_to_one_row`` is the likeliest row if all facts are right and no row is
-    two people, with its probability.
+    rules out, ``score`` that of the best match, ``lead`` its lead over the second in standard deviations, and
+    ``probability`` how likely it is right. ``one_to_one_row`` is the likeliest row if all facts are right and no two
+    people share a row, with its probability.
     """
     import numpy as np
     import pyarrow as pa
@@ -93,7 +93,7 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
             "row": pa.array(found.best + 1, mask=~there),
             "candidates": found.candidates,
             "score": pa.array(found.score, mask=~there),
-            "ahead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
+            "lead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
             "probability": pa.array(found.posterior, mask=~there),
             "one_to_one_row": pa.array(one_to_one.best + 1, mask=~placed),
             "one_to_one_probability": pa.array(one_to_one.best_chance, mask=~placed),
@@ -110,9 +110,7 @@ def check_known_people(case: Case, policy: Policy) -> None:
     if people is None:
         return
     if not isinstance(people, Table) or not isinstance(case.release, Table):
-        raise UnveilError(
-            f"{safe_text(people.name)}: was read as {people.kind}; known people are a table, and so is the release"
-        )
+        raise UnveilError(f"{safe_text(people.name)}: known people must be a table, and so must the release")
     columns, settings = _linking_columns(case.release, people, policy), policy.room(LinkageSettings)
     for column in (*columns, *settings.compare):
         for table in (case.release, people):
@@ -142,29 +140,32 @@ def _read_true_links(links: Release, case: Case) -> np.ndarray:
     if not isinstance(people, Table) or not isinstance(release, Table) or not isinstance(links, Table):
         raise UnveilError(f"{name}: true links need the people they are about; add {option_text(PEOPLE.name, 'FILE')}")
     if not {"known", "row"} <= set(links.columns):
-        raise UnveilError(f"{name}: true links have the columns known and row, numbers of rows from 1")
+        raise UnveilError(f"{name}: true links need the columns known and row, with row numbers counted from 1")
     whole = pa.Table.from_batches(links.batches())
     try:
         who, where = (np.asarray(whole.column(c).cast(pa.int64())) - 1 for c in ("known", "row"))
     except (pa.ArrowException, ValueError):
-        raise UnveilError(f"{name}: true links are numbers of rows, from 1") from None
+        raise UnveilError(f"{name}: true links must be row numbers, counted from 1") from None
     for numbers, table in ((who, people), (where, release)):
         if len(numbers) and not (0 <= numbers.min() <= numbers.max() < table.rows):
-            raise UnveilError(f"{name}: names a row that {safe_text(table.name)} does not have; it has {table.rows:,}")
+            raise UnveilError(
+                f"{name}: a row number is not in {safe_text(table.name)}, which has {count_text(table.rows, 'row')}"
+            )
     if len(np.unique(who)) < len(who):
-        raise UnveilError(f"{name}: links somebody twice; keep one link of each")
+        raise UnveilError(f"{name}: a person is linked twice; keep one link for each")
     truth = np.full(people.rows, -1)
     truth[who] = where
     return truth
 
 
-LINKS = Holding(
-    "links",
+TRUE_LINKS = Holding(
+    "true_links",
     "table",
-    "Which row each known person is, to measure the attack by: columns known and row, the numbers of rows in the two "
-    "files, from 1.",
+    "The true links, to measure the attack against: columns known and row, with row numbers in the two files, counted "
+    "from 1.",
     beside=("table",),
     truth=_read_true_links,
+    formerly=("links",),
 )
 
 
@@ -174,7 +175,7 @@ LINKS = Holding(
 def _find_links(
     case: Case, release: Table, people: Table, columns: tuple[str, ...], policy: Policy, run: Run
 ) -> tuple[Linkage, OneToOne]:
-    """The best match of everybody, and what follows if no row is two people."""
+    """The best match of everybody, and what follows if no two people share a row."""
     from unveil.linkage.link.best_match import link_people
     from unveil.linkage.link.candidates import find_candidates
     from unveil.linkage.link.error_rates import estimate_error_rates
@@ -232,7 +233,7 @@ class _MeasuredLinks(NamedTuple):
     @property
     def right(self) -> float:
         """How many people the better attacker finds."""
-        return max(self.best.right, self.together.right if self.together else 0.0)
+        return max(self.best.right_links, self.together.right_links if self.together else 0.0)
 
 
 def _measure_links(found: Linkage, truth: np.ndarray, run: Run) -> _MeasuredLinks:
@@ -254,47 +255,69 @@ def _measure_links(found: Linkage, truth: np.ndarray, run: Run) -> _MeasuredLink
 
 
 def _matched_sentence(found: Linkage, one_to_one: OneToOne, measured: _MeasuredLinks | None) -> str:
-    people = count_text(found.n, "known person", "known people")
     expected = percent_text(found.expected_links / found.n)
     if measured:
-        text = f"{_measured_sentences(found, measured)} Without the true links, the attacker would expect {expected}."
+        text = _measured_sentences(found, measured)
+        text += f" An attacker without the true links would expect to find {expected}."
     else:
-        text = (
-            f"The best match is expected to be right for {_people_text(found.expected_links)} of {people} ({expected})."
-        )
-    only, none, some = (
-        found.people_with_one_candidate,
-        found.people_without_candidates,
-        found.n - found.people_without_candidates,
+        people, right = count_text(found.n, "known person"), _people_text(found.expected_links)
+        text = f"The best match is expected to be right for {right} of {people} ({expected})."
+    return f"{text} {_fitting_sentence(found)}{_one_to_one_sentence(found, one_to_one)}"
+
+
+def _fitting_sentence(found: Linkage) -> str:
+    """How many people fit only one row, and how many none."""
+    one, none, everybody = found.people_with_one_candidate, found.people_without_candidates, "Everybody"
+    if found.n == 1:
+        everybody = "The person"
+    if none == found.n:
+        return "No row fits everything known about anybody."
+    if one == found.n:
+        return f"{everybody} fits only one row."
+    if not one and not none:
+        return f"{everybody} fits more than one row."
+    only = f"{one:,} of the people {verb(one, 'fits', 'fit')}" if one else "Nobody fits"
+    rest = f"{none:,} {verb(none, 'fits', 'fit')} none" if none else "everybody fits at least one"
+    return f"{only} only one row; {rest}."
+
+
+def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
+    """What follows if all facts are right and no two people share a row."""
+    some = found.n - found.people_without_candidates
+    if not some:
+        return ""
+    estimate = "" if one_to_one.method == "exact" else ", by estimate"
+    whom, right = "them", f"right for {_people_text(one_to_one.expected_best)} of them"
+    if some < found.n:
+        whom = f"the {some:,} who {verb(some, 'fits', 'fit')} a row"
+    if some == 1:
+        right = f"right with a probability of {percent_text(min(one_to_one.expected_best, 1.0))}"
+    return (
+        f" If everything known about {whom} is right and no two people share a row, the likeliest row is "
+        f"{right}{estimate}."
     )
-    text += f" {only:,} of the people {_fit_verb(only)} only one row, {none:,} {_fit_verb(none)} none."
-    if some:
-        whom = f"the {some:,} who {_fit_verb(some)} a row" if none else "them"
-        estimate = "" if one_to_one.method == "exact" else ", by estimate"
-        text += (
-            f" If everything known about {whom} is right and no row is two people, the likeliest row is right for "
-            f"{_people_text(one_to_one.expected_best)} of them{estimate}."
-        )
-    return text
 
 
 def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     """How many people are found, by the true links."""
     likely, together = measured.likely, measured.together
-    people, share = count_text(found.n, "known person", "known people"), percent_text(measured.right / found.n)
-    once = ", using every row at most once" if together and together.right > measured.best.right else ""
+    people, share = count_text(found.n, "known person"), percent_text(measured.right / found.n)
+    once = ", using every row at most once" if together and together.right_links > measured.best.right_links else ""
     text = f"The attacker finds the row of {_people_text(measured.right)} of {people} ({share}){once}."
-    if likely.true < found.n:
-        text += f" The true links place {likely.true:,} of them in the release."
+    if likely.true_pairs < found.n:
+        text += f" The true links place {likely.true_pairs:,} of them in the release."
     if likely.links:
-        seem, are = ("seems" if likely.links == 1 else "seem"), ("is" if round(likely.right) == 1 else "are")
+        links = f"{count_text(likely.links, 'link')} {verb(likely.links, 'seems', 'seem')}"
+        right = f"{_people_text(likely.right_links)} of them {verb(round(likely.right_links), 'is', 'are')} right"
+        if likely.links == 1:
+            right = f"it is right with a probability of {percent_text(likely.right_links)}"
         text += (
-            f" Of {count_text(likely.links, 'link')} that {seem} likelier right than wrong, "
-            f"{_people_text(likely.right)} {are} right (precision {likely.precision:.4f}, recall {likely.recall:.4f})."
+            f" {links} likelier right than wrong; {right} (precision {likely.precision:.4f}, recall "
+            f"{likely.recall:.4f})."
         )
     if together and together.links:
         text += (
-            f" With every row used at most once, precision is {together.precision:.4f} and recall "
+            f" If every row is used at most once, precision is {together.precision:.4f} and recall "
             f"{together.recall:.4f}."
         )
     return text
@@ -304,10 +327,6 @@ def _people_text(expected: float) -> str:
     """A number of people, which is an average where rows tie."""
     whole = round(expected)
     return number_text(whole) if abs(expected - whole) < _WHOLE else f"about {number_text(whole)}"
-
-
-def _fit_verb(count: int) -> str:
-    return "fits" if count == 1 else "fit"
 
 
 def _unshared_columns_sentence(
@@ -342,14 +361,14 @@ def _certainty_curve(found: Linkage, errors_estimated: bool) -> Curve:
     if errors_estimated:
         errors = "facts are wrong as often as the files suggest"
     return Curve(
-        title="Known people by how sure the attacker is of the best match",
+        title="Known people, by the probability that their best match is right",
         kind="bars",
-        x_label="probability that the best match is right, from",
+        x_label="probability that the best match is right",
         y_label="people",
-        x=tuple(percent_text(i / _CURVE_STEPS) for i in range(_CURVE_STEPS)),
+        x=tuple(f"{100 * i // _CURVE_STEPS}–{100 * (i + 1) // _CURVE_STEPS}%" for i in range(_CURVE_STEPS)),
         y=tuple(int(c) for c in counts),
         x_scale="category",
-        reading=f"For {likely:,} of {count_text(found.n, 'person', 'people')}, the best match is right with a "
+        reading=f"For {likely:,} of {count_text(found.n, 'person')}, the best match is right with a "
         f"probability of at least {percent_text(_LIKELY_POSTERIOR)}, if {errors}.",
     )
 
@@ -363,19 +382,25 @@ def _lead_curves(found: Linkage) -> Iterator[Curve]:
         yield lead_curve(there, "known people", "")
 
 
-def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
     """The people whose best match is likeliest to be right."""
     import numpy as np
 
     order = np.lexsort((np.arange(found.n), -found.eccentricity, -found.posterior))[: run.exposed]
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"person {person + 1:,}",
             risk=float(found.posterior[person]),
-            because=f"{count_text(fitting, 'row')} {_fit_verb(fitting)} what is known",
+            because=_fitting_rows_text(fitting),
             learns=policy.sensitive,
             values={"best match": f"row {int(found.best[person]) + 1:,}"} if run.reveal else None,
         )
         for person, fitting in zip(order.tolist(), found.candidates[order].tolist(), strict=True)
         if found.best[person] >= 0
     )
+
+
+def _fitting_rows_text(rows: int) -> str:
+    if not rows:
+        return "no row fits everything that is known; the best match fits part of it"
+    return f"{count_text(rows, 'row')} {verb(rows, 'fits', 'fit')} everything that is known"

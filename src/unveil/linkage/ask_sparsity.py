@@ -11,7 +11,7 @@ from unveil.arrays import Bools, Floats
 from unveil.finding import Curve, Finding
 from unveil.intervals import estimate_mean
 from unveil.linkage.ask_success import axis_scale, known_counts
-from unveil.linkage.finding_text import MERENER, MISSING, RARE_RANK, Attacker, share_with_interval
+from unveil.linkage.finding_text import HALF_FOUND, MERENER, MISSING, RARE_RANK, RandomFactsAttacker
 from unveil.linkage.people import People
 from unveil.linkage.risks import SPARSITY, SUCCESS_BOUND
 from unveil.linkage.sparsity.long_tail import LongTail, attribute_tail
@@ -20,7 +20,7 @@ from unveil.linkage.theorems.best_bound import best_bound, sparsity_steps
 from unveil.linkage.theorems.record_agreement import agreement_bounds, agreement_work
 from unveil.policy import Policy
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, percent_text
+from unveil.wording import at_least_text, capitalise_text, count_text, percent_text, plural_noun, range_text, verb
 
 __all__ = ["sparsity_findings"]
 
@@ -30,12 +30,11 @@ _MAX_FULL_WORK = 30_000_000_000  # records times values up to which all pairs of
 _SAMPLE_SIZE = 400
 _MIN_SAMPLE = 100
 _MAX_AGREEMENT_WORK = 1_000_000_000
-_HALF_FOUND = 0.5
 _HALF_SHARED = 0.5
 _MAX_RARE_SHARE = 0.5
 
 
-def sparsity_findings(attacker: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
+def sparsity_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) -> Iterator[Finding]:
     """Sparsity, and the success that it guarantees. Dates are left out: they could only tell people apart further."""
     records = attacker.people.records.part(0)
     sample = None if records.n * len(records.value) <= _MAX_FULL_WORK else _SAMPLE_SIZE
@@ -50,16 +49,15 @@ def sparsity_findings(attacker: Attacker, policy: Policy, run: Run) -> Iterator[
 
 
 def _sparsity_finding(
-    found: SparsityFunction, popularity: LongTail, attacker: Attacker, policy: Policy, run: Run
+    found: SparsityFunction, popularity: LongTail, attacker: RandomFactsAttacker, policy: Policy, run: Run
 ) -> Finding:
     people = attacker.people
     value, interval = found.f(_HALF_SHARED), found.interval(_HALF_SHARED, run.confidence)
-    equal = share_with_interval(found.f(1), found.interval(1, run.confidence))
-    whom = "which" if people.one == "row" else "whom"
+    equal = range_text(found.f(1), found.interval(1, run.confidence))
     dates = " Dates are not compared here." if people.records.together > 1 else ""
     return SPARSITY.finding(
         policy,
-        title=f"{people.many.capitalize()} with a similar {people.one} in the release",
+        title=f"{capitalise_text(people.many)} with a similar {people.one} in the release",
         value=value,
         method="exact" if found.exact else "simulation",
         interval=interval,
@@ -67,36 +65,39 @@ def _sparsity_finding(
         subjects=attacker.subjects,
         attacker=attacker.sentence,
         missing=MISSING,
-        sentence=f"{capitalise_text(share_with_interval(value, interval))} of the {people.many} have another "
-        f"{people.one} with {whom} they share at least half of all {people.values} that either has; {equal} have one "
-        f"that is equal in all of them. The fewer there are, the less an attacker must know to find someone.{dates}"
-        f"{_rare_things_sentence(popularity, people)}",
+        sentence=f"{capitalise_text(range_text(value, interval))} of the {people.many} have a similar {people.one}: at "
+        f"least half of the {people.values} that either has are the same. {capitalise_text(equal)} have one with all "
+        f"{people.values} the same. The fewer {people.many} have a similar one, the less an attacker must know to find "
+        f"someone.{dates}"
+        f"{_rarity_sentence(popularity, people)}",
         curves=tuple(_sparsity_curves(found, popularity, people, run.confidence)),
         source=MERENER,
     )
 
 
-def _rare_things_sentence(popularity: LongTail, people: People) -> str:
+def _rarity_sentence(popularity: LongTail, people: People) -> str:
     """How rare the rarer half of all items, values or columns is, if it is rare."""
     if not _has_long_tail(popularity):
         return ""
-    most, share = percent_text(popularity.kappa(RARE_RANK)), percent_text(popularity.share(RARE_RANK))
+    most, share = percent_text(popularity.kappa(RARE_RANK)), capitalise_text(percent_text(popularity.share(RARE_RANK)))
     if people.has_ratings:
         return (
-            f" At most {most} of the people rated any one item of the rarer half; {share} rated at least one of them."
+            f" Each item of the rarer half was rated by at most {most} of the people. {share} of the people rated at "
+            "least one of these items."
         )
-    if people.thing == "value":
+    if people.fact_noun == "value":
         return (
-            f" Each value of the rarer half occurs for at most {most} of the people; {share} have at least one of them."
+            f" Each value of the rarer half occurs for at most {most} of the people. {share} of the people have at "
+            "least one of these values."
         )
     return (
-        f" Each column of the emptier half has a value in at most {most} of the rows; {share} of the rows have a value "
-        "in at least one of them."
+        f" Each column of the emptier half has a value in at most {most} of the rows. {share} of the rows have a value "
+        "in at least one of these columns."
     )
 
 
 def _has_long_tail(popularity: LongTail) -> bool:
-    """Whether each thing of the rarer half is one that only a minority has."""
+    """Whether only a minority has each of the rarer half of items, values or columns."""
     return popularity.kappa(RARE_RANK) <= _MAX_RARE_SHARE
 
 
@@ -105,18 +106,19 @@ def _sparsity_curves(
 ) -> Iterator[Curve]:
     sigma, share = found.curve(21)
     limits = [found.interval(s, confidence) for s in sigma]
+    half = range_text(found.f(_HALF_SHARED), found.interval(_HALF_SHARED, confidence))
     bands = "" if found.exact else f" Bands are intervals at {percent_text(confidence)} confidence."
     yield Curve(
-        title=f"How many {people.many} have another one that is similar",
+        title=f"{capitalise_text(people.many)} with a similar {people.one}, by similarity",
         kind="line",
         x_label=f"similarity: shared {people.values} over all that either has",
-        y_label=f"share of {people.many} with another at least as similar",
+        y_label=f"share of {people.many} with a {people.one} at least that similar",
         x=tuple(float(s) for s in sigma),
         y=tuple(float(s) for s in share),
         low=None if found.exact else tuple(low for low, _ in limits),
         high=None if found.exact else tuple(high for _, high in limits),
-        reading=f"At 0.5, {percent_text(found.f(_HALF_SHARED))} of the {people.many} have another with which they "
-        f"share at least half of all {people.values} that either has.{bands}",
+        reading=f"{capitalise_text(half)} of the {people.many} have another {people.one} of similarity 0.5 or more: at "
+        f"least half of the {people.values} that either has are the same.{bands}",
     )
     if _has_long_tail(popularity):
         yield _popularity_curve(popularity, people)
@@ -125,11 +127,27 @@ def _sparsity_curves(
 def _popularity_curve(popularity: LongTail, people: People) -> Curve:
     """How many people have each item, value or column."""
     ranks, counts = popularity.curve(100)
-    things, title, having = {
-        "rating": ("items", "How many people rated each item", "share of people who rated it"),
-        "value": ("values", "How many people have each value", "share of people who have it"),
-        "column": ("columns", "How many rows have a value in each column", "share of rows with a value"),
-    }[people.thing]
+    most, least = (percent_text(count / popularity.records) for count in (counts[0], counts[-1]))
+    things, title, having, ends = {
+        "rating": (
+            "items",
+            "How many people rated each item",
+            "share of people who rated it",
+            f"The most frequent item was rated by {most} of the people, the rarest by {least}.",
+        ),
+        "value": (
+            "values",
+            "How many people have each value",
+            "share of people who have it",
+            f"The most frequent value occurs for {most} of the people, the rarest for {least}.",
+        ),
+        "column": (
+            "columns",
+            "How many rows have a value in each column",
+            "share of rows with a value",
+            f"The fullest column has a value in {most} of the rows, the emptiest in {least}.",
+        ),
+    }[people.fact_noun]
     return Curve(
         title=title,
         kind="line",
@@ -138,9 +156,7 @@ def _popularity_curve(popularity: LongTail, people: People) -> Curve:
         x=tuple(float(r) for r in ranks),
         y=tuple(float(c) / popularity.records for c in counts),
         x_scale="log",
-        reading=f"From {percent_text(counts[0] / popularity.records)} of the {people.many} for the most frequent down "
-        f"to {percent_text(counts[-1] / popularity.records)} for the rarest. The rarer something is, the more it tells "
-        "about who someone is.",
+        reading=f"{ends} The rarer something is, the more it reveals about who someone is.",
     )
 
 
@@ -156,7 +172,7 @@ class _CountedBounds:
 
 
 def _bound_finding(
-    found: SparsityFunction, popularity: LongTail, attacker: Attacker, policy: Policy, run: Run
+    found: SparsityFunction, popularity: LongTail, attacker: RandomFactsAttacker, policy: Policy, run: Run
 ) -> Finding:
     people, known = attacker.people, attacker.known
     records = people.records.part(0)
@@ -172,7 +188,7 @@ def _bound_finding(
     confidence = run.confidence if counted_from.sampled or not found.exact else None
     return SUCCESS_BOUND.finding(
         policy,
-        title=f"{people.many.capitalize()} that theory guarantees are found by someone who knows {attacker.facts}",
+        title=f"Guaranteed share of {people.many} found by someone who knows {attacker.facts}",
         value=value,
         method="bound",
         interval=(value, 1.0),
@@ -182,44 +198,50 @@ def _bound_finding(
         attacker=attacker.sentence,
         missing=MISSING,
         sentence=_bound_sentence(counted_from.success[known], theorem, attacker, confidence)
-        + _rare_bound_sentence(rare, known),
+        + _rare_bound_sentence(rare, known, confidence),
         curves=(_guarantee_curve(theorem, rare, counted_from, people),),
-        source=f"{MERENER}, Theorem 8(a) with the two errors apart, Theorem 11 and the union bound over the records at "
-        "hand",
+        source=f"{MERENER}, Theorem 8(a) with its two errors apart, Theorem 11, and the union bound over the records "
+        "at hand",
     )
 
 
-def _bound_sentence(counting: float, theorem: dict[int, float], attacker: Attacker, confidence: float | None) -> str:
+def _bound_sentence(
+    counting: float, theorem: dict[int, float], attacker: RandomFactsAttacker, confidence: float | None
+) -> str:
     people, by_theorem = attacker.people, theorem[attacker.known]
-    sure = "" if confidence is None else f", with {percent_text(confidence)} confidence"
+    sure = _confidence_text(confidence)
     if not counting and not by_theorem:
         text = (
-            f"Theory guarantees nothing to someone who knows {attacker.facts}; an attack may find people all the same."
+            f"No theorem guarantees that someone who knows {attacker.facts} finds anyone; an attack may find people "
+            "all the same."
         )
     else:
         value, many = max(counting, by_theorem), people.many
         because = f"how many {people.values} {many} share" if counting >= by_theorem else f"how similar {many} are"
-        share = "all" if value == 1 else f"at least {percent_text(value)}"
+        share = "all" if value == 1 else at_least_text(value)
         text = (
-            f"Someone who knows {attacker.facts} finds {share} of the {many}{sure}; this follows from {because}, "
-            "without an attack."
+            f"Someone who knows {attacker.facts} finds {share} of the {many}{sure}. This is calculated from {because}; "
+            "no attack was run."
         )
-    reached = next((m for m, p in theorem.items() if p >= _HALF_FOUND), None)
+    reached = next((m for m, p in theorem.items() if p >= HALF_FOUND), None)
     if reached is None:
         return text
-    enough = "is enough" if reached == 1 else "are enough"
-    return (
-        f"{text} By a theorem on sparse data, {count_text(reached, f'random {people.thing}')} {enough} to find at "
-        f"least half of the {people.many}{sure}."
-    )
+    enough = f"{count_text(reached, f'random {people.fact_noun}')} {verb(reached, 'is', 'are')} enough"
+    return f"{text} By a theorem on sparse data, {enough} to find at least half of the {people.many}{sure}."
 
 
-def _rare_bound_sentence(rare: dict[int, float], known: int) -> str:
+def _confidence_text(confidence: float | None) -> str:
+    return "" if confidence is None else f", with {percent_text(confidence)} confidence"
+
+
+def _rare_bound_sentence(rare: dict[int, float], known: int, confidence: float | None) -> str:
     if not rare.get(known):
         return ""
+    others = f" and {count_text(known - 1, 'random other')}" if known > 1 else ""
+    share = "all are" if rare[known] == 1 else f"{at_least_text(rare[known])} are"
     return (
-        " If one of the known ratings is of an item in the rarer half, a theorem guarantees "
-        f"{percent_text(rare[known])} of the people who have such a rating and as many ratings as are known."
+        f" Of the people with at least {count_text(known, 'rating')}, one of them of an item in the rarer half, "
+        f"{share} found by someone who knows such a rating{others}, by a theorem{_confidence_text(confidence)}."
     )
 
 
@@ -277,19 +299,19 @@ def _guarantee_curve(
     lines = {
         "by counting agreement": counted_from.success,
         "by the theorem": theorem,
-        "by the theorem, one of them rare": rare,
+        "by the theorem, one fact rare": rare,
     }
     points = [(name, point) for name, line in lines.items() for point in line.items()]
     last, p = list(counted_from.success.items())[-1]
     return Curve(
-        title=f"{people.many.capitalize()} found at least, by how many {people.thing}s are known",
+        title=f"Guaranteed share of {people.many} found, by number of {plural_noun(people.fact_noun)} known",
         kind="line",
-        x_label=f"{people.thing}s known, chosen at random",
-        y_label=f"share of {people.many} found, at least",
+        x_label=f"{plural_noun(people.fact_noun)} known, chosen at random",
+        y_label=f"guaranteed share of {people.many} found",
         x=tuple(float(m) for _, (m, _) in points),
         y=tuple(value for _, (_, value) in points),
         series=tuple(name for name, _ in points),
         x_scale=axis_scale(last),
-        reading=f"With {count_text(last, people.thing)} known, counting guarantees {percent_text(p)} and the theorem "
-        f"{percent_text(theorem[last])}.",
+        reading=f"With {count_text(last, people.fact_noun)} known, counting shared {people.values} guarantees "
+        f"{percent_text(p)} and the theorem {percent_text(theorem[last])}.",
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from unveil.arrays import Floats, Ints
-from unveil.finding import Curve, Exposed, Finding, Method
+from unveil.finding import Curve, ExposedSubject, Finding, Method
 from unveil.intervals import Estimate, estimate_mean
 from unveil.linkage.attack.adversaries import (
     Adversary,
@@ -24,28 +24,36 @@ from unveil.linkage.attack.experiment import Outcome, add_smaller_supports, atta
 from unveil.linkage.attack.success import SAMPLED_TARGETS, measure_success
 from unveil.linkage.attack.worst_case import WorstCase, worst_case
 from unveil.linkage.finding_text import (
+    HALF_FOUND,
     MERENER,
     MISSING,
     MONTJOYE,
     NARAYANAN,
     PHI,
     RARE_RANK,
-    Attacker,
+    RandomFactsAttacker,
     lead_curve,
-    share_with_interval,
 )
 from unveil.linkage.people import People
 from unveil.linkage.risks import OWN_ROW, SUCCESS, UNICITY
 from unveil.policy import Policy
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, percent_text
+from unveil.wording import (
+    at_least_text,
+    capitalise_text,
+    count_text,
+    percent_text,
+    plural_noun,
+    range_text,
+    singular_noun,
+    verb,
+)
 
 __all__ = ["axis_scale", "known_counts", "success_findings"]
 
 _MIN_TARGETS = 100
 _MAX_SCORED_RECORDS = 50_000_000  # for each number of facts known
 _MAX_POINTS = 12
-_HALF_FOUND = 0.5
 _WRONG_SHARE = 0.1
 _ALIKE_SIGMA = 0.5
 _CHECKED_PER_EXPOSED, _DRAWS_PER_PERSON = 10, 50
@@ -54,16 +62,21 @@ _WORST_CASE_WORK = 1_000_000_000
 _RARE_GUESS = 0.1  # below this, a share of guesses is also written as 1 in so many
 
 
-def success_findings(attacker: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
-    """Success, also without equal records, and unicity."""
+def success_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) -> Iterator[Finding]:
+    """Success, also without identical records, and unicity."""
     people = attacker.people
     counts = known_counts(attacker.known, int(people.support.max()))
     right = measure_success(
-        people.records, counts, rng=run.rng("linkage.success"), equals=people.equals, confidence=run.confidence, run=run
+        people.records,
+        counts,
+        rng=run.rng("linkage.success"),
+        equals=people.identical_counts,
+        confidence=run.confidence,
+        run=run,
     )
     if run.asks(SUCCESS):
         yield _success_finding(right, _other_attackers(people, counts, run), attacker, policy, run)
-    if run.asks(OWN_ROW) and (policy.tolerance_for(OWN_ROW) is not None or _equals_matter(right)):
+    if run.asks(OWN_ROW) and (policy.tolerance_for(OWN_ROW) is not None or _identical_ones_matter(right)):
         yield _own_row_finding(right, attacker, policy)
     if run.asks(UNICITY):
         yield _unicity_finding(right, attacker, policy, run)
@@ -125,7 +138,7 @@ def _other_attackers(people: People, counts: Sequence[int], run: Run) -> dict[st
     ) -> tuple[str, _AttackerCurve]:
         found = attack_records(
             records, [adversary], add_smaller_supports(counts, people.support), rng=run.rng(f"linkage.success {key}"),
-            targets=min(targets, records.n), equals=people.equals, confidence=run.confidence,
+            targets=min(targets, records.n), equals=people.identical_counts, confidence=run.confidence,
             knowledge=knowledge, sigma=sigma, run=run,
         )  # fmt: skip
         return key, _AttackerCurve(name, outcomes_for_everyone(found.outcomes, counts))
@@ -135,16 +148,19 @@ def _other_attackers(people: People, counts: Sequence[int], run: Run) -> dict[st
     expecting_errors = likeliest_adversary(wrong=_WRONG_SHARE, elsewhere=0.0 if valued else _WRONG_SHARE)
     curves = [
         simulate("wrong", "one fact in ten wrong", expecting_errors, fewer, knowledge=errors),
-        simulate("scores", "best score, if it stands out", eccentricity_adversary(PHI), fewer),
+        simulate("scores", "names the best score only if it stands out", eccentricity_adversary(PHI), fewer),
         simulate("alike", "similar", least_support_adversary(), fewer, sigma=_ALIKE_SIGMA),
     ]
     if int(people.support.min()) < int(people.support.max()):
-        curves.append(simulate("any", f"any {people.one} that fits", scoreboard_adversary()))
+        curves.append(simulate("any", f"names any {people.one} {people.relative_pronoun} fits", scoreboard_adversary()))
     if records.density < 1 and valued:
-        curves.append(simulate("bare", f"without values: which {people.thing}s there are", attributes_only_adversary()))
+        bare = "knows which columns are filled, not their values"
+        if people.has_ratings:
+            bare = "knows which items were rated, nothing else"
+        curves.append(simulate("bare", bare, attributes_only_adversary()))
     if people.has_ratings:
         curves.append(
-            simulate("rare", "one of the facts rare", least_support_adversary(), knowledge=Knowledge(rare=RARE_RANK))
+            simulate("rare", "knows one rare fact", least_support_adversary(), knowledge=Knowledge(rare=RARE_RANK))
         )
     return dict(curves)
 
@@ -153,12 +169,12 @@ def _other_attackers(people: People, counts: Sequence[int], run: Run) -> dict[st
 
 
 def _success_finding(
-    right: Sequence[Outcome], others: dict[str, _AttackerCurve], attacker: Attacker, policy: Policy, run: Run
+    right: Sequence[Outcome], others: dict[str, _AttackerCurve], attacker: RandomFactsAttacker, policy: Policy, run: Run
 ) -> Finding:
     people, at = attacker.people, _outcome_at(right, attacker.known)
     return SUCCESS.finding(
         policy,
-        title=f"{people.many.capitalize()} found by someone who knows {attacker.facts}",
+        title=f"{capitalise_text(people.many)} found by someone who knows {attacker.facts}",
         value=at.success.value,
         method=_method(at),
         interval=at.success.interval,
@@ -175,102 +191,103 @@ def _success_finding(
     )
 
 
-def _success_sentence(right: Sequence[Outcome], wrong: Sequence[Outcome], attacker: Attacker, policy: Policy) -> str:
+def _success_sentence(
+    right: Sequence[Outcome], wrong: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy
+) -> str:
     people, at, off = attacker.people, _outcome_at(right, attacker.known), _outcome_at(wrong, attacker.known)
-    share = share_with_interval(at.success.value, at.success.interval)
-    counting = ""
+    share, counting = range_text(at.success.value, at.success.interval), ""
     if percent_text(at.row_success.value) != percent_text(at.success.value):
-        own = share_with_interval(at.row_success.value, at.row_success.interval)
-        counting = f", counting {_an_equal_one(people)} as found ({own} without {_equal_ones(people)})"
+        own = range_text(at.row_success.value, at.row_success.interval)
+        counting = f" Finding {_identical_one(people)} counts; counting only the right {people.one}, they find {own}."
     fewer = "about as many"
     if off.success.value < at.success.value:
-        fewer = share_with_interval(off.success.value, off.success.interval)
+        fewer = range_text(off.success.value, off.success.interval)
     return (
-        f"Someone who knows {attacker.facts} finds {share} of the {people.many}{counting}. If one fact in ten is "
+        f"Someone who knows {attacker.facts} finds {share} of the {people.many}.{counting} If one fact in ten is "
         f"wrong, they find {fewer}. {_crossing_sentences(right, people, policy)}{_left_out_sentences(attacker)}"
     )
 
 
-def _an_equal_one(people: People) -> str:
-    return f"{'a row' if people.one == 'row' else 'someone'} equal in everything released"
+def _identical_one(people: People) -> str:
+    return "an identical row" if people.one == "row" else "someone with identical data"
 
 
-def _equal_ones(people: People) -> str:
-    return f"equal {people.many}"
-
-
-def _left_out_sentences(attacker: Attacker) -> str:
+def _left_out_sentences(attacker: RandomFactsAttacker) -> str:
     """Who has fewer facts than the attacker would know, or none, and what else could not be used."""
     people, known, asked = attacker.people, attacker.known, attacker.settings.known
     none = int((people.support == 0).sum())
     fewer = int((people.support < known).sum()) - none
     text = ""
     if fewer:
-        text += (
-            f" For {count_text(fewer, people.one, people.many)} with fewer {people.values}, the attacker knew all "
-            "of them."
-        )
+        whose = f"{count_text(fewer, people.one, people.many)} {verb(fewer, 'has', 'have')}"
+        text += f" {whose} fewer {people.values}; the attacker knew all of them."
     if none:
-        text += (
-            f" {count_text(none, people.one, people.many)} without any {people.values} {_was_or_were(none)} left out."
-        )
+        value, was = singular_noun(people.values), verb(none, "was", "were")
+        text += f" {count_text(none, people.one, people.many)} without any {value} {was} left out."
     if asked > known:
-        text += (
-            f" The policy lets the attacker know {count_text(asked, people.values.removesuffix('s'))}, but no "
-            f"{people.one} has more than {known:,}."
-        )
+        many = count_text(asked, singular_noun(people.values))
+        text += f" The policy lets the attacker know {many}, but no {people.one} has more than {known:,}."
     if people.left_out:
-        text += (
-            f" {count_text(people.left_out, 'rating')} without a value or date {_was_or_were(people.left_out)} "
-            "left out."
-        )
+        was = verb(people.left_out, "was", "were")
+        text += f" {count_text(people.left_out, 'rating')} without a value or date {was} left out."
     return text
 
 
-def _was_or_were(count: int) -> str:
-    return "was" if count == 1 else "were"
+class _Crossing(NamedTuple):
+    """The number of known facts from which on a limit is reached, for every higher number, too; None if it never is.
+    ``before`` is the highest number tried that does not reach it, ``certain`` whether the whole interval agrees."""
+
+    first: int | None
+    before: int
+    certain: bool
 
 
-def _crossing_sentences(outcomes: Sequence[Outcome], people: People, policy: Policy) -> str:
-    """How many facts must be known for more people to be found than is tolerated, and for half of them."""
-    tolerance, who = policy.tolerance_for(SUCCESS), f"of the {people.many}"
-    few, many_enough = f"fewer than half {who}", f"at least half {who}"
-    halved = _crossing_sentence(outcomes, people, lambda share: share >= _HALF_FOUND, few, many_enough)
-    if tolerance is None:
-        return halved
-    limit = f"than the tolerated {percent_text(tolerance)} {who}"
-    over = _crossing_sentence(outcomes, people, lambda share: share > tolerance, f"no more {limit}", f"more {limit}")
-    return f"{over} {halved}"
-
-
-def _crossing_sentence(
-    outcomes: Sequence[Outcome], people: People, reached: Callable[[float], bool], below: str, above: str
-) -> str:
-    """From how many known facts on ``above`` are found, for every higher number, too."""
-
+def _find_crossing(outcomes: Sequence[Outcome], reached: Callable[[float], bool]) -> _Crossing:
     def first_reached(share: Callable[[Outcome], float]) -> int | None:
         under = [o.known for o in outcomes if not reached(share(o))]
         return next((o.known for o in outcomes if o.known > max(under, default=0)), None)
 
     first = first_reached(lambda o: o.success.value)
     certain = first_reached(lambda o: o.success.interval[0]) == first_reached(lambda o: o.success.interval[1])
+    before = max((o.known for o in outcomes if first is None or o.known < first), default=0)
+    return _Crossing(first, before, certain)
+
+
+def _crossing_sentences(outcomes: Sequence[Outcome], people: People, policy: Policy) -> str:
+    """How many facts must be known for more people to be found than is tolerated, and for half of them."""
+    tolerance, who = policy.tolerance_for(SUCCESS), f"of the {people.many}"
+    few, many_enough = f"fewer than half {who}", f"at least half {who}"
+    half = _find_crossing(outcomes, lambda share: share >= HALF_FOUND)
+    if tolerance is None:
+        return _crossing_sentence(half, people, few, many_enough)
+    over = _find_crossing(outcomes, lambda share: share > tolerance)
+    tolerated = f"than the tolerated {percent_text(tolerance)}"
+    if over == half and tolerance < HALF_FOUND:
+        return _crossing_sentence(half, people, f"no more {tolerated} {who}", f"{many_enough}, more {tolerated},")
+    return (
+        f"{_crossing_sentence(over, people, f'no more {tolerated} {who}', f'more {tolerated} {who}')} "
+        f"{_crossing_sentence(half, people, few, many_enough)}"
+    )
+
+
+def _crossing_sentence(crossing: _Crossing, people: People, below: str, above: str) -> str:
+    """From how many known facts on ``above`` are found."""
+    first, before, certain = crossing
     doubt = "" if certain else ", as far as the sample shows"
     if first is None:
-        last = outcomes[-1].known
-        if last == int(people.support.max()):
-            return f"However many {people.thing}s are known, {below} are found{doubt}."
-        return f"With up to {count_text(last, people.thing)} known, {below} are found{doubt}."
-    before = max((o.known for o in outcomes if o.known < first), default=0)
+        if before == int(people.support.max()):
+            return f"However many {plural_noun(people.fact_noun)} are known, {below} are found{doubt}."
+        return f"With up to {count_text(before, people.fact_noun)} known, {below} are found{doubt}."
     if before == first - 1 and first > 1 and (people.support[people.support > 0] == first).all():
         every = "Both" if first == 2 else f"All {first:,}"
-        return f"{every} {people.thing}s must be known before {above} are found{doubt}."
+        return f"{every} {plural_noun(people.fact_noun)} must be known before {above} are found{doubt}."
     untried = "" if before == first - 1 else ", if not before"
-    are = "is" if first == 1 else "are"
-    return f"Once {count_text(first, people.thing)} {are} known{untried}, {above} are found{doubt}."
+    facts = f"{count_text(first, people.fact_noun)} {verb(first, 'is', 'are')}"
+    return f"Once {facts} known{untried}, {above} are found{doubt}."
 
 
 def _success_curves(
-    right: Sequence[Outcome], others: dict[str, _AttackerCurve], attacker: Attacker, tolerance: float | None
+    right: Sequence[Outcome], others: dict[str, _AttackerCurve], attacker: RandomFactsAttacker, tolerance: float | None
 ) -> Iterator[Curve]:
     people, at = attacker.people, _outcome_at(right, attacker.known)
     yield _success_curve(right, others, people, tolerance)
@@ -280,7 +297,7 @@ def _success_curves(
     scored = _outcome_at(others["scores"].outcomes, attacker.known)
     if len(scored.apart):
         yield lead_curve(
-            scored.apart, people.many, f"With {count_text(attacker.known, people.thing)} known, ", scored.confidence
+            scored.apart, people.many, f"With {count_text(attacker.known, people.fact_noun)} known, ", scored.confidence
         )
 
 
@@ -294,11 +311,11 @@ def _success_curve(
     ends = {line.name: line.outcomes[-1] for line in lines if len(line.outcomes[-1].rows)}
     last = ends[lines[0].name]
     baseline = last.baseline
-    one_in = f", 1 in {round(1 / baseline):,}" if baseline < _RARE_GUESS else ""
+    one_in = f" (1 in {round(1 / baseline):,})" if baseline < _RARE_GUESS else ""
     return Curve(
-        title=f"{people.many.capitalize()} found by how many {people.thing}s are known",
+        title=f"{capitalise_text(people.many)} found, by number of {plural_noun(people.fact_noun)} known",
         kind="line",
-        x_label=f"{people.thing}s known, chosen at random",
+        x_label=f"{plural_noun(people.fact_noun)} known, chosen at random",
         y_label=f"share of {people.many} found",
         x=tuple(float(o.known) for _, o in points),
         y=tuple(o.success.value for _, o in points),
@@ -307,8 +324,8 @@ def _success_curve(
         series=tuple(name for name, _ in points),
         levels=_reference_levels(baseline, tolerance),
         x_scale=axis_scale(last.known),
-        reading=f"With {count_text(last.known, people.thing)} known and all facts right, "
-        f"{percent_text(last.success.value)} of the {people.many} are found; guessing finds "
+        reading=f"With {count_text(last.known, people.fact_noun)} known and all facts right, "
+        f"{range_text(last.success.value, last.success.interval)} of the {people.many} are found; guessing finds "
         f"{percent_text(baseline)}{one_in}. Bands are intervals at {percent_text(last.confidence)} confidence.",
     )
 
@@ -329,39 +346,40 @@ def _outcome_curve(
     return Curve(
         title=title,
         kind="line",
-        x_label=f"{people.thing}s known, chosen at random",
+        x_label=f"{plural_noun(people.fact_noun)} known, chosen at random",
         y_label=f"share of {people.many} that are {are}" if people.one == "row" else f"share of people who are {are}",
         x=tuple(float(o.known) for o in some),
         y=tuple(f.value for f in found),
         x_scale=axis_scale(some[-1].known),
         low=None if exact else tuple(f.interval[0] for f in found),
         high=None if exact else tuple(f.interval[1] for f in found),
-        reading=f"With {count_text(some[-1].known, people.thing)} known, {percent_text(found[-1].value)} of the "
-        f"{people.many} are {are}.",
+        reading=f"With {count_text(some[-1].known, people.fact_noun)} known, "
+        f"{range_text(found[-1].value, found[-1].interval)} of the {people.many} are {are}.",
     )
 
 
 def _learned_curve(outcomes: Sequence[Outcome], people: People) -> Curve:
-    """How much an attacker learns about the person, whoever they name."""
+    """How much an attacker learns about the person, whichever record they name."""
     each = people.records.together
     some = [o for o in outcomes if len(o.rows)]
     found = [estimate_mean(o.learned / (each * o.support), o.confidence) for o in some if o.learned is not None]
     last, similar, values = found[-1], some[-1].similar_success, people.values
     assert similar is not None
+    whoever = "whichever row" if people.one == "row" else "whoever"
     return Curve(
-        title=f"How many {values} of the person the attacker gets right, whoever is named",
+        title=f"How many of the person's {values} the attacker gets right, {whoever} they name",
         kind="line",
-        x_label=f"{people.thing}s known, chosen at random",
+        x_label=f"{plural_noun(people.fact_noun)} known, chosen at random",
         y_label=f"share of the person's {values}, on average",
         x=tuple(float(o.known) for o in some),
         y=tuple(f.value for f in found),
         low=tuple(f.interval[0] for f in found),
         high=tuple(f.interval[1] for f in found),
         x_scale=axis_scale(some[-1].known),
-        reading=f"With {count_text(some[-1].known, people.thing)} known, whoever is named agrees with "
-        f"{percent_text(last.value)} of the person's {values} on average. In "
-        f"{share_with_interval(similar.value, similar.interval)} of the cases the two share at least half of all "
-        f"{values} that either has.",
+        reading=f"With {count_text(some[-1].known, people.fact_noun)} known, the attacker gets "
+        f"{range_text(last.value, last.interval)} of the person's {values} right on average. In "
+        f"{range_text(similar.value, similar.interval)} of cases, they name a similar {people.one}: at least half of "
+        f"the {values} that either has are the same.",
     )
 
 
@@ -370,9 +388,10 @@ def _support_curve(at: Outcome, people: People) -> Curve:
     parts, values = at.success_by_support(), people.values
     names = [f"{p.low:,}" if p.low == p.high else f"{p.low:,}–{p.high:,}" for p in parts]
     best = max(range(len(parts)), key=lambda k: parts[k].success.value)
-    having = f"{names[best]} {values.removesuffix('s') if parts[best].high == 1 else values}"
+    having = f"{names[best]} {singular_noun(values) if parts[best].high == 1 else values}"
+    upto = "up to " if parts[0].low < at.known else ""
     return Curve(
-        title=f"Who is easiest to find: {people.many} by how many {values} they have",
+        title=f"Who is easiest to find: {people.many}, by number of {values}",
         kind="bars",
         x_label=f"{values} of a {people.one}",
         y_label=f"share of these {people.many} found",
@@ -381,22 +400,23 @@ def _support_curve(at: Outcome, people: People) -> Curve:
         low=None if at.exact else tuple(p.success.interval[0] for p in parts),
         high=None if at.exact else tuple(p.success.interval[1] for p in parts),
         x_scale="category",
-        reading=f"With {count_text(at.known, people.thing)} known, {percent_text(parts[best].success.value)} of the "
-        f"{people.many} with {having} are found.",
+        reading=f"With {upto}{count_text(at.known, people.fact_noun)} known, "
+        f"{range_text(parts[best].success.value, parts[best].success.interval)} of the {people.many} with {having} are "
+        "found.",
     )
 
 
-def _exposed_people(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[Exposed, ...]:
+def _exposed_people(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
     """The people who are found most easily, unless guessing finds them as easily."""
     rows, risk = (outcome.rows, outcome.found) if outcome.exact else _likeliest_found(outcome, people, run)
     place = people.row[rows]
     most = np.lexsort((place, -risk))[: run.exposed]
     drawn = "" if outcome.exact else f", on average over {_DRAWS_PER_PERSON} draws"
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"row {row + 1:,}" if people.one == "row" else f"person of row {row + 1:,}",
             risk=chance,
-            because=f"found by someone who knows {count_text(outcome.known, f'random {people.thing}')}{drawn}",
+            because=f"found by someone who knows {count_text(outcome.known, f'random {people.fact_noun}')}{drawn}",
             learns=policy.sensitive,
         )
         for row, chance in zip(place[most].tolist(), risk[most].tolist(), strict=True)
@@ -412,7 +432,7 @@ def _likeliest_found(outcome: Outcome, people: People, run: Run) -> tuple[Ints, 
     known = add_smaller_supports([outcome.known], people.support)
     again = attack_records(
         people.records, [least_support_adversary()], known, rng=run.rng("linkage.success exposed"), targets=repeated,
-        equals=people.equals, run=run,
+        equals=people.identical_counts, run=run,
     )  # fmt: skip
     found = np.zeros(people.records.n)
     for o in again.outcomes:
@@ -424,17 +444,17 @@ def _likeliest_found(outcome: Outcome, people: People, run: Run) -> tuple[Ints, 
 # ---- the own row -----------------------------------------------------------------------------------------------------
 
 
-def _equals_matter(right: Sequence[Outcome]) -> bool:
-    """Whether it makes a difference that an equal record counts as found."""
+def _identical_ones_matter(right: Sequence[Outcome]) -> bool:
+    """Whether it makes a difference that an identical record counts as found."""
     return any(percent_text(o.success.value) != percent_text(o.row_success.value) for o in right)
 
 
-def _own_row_finding(right: Sequence[Outcome], attacker: Attacker, policy: Policy) -> Finding:
+def _own_row_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy) -> Finding:
     people, at = attacker.people, _outcome_at(right, attacker.known)
-    equal_ones, share = _equal_ones(people), share_with_interval(at.row_success.value, at.row_success.interval)
+    share, counting = range_text(at.row_success.value, at.row_success.interval), f"counting only the right {people.one}"
     return OWN_ROW.finding(
         policy,
-        title=f"{people.many.capitalize()} found by someone who knows {attacker.facts}, not counting {equal_ones}",
+        title=f"{capitalise_text(people.many)} found by someone who knows {attacker.facts}, {counting}",
         value=at.row_success.value,
         method=_method(at),
         interval=at.row_success.interval,
@@ -444,13 +464,13 @@ def _own_row_finding(right: Sequence[Outcome], attacker: Attacker, policy: Polic
         attacker=attacker.sentence,
         missing=MISSING,
         baseline=1 / at.records,
-        sentence=f"Someone who knows {attacker.facts} finds {share} of the {people.many}, not counting {equal_ones}: "
-        f"naming {_an_equal_one(people)} is a miss here.",
+        sentence=f"Someone who knows {attacker.facts} finds {share} of the {people.many}. Finding "
+        f"{_identical_one(people)} does not count here.",
         curves=(
             _outcome_curve(
                 right, people, lambda o: o.row_success,
-                f"{people.many.capitalize()} found by how many {people.thing}s are known, not counting {equal_ones}",
-                f"found, not counting {equal_ones}",
+                f"{capitalise_text(people.many)} found, by number of {plural_noun(people.fact_noun)} known, {counting}",
+                f"found, {counting}",
             ),
         ),
         source=MERENER,
@@ -460,13 +480,14 @@ def _own_row_finding(right: Sequence[Outcome], attacker: Attacker, policy: Polic
 # ---- unicity ---------------------------------------------------------------------------------------------------------
 
 
-def _unicity_finding(right: Sequence[Outcome], attacker: Attacker, policy: Policy, run: Run) -> Finding:
+def _unicity_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy, run: Run) -> Finding:
     people, at = attacker.people, _outcome_at(right, attacker.known)
     facts = count_text(attacker.known, "random rating" if people.has_ratings else "random value")
-    share = share_with_interval(at.unicity.value, at.unicity.interval)
+    single = verb(attacker.known, "singles", "single")
+    share = range_text(at.unicity.value, at.unicity.interval)
     return UNICITY.finding(
         policy,
-        title=f"{people.many.capitalize()} {people.who} are unique given {attacker.facts}",
+        title=f"{capitalise_text(people.many)} singled out by {attacker.facts}",
         value=at.unicity.value,
         method=_method(at),
         interval=at.unicity.interval,
@@ -475,21 +496,22 @@ def _unicity_finding(right: Sequence[Outcome], attacker: Attacker, policy: Polic
         share=at.unicity.interval,
         attacker=attacker.sentence,
         missing=MISSING,
-        sentence=f"{capitalise_text(share)} of the {people.many} are unique given {facts} of theirs."
+        sentence=f"{facts} of each {people.one} {single} out {share} of the {people.many}."
         f"{_worst_case_sentence(at, attacker, run)}",
         curves=(
             _outcome_curve(
                 right, people, lambda o: o.unicity,
-                f"Unique {people.many} by how many {people.thing}s are known", "unique",
+                f"{capitalise_text(people.many)} singled out, by number of {plural_noun(people.fact_noun)} known",
+                "singled out",
             ),
         ),
         source=MONTJOYE,
     )  # fmt: skip
 
 
-def _worst_case_sentence(at: Outcome, attacker: Attacker, run: Run) -> str:
-    """How many are unique given the facts that single each out best. Where all sets of facts were counted, whoever is
-    ever alone is alone with the best of them. Nothing is said about ratings with dates, which are not searched."""
+def _worst_case_sentence(at: Outcome, attacker: RandomFactsAttacker, run: Run) -> str:
+    """How many are singled out by the facts that reveal most about each. Where all sets of facts were counted, whoever
+    is ever alone is alone with the best of them. Nothing is said about ratings with dates, which are not searched."""
     people = attacker.people
     if people.records.together > 1:
         return ""
@@ -499,11 +521,13 @@ def _worst_case_sentence(at: Outcome, attacker: Attacker, run: Run) -> str:
         found = estimate_mean(worst.least == 1, run.confidence)
         complete = found.count == attacker.subjects
         low, high = (found.value, found.value) if complete else found.interval
-        share = f"at least {percent_text(low)}" if worst.truncated else share_with_interval(found.value, (low, high))
+        share = at_least_text(low) if worst.truncated else range_text(found.value, (low, high))
         whom = whom if complete else f"{found.count:,} random {people.many}"
     value = "rating" if people.has_ratings else "value"
-    best = f"{value} that singles" if attacker.known == 1 else f"{attacker.known:,} {value}s that single"
-    return f" Given the {best} each of them out best, {share} of {whom} are."
+    best = "most revealing " + value
+    if attacker.known > 1:
+        best = f"{attacker.known:,} {plural_noun(best)}"
+    return f" The {best} of each {people.one} {verb(attacker.known, 'singles', 'single')} out {share} of {whom}."
 
 
 def _sample_worst_case(people: People, known: int, run: Run) -> WorstCase:

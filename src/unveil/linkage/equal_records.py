@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from unveil.arrays import Bools, Ints, Small
+from unveil.arrays import Bools, Ints, Small, Words
 from unveil.grouping import class_ids
-from unveil.linkage import _equal_records
 from unveil.linkage.records import Records
 from unveil.run import Run
 from unveil.slices import chunks
@@ -36,13 +36,39 @@ def count_copies(records: Records, run: Run | None = None) -> Ints:
 def group_equal_records(records: Records, value: Small, run: Run) -> tuple[Ints, Bools]:
     """An order that brings equal records together, earlier ones first, and which of them differ from the one before.
     Records are compared by the codes in ``value``."""
-    numbers, fresh = np.zeros(records.n, np.uint64), np.ones(records.n, np.bool_)
-    for first, last in chunks(records.indptr, run):
-        _equal_records.hash_records(records.indptr, records.attribute, value, first, last, numbers)
+    matrix = csr_array((value, records.attribute, records.indptr), shape=(records.n, records.c))
+    numbers = _hash_records(matrix)
+    run.check()
     order = np.argsort(numbers, kind="stable")
-    for first, last in chunks(np.append(0, np.cumsum(records.support[order])), run):
-        _equal_records.mark_new_records(records.indptr, records.attribute, value, order, first, last, fresh)
+    fresh = np.ones(records.n, np.bool_)
+    fresh[1:] = np.diff(numbers[order]) != 0
+    first_one = np.empty(records.n, np.int64)
+    first_one[order] = order[fresh][np.cumsum(fresh) - 1]
+    differs = _differing_records(matrix, first_one, run)[order]
+    fresh |= differs
+    fresh[1:] |= differs[:-1]
     return order, fresh
+
+
+def _differing_records(matrix: csr_array, others: Ints, run: Run) -> Bools:
+    """Which records differ from the others they are to be compared with."""
+    sizes = np.diff(matrix.indptr)
+    differs: Bools = sizes != sizes[others]
+    doubtful = np.flatnonzero(~differs & (others != np.arange(len(others))))
+    for first, last in chunks(np.append(0, np.cumsum(sizes[doubtful], dtype=np.int64)), run):
+        some = doubtful[first:last]
+        one, two = matrix[some], matrix[others[some]]
+        unequal = np.append(0, np.cumsum((one.indices != two.indices) | (one.data != two.data)))
+        differs[some] = np.diff(unequal[one.indptr]) > 0
+    return differs
+
+
+def _hash_records(matrix: csr_array) -> Words:
+    """A number for each record that is the same for equal ones, and hardly ever for others: the sum of its codes times
+    a random number for each attribute, in 64 bits (Carter and Wegman 1979)."""
+    factors = np.random.default_rng(0).integers(1 << 64, size=matrix.shape[1], dtype=np.uint64)
+    data = matrix.data.astype(np.uint64) + np.uint64(1)
+    return np.asarray(csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape) @ factors)
 
 
 def row_classes(columns: Sequence[npt.NDArray[Any]], rows: int) -> Ints:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from unveil.finding import Curve
 from unveil.linkage.settings import LinkageSettings
-from unveil.wording import count_text, list_text, percent_text
+from unveil.wording import capitalise_text, count_text, list_text, percent_text, range_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats
     from unveil.linkage.people import People
 
 __all__ = [
+    "HALF_FOUND",
     "MAX_ROWS",
     "MERENER",
     "MIN_COLUMNS",
@@ -23,9 +24,8 @@ __all__ = [
     "NARAYANAN",
     "PHI",
     "RARE_RANK",
-    "Attacker",
+    "RandomFactsAttacker",
     "lead_curve",
-    "share_with_interval",
 ]
 
 MERENER = (
@@ -36,14 +36,15 @@ MONTJOYE = "Y.-A. de Montjoye and others, Unique in the crowd, Scientific Report
 
 MIN_COLUMNS = 3  # columns at least: with fewer there is nothing to choose from
 MAX_ROWS = 5_000_000  # rows that can be attacked
-RARE_RANK = 0.5  # a thing is rare from this popularity rank on, as a share of all ranks
+HALF_FOUND = 0.5
+RARE_RANK = 0.5  # an item, value or column is rare from this popularity rank on, as a share of all ranks
 PHI = 1.5  # standard deviations by which a best match must lead to stand out
-MISSING = "An attacker cannot know a missing value, and it agrees with nothing."
+MISSING = "A missing value cannot be known, and it matches nothing."
 _LEAD_EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Attacker:
+class RandomFactsAttacker:
     """Someone who knows ``known`` random facts about each of some people, or all there are, and looks for them."""
 
     people: People
@@ -58,7 +59,7 @@ class Attacker:
     @property
     def facts(self) -> str:
         """What is known about each, in a few words."""
-        return count_text(self.known, f"random {self.people.thing}")
+        return count_text(self.known, f"random {self.people.fact_noun}")
 
     @property
     def sentence(self) -> str:
@@ -66,57 +67,48 @@ class Attacker:
         people = self.people
         fewer = " (all there are, if fewer)" if int(people.support.min()) < self.known else ""
         if people.has_ratings:
-            what = f"{count_text(self.known, 'random rating')} of a person{fewer}, each with {list_text(people.among)}"
+            what = (
+                f"{count_text(self.known, 'random rating')} of a person{fewer}, each with {list_text(people.columns)}"
+            )
         else:
-            columns = f"in the columns {list_text(people.among, 12)}"
+            columns = f"in the columns {list_text(people.columns, 12)}"
             what = f"{count_text(self.known, 'random value')} of a person {columns}{fewer}"
         return f"Knows {what}, and that the person is in the data.{self._comparisons()}"
 
     def _comparisons(self) -> str:
         """Which values count as the same although they are not, and which in part."""
-        compared = self.settings.similarities(self.people.among).items()
-        same = [f"{column} {how.said}" for column, how in compared if how.kind not in ("equal", "linear")]
-        partly = [f"{column} up to {how.scale:g} apart" for column, how in compared if how.kind == "linear"]
+        compared = self.settings.similarities(self.people.columns).items()
+        same = [f"{column} {how.description}" for column, how in compared if how.kind not in ("equal", "linear")]
+        partly = [f"{column} less than {how.scale:g} apart" for column, how in compared if how.kind == "linear"]
         text = f" These count as the same: {list_text(same)}." if same else ""
         return text + (
-            f" These count in part, for an attacker who scores every row: {list_text(partly)}." if partly else ""
+            f" These agree in part, for an attacker who scores every row: {list_text(partly)}." if partly else ""
         )
 
 
-def share_with_interval(value: float, interval: tuple[float, float]) -> str:
-    """A share, with its interval if it was sampled.
-
-    >>> share_with_interval(0.5, (0.4, 0.6)), share_with_interval(0.5, (0.5, 0.5)), share_with_interval(1, (0.999999,
-    ...     1))
-    ('50% (40% to 60%)', '50%', '100% (over 99.99% to 100%)')
-    """
-    text, low, high = (percent_text(share) for share in (value, *interval))
-    return text if text == low == high else f"{text} ({low} to {high})"
-
-
-def lead_curve(ahead: Floats, who: str, when: str, confidence: float | None = None) -> Curve:
+def lead_curve(leads: Floats, subjects_name: str, condition: str, confidence: float | None = None) -> Curve:
     """How far best matches lead the second best, in standard deviations of all scores. Give a ``confidence`` if the
     matches are a sample."""
     import numpy as np
 
     from unveil.intervals import estimate_mean
 
-    gaps = np.nan_to_num(ahead, nan=0.0)
+    gaps = np.nan_to_num(leads, nan=0.0)
     counts = np.bincount(np.searchsorted(_LEAD_EDGES, gaps, "right") - 1, minlength=len(_LEAD_EDGES))
     names = [f"{a:g}–{b:g}" for a, b in pairwise(_LEAD_EDGES)] + [f"≥ {_LEAD_EDGES[-1]:g}"]
     out = estimate_mean(gaps >= PHI, confidence or 0.95)
-    share = share_with_interval(out.value, out.interval) if confidence else percent_text(out.value)
-    stands_out = f"for {share} of the {who}, the best match leads by {PHI:g} standard deviations or more"
+    share = range_text(out.value, out.interval) if confidence else percent_text(out.value)
+    stands_out = f"for {share} of the {subjects_name}, the best match leads by {PHI:g} standard deviations or more"
     return Curve(
         title="Lead of the best match over the second best",
         kind="bars",
         x_label="lead of the best score, in standard deviations of all scores",
-        y_label=f"share of {who}",
+        y_label=f"share of {subjects_name}",
         x=tuple(names),
         y=tuple((counts / counts.sum()).tolist()),
         x_scale="category",
         mark=PHI,
         mark_label=f"stands out: {PHI:g} or more",
-        reading=f"{when}{stands_out if when else f'F{stands_out[1:]}'}. The attacker can then be confident without "
+        reading=f"{capitalise_text(condition + stands_out)}. The attacker can then be confident without "
         "knowing the truth.",
     )

@@ -35,27 +35,27 @@ __all__ = ["People", "check_ratings", "people_from_ratings", "people_from_repeat
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The ``records`` of people, the number of the (first) ``row`` of each, and ``equals``: how many people, including
-    themselves, are identical in everything released. ``one`` and ``many`` name a person and people in sentences,
-    ``thing`` names what is known about them, and ``among`` lists the columns it comes from. ``left_out`` counts
-    incomplete rows that were dropped."""
+    """The ``records`` of people, the number of the (first) ``row`` of each, and ``identical_counts``: how many people,
+    including themselves, are identical in everything released. ``one`` and ``many`` name a person and people in
+    sentences, ``fact_noun`` names what is known about them, and ``columns`` are those it comes from. ``left_out``
+    counts incomplete rows that were dropped."""
 
     records: Records
     row: Ints
-    equals: Ints
+    identical_counts: Ints
     one: str
     many: str
-    thing: str
-    among: tuple[str, ...]
+    fact_noun: str
+    columns: tuple[str, ...]
     left_out: int = 0
 
     @property
     def has_ratings(self) -> bool:
         """Whether people are known by ratings rather than by the rows of a table."""
-        return self.thing == "rating"
+        return self.fact_noun == "rating"
 
     @property
-    def who(self) -> str:
+    def relative_pronoun(self) -> str:
         """The relative pronoun: people *who*, rows *that*."""
         return "that" if self.one == "row" else "who"
 
@@ -135,8 +135,8 @@ def people_from_ratings(table: Table, policy: Policy, similarities: Mapping[str,
     columns = policy.ratings
     user, item, *more = table.codes(columns, policy.missing, run).values()
     value, date = (*more, None, None)[:2]
-    said = [similarities.get(c, equal_values()) for c in (*columns[2:], "", "")]
-    records = records_from_ratings(user, item, value, date, (said[0], said[1]))
+    compared = [similarities.get(c, equal_values()) for c in (*columns[2:], "", "")]
+    records = records_from_ratings(user, item, value, date, (compared[0], compared[1]))
     first = _first_row_per_person(user)
     gone = [own.codes < 0 for own in (value, date) if own is not None]
     left_out = int(np.logical_or.reduce(gone).sum()) if gone else 0
@@ -150,8 +150,8 @@ def check_ratings(table: Table, policy: Policy, similarities: Mapping[str, Simil
         gone = int((codes[column].codes < 0).sum())
         if gone:
             raise UnveilError(
-                f"{safe_text(table.name)}: {count_text(gone, 'row')} without a value in {safe_text(column)!r}; remove "
-                "them"
+                f"{safe_text(table.name)}: {count_text(gone, 'row has', 'rows have')} no value in "
+                f"{safe_text(column)!r}; remove them"
             )
     for column in policy.ratings[2:]:
         if column in similarities:

@@ -21,12 +21,12 @@ from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS
 from unveil.linkage.risks import OWN_ROW, SUCCESS
 from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
-from unveil.protection import Offer, Protection
+from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table, table_from_frame
 from unveil.risk import Risk
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,9 +52,7 @@ def _make_protection(
 
     table, search = _protectable_table(case, policy), plan_search(case, policy, run)
     aim = strictness * min(policy.threshold(targeted_risk(policy)), search.success_bound(search.unchanged_plan))
-    plan = smallest_plan(
-        search, aim, kinds or search.kinds, lambda done: run.progress("choosing what to give up", done)
-    )
+    plan = smallest_plan(search, aim, kinds or search.kinds, lambda done: run.progress("choosing a protection", done))
     if plan is None:
         return None
     return Protection(
@@ -105,7 +103,7 @@ def targeted_risk(policy: Policy) -> Risk:
 
 
 def plan_search(case: Case, policy: Policy, run: Run) -> PlanSearch:
-    """The search for a plan. Several protections, and stricter ones, weigh the same plans: a run makes it once."""
+    """The search for a plan. A run makes it once, because all protections evaluate the same plans."""
     make = _make_ratings_search if policy.ratings else _make_rows_search
     return run.once(("linkage search", case), lambda: make(case, policy, run))
 
@@ -155,19 +153,18 @@ def describe_plan(search: PlanSearch, plan: ProtectionPlan) -> str:
     for i, ladder in enumerate(search.ladders):
         if plan.levels[i] == ladder.left_out_level:
             out.append(ladder.name)
-        elif said := search.step(plan, i).said:
-            coarser.append(f"{safe_text(ladder.name)} {said}")
+        elif description := search.step(plan, i).description:
+            coarser.append(f"{safe_text(ladder.name)} {description}")
     ratings = _is_ratings(search)
     parts = [", ".join(coarser)] if coarser else []
-    parts += _describe_dropped_items(search, plan) if ratings else _describe_merged_values(search, plan)
+    others = _describe_dropped_items(search, plan) if ratings else _describe_merged_values(search, plan)
+    parts += others if parts else [capitalise_text(text) for text in others]  # a column's name stays as it is
     if out:
         parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
-    if gone := len(plan.gone):
-        who = count_text(search.size, "person", "people") if ratings else count_text(search.size, "row")
+    if gone := len(plan.left_out_ids):
+        who = count_text(search.size, "person") if ratings else count_text(search.size, "row")
         parts.append(f"{number_text(gone)} of {who} left out")
     text = "; ".join(parts)
-    if text.startswith("rare"):  # and not a column's name, which stays as it is
-        text = f"R{text[1:]}"
     return f"{text}." if text else "Nothing is changed."
 
 
@@ -179,7 +176,7 @@ def _describe_merged_values(search: PlanSearch, plan: ProtectionPlan) -> list[st
     """Which rare values become one."""
     steps = [(search.ladders[i].name, search.step(plan, i).rare) for i in search.kept_columns(plan)]
     rare = [f"{number_text(count)} of {safe_text(name)}" for name, count in steps if count]
-    return [f"rare values put together: {list_text(rare, _MAX_NAMED_COLUMNS)}"] if rare else []
+    return [f"rare values grouped: {list_text(rare, _MAX_NAMED_COLUMNS)}"] if rare else []
 
 
 def _describe_dropped_items(search: PlanSearch, plan: ProtectionPlan) -> list[str]:
@@ -191,42 +188,41 @@ def _describe_dropped_items(search: PlanSearch, plan: ProtectionPlan) -> list[st
     if not least:
         return []
     items = search.raters_per_item
-    said = (
-        f"{number_text(int((items < least).sum()))} of {count_text(len(items), 'item')} left out (rated by fewer than "
-    )
+    dropped = f"{number_text(int((items < least).sum()))} of {count_text(len(items), 'item')} left out"
     empty = len(search.kept_ids(plan)) - len(search.people_with_ratings(plan))
-    lost = f", and with them {count_text(empty, 'person', 'people')} who rated nothing else" if empty else ""
-    return [f"{said}{count_text(least, 'person', 'people')}){lost}"]
+    lost = f", and with them {count_text(empty, 'person')} who rated nothing else" if empty else ""
+    return [f"{dropped} (rated by fewer than {count_text(least, 'person')}){lost}"]
 
 
 def _describe_kept_data(search: PlanSearch, plan: ProtectionPlan) -> str:
     """What is left of the data."""
-    told = percent_text(search.kept_information(plan))
+    information = percent_text(search.kept_information(plan))
     if not _is_ratings(search):
-        return f"The quasi-identifiers keep {told} of their information."
+        return f"The quasi-identifiers keep {information} of their information."
     names = list_text(ladder.name for ladder in search.ladders)
     kept = percent_text(len(search.kept_rows(plan)) / search.rows)
     they = "keeps {} of its" if len(search.ladders) == 1 else "keep {} of their"
-    return f"{kept} of the ratings are kept; {names} {they.format(told)} information."
+    return f"{kept} of the ratings are kept; {names} {they.format(information)} information."
 
 
 def describe_leaks(table: Table, search: PlanSearch, plan: ProtectionPlan, policy: Policy) -> str:
-    """Which coarsened columns can be told from a column that is released as it is, because each of its values goes with
-    one value of theirs."""
+    """Which coarsened columns an unchanged column still reveals, because each of its values goes with one of theirs."""
     changed = [ladder for ladder in search.ladders if ladder.name in _changed_columns(search, plan)]
-    told = dict[str, list[str]]()
+    revealed = dict[str, list[str]]()
     names = [c for c in table.columns if c not in (*_known_columns(policy), *policy.identifier, policy.subject)]
     for name, own in table.codes(names, policy.missing).items():
         if not 1 < len(own.values) <= _MAX_DISTINCT_SHARE * table.rows:
             continue
         for ladder in changed:
             if _is_determined_by(ladder, own.codes, len(own.values)):
-                told.setdefault(name, []).append(ladder.name)
-    each = [f"column {safe_text(name)} is unchanged and still reveals {list_text(gone)}" for name, gone in told.items()]
-    remedy = "leave it out, or call it a quasi-identifier"
-    if len(each) > 1:
-        remedy = "leave these out, or call them quasi-identifiers"
-    return f"C{'; '.join(each)[1:]}: {remedy}." if each else ""
+                revealed.setdefault(name, []).append(ladder.name)
+    each = [
+        f"column {safe_text(name)} is unchanged and still reveals {list_text(gone)}" for name, gone in revealed.items()
+    ]
+    remedy = verb(
+        len(each), "leave it out, or call it a quasi-identifier", "leave these out, or call them quasi-identifiers"
+    )
+    return f"{capitalise_text('; '.join(each))}: {remedy}." if each else ""
 
 
 def _changed_columns(search: PlanSearch, plan: ProtectionPlan) -> dict[str, LadderStep | None]:
@@ -323,13 +319,15 @@ def _has_no_ratings(case: Case, policy: Policy) -> bool:
 
 PROTECTIONS = MappingProxyType(
     {
-        "columns": Offer("Coarsen or leave out columns", partial(_make_protection, kinds=("columns",))),
-        "values": Offer(
-            "Put rare values together", partial(_make_protection, kinds=("values",)), suits=_has_no_ratings
+        "columns": ProtectionOffer("Coarsen or drop columns", partial(_make_protection, kinds=("columns",))),
+        "values": ProtectionOffer(
+            "Group rare values", partial(_make_protection, kinds=("values",)), suits=_has_no_ratings
         ),
-        "rows": Offer("Leave out rows", partial(_make_protection, kinds=("rows",)), suits=_has_no_ratings),
-        "items": Offer("Leave out rare items", partial(_make_protection, kinds=("items",)), suits=_has_ratings),
-        "people": Offer("Leave out people", partial(_make_protection, kinds=("people",)), suits=_has_ratings),
-        "mixed": Offer("A mix of these, at the least cost", _make_protection),
+        "rows": ProtectionOffer("Leave out rows", partial(_make_protection, kinds=("rows",)), suits=_has_no_ratings),
+        "items": ProtectionOffer(
+            "Leave out rare items", partial(_make_protection, kinds=("items",)), suits=_has_ratings
+        ),
+        "people": ProtectionOffer("Leave out people", partial(_make_protection, kinds=("people",)), suits=_has_ratings),
+        "mixed": ProtectionOffer("Cheapest combination", _make_protection),
     }
 )

@@ -1,6 +1,6 @@
 """Records: what the release says about each person, attribute by attribute, with most values often missing.
 
-A database is an array of n records over c attributes (document 002, Definition 2). A null means that the person does
+A database is an array of n records over c attributes (Merener 2012, Definition 2). A null means that the person does
 not have the attribute: they did not rate the film, or nobody asked the question. The *support* of a record is the set
 of attributes that are not null. The support of an attribute is the set of records that have it.
 
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from unveil.arrays import Ints, Small
 from unveil.errors import UnveilError
 from unveil.linkage.similarity import Similarity, equal_values
+from unveil.release.codes import arrow_integers
 from unveil.wording import count_text, list_text, safe_text
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def records_from_codes(columns: Mapping[str, Codes], similarities: Mapping[str, 
         order = sim.order(own.values, name)
         rank = np.append(np.argsort(order), -1).astype(np.int32)
         parts.append(rank[own.codes])
-        values.append(own.values.take(_arrow_indices(order)))
+        values.append(own.values.take(arrow_integers(order)))
     array = np.stack(parts, axis=1) if parts else np.empty((0, 0), np.int32)
     rows, attribute = np.nonzero(array >= 0)
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(array))))
@@ -276,7 +277,7 @@ def sorted_rating_rows(user: Codes, item: Codes, value: Codes | None = None, dat
 def _encode_ratings(own: Codes, sim: Similarity, rows: Ints) -> tuple[Small, pa.Array, Similarity]:
     """Codes of some rows, renumbered in the order in which the similarity compares values."""
     order = sim.order(own.values, "value")
-    return np.argsort(order).astype(np.int32)[own.codes[rows]], own.values.take(_arrow_indices(order)), sim
+    return np.argsort(order).astype(np.int32)[own.codes[rows]], own.values.take(arrow_integers(order)), sim
 
 
 def _constant_values(count: int) -> tuple[Small, pa.Array, Similarity]:
@@ -284,9 +285,3 @@ def _constant_values(count: int) -> tuple[Small, pa.Array, Similarity]:
     import pyarrow as pa
 
     return np.zeros(count, np.int32), pa.nulls(1, pa.int8()).fill_null(0), equal_values()
-
-
-def _arrow_indices(order: Ints) -> pa.Array:
-    from unveil.release.codes import arrow_integers
-
-    return arrow_integers(order.astype(np.int64))

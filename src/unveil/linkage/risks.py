@@ -12,24 +12,25 @@ SUCCESS = Risk(
     unit="share",
     safer="lower",
     sampled=True,
-    summary="The share of people found by someone who knows a few random facts about each; a record that is equal in "
-    "everything released counts as found.",
+    summary="The share of people found by someone who knows a few random facts about each; finding an identical record "
+    "counts.",
 )
 OWN_ROW = Risk(
     "linkage.own_row",
-    title="People found by someone who knows a few random facts, not counting equal records",
+    title="People found by someone who knows a few random facts, counting only the right record",
     unit="share",
     safer="lower",
     sampled=True,
-    summary="The share of people whose own record is found by someone who knows a few random facts about each.",
+    summary="The share of people whose own record is found by someone who knows a few random facts about each; finding "
+    "an identical record does not count.",
 )
 UNICITY = Risk(
     "linkage.unicity",
-    title="People who are unique given a few random facts",
+    title="People singled out by a few random facts",
     unit="share",
     safer="lower",
     sampled=True,
-    summary="The share of people for whom nobody else fits a few random facts.",
+    summary="The share of people singled out by a few random facts: nobody else fits them.",
 )
 SPARSITY = Risk(
     "linkage.sparsity",
@@ -37,14 +38,14 @@ SPARSITY = Risk(
     unit="share",
     safer="higher",
     sampled=True,
-    summary="The share of people who share at least half of their values with somebody else.",
+    summary="The share of people with a similar person: at least half of the values that either has are the same.",
 )
 SUCCESS_BOUND = Risk(
     "linkage.success_bound",
-    title="People that theory guarantees are found",
+    title="Guaranteed share of people found",
     unit="share",
     safer="lower",
-    summary="The share of people that someone who knows a few random facts finds at least, by theorem.",
+    summary="The share of people that theorems guarantee are found by someone who knows a few random facts.",
 )
 MATCHED = Risk(
     "linkage.matched",

@@ -27,7 +27,7 @@ class LinkageSettings:
         at_least=1,
         metavar="NUMBER",
         formerly=("things_known",),
-        help="How many random quasi-identifiers or ratings of a person the attacker knows.",
+        help="How many of a person's quasi-identifiers or ratings, chosen at random, the attacker knows.",
     )
     compare: Mapping[str, str] = setting(
         {},
@@ -36,16 +36,18 @@ class LinkageSettings:
         example='birth = "30d"',
         pattern=r"equal|support|~?(\d+(\.\d*)?|\.\d+)|(\d+(\.\d*)?|\.\d+)d",
         expects="equal, support, a number such as 2, ~5, or 30d for days",
-        help="How far apart two values of a column may be and still count as the same: 2 for numbers up to 2 apart, "
-        "30d for dates up to 30 days apart, ~5 for numbers that agree less the further they are apart, and not at all "
-        "from 5 on, support for any two values, equal (the default) for the same value.",
+        help="How two values of a column are compared: equal (the default); 2 for numbers at most 2 apart; 30d for "
+        "dates at most 30 days apart; ~5 for numbers that agree less the further apart they are, and not at all from 5 "
+        "on; support if any two values count as the same.",
     )
 
     def check(self, policy: Policy) -> None:
         """Refuse comparisons that do not fit the policy."""
         refused = [column for column in self.compare if column in policy.ratings[:2]]
         if refused:
-            raise UnveilError(f"compare names {list_text(refused)}; of ratings, only values and dates are compared")
+            raise UnveilError(
+                f"compare names {list_text(refused)}; for ratings, name only the columns of value and date"
+            )
 
     def similarities(self, columns: Collection[str]) -> dict[str, Similarity]:
         """How the values of these columns are compared, where not for equality."""

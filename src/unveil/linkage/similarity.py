@@ -1,7 +1,7 @@
 """How similar are two values of an attribute?
 
 A *similarity* is a function sim(a, b) from 0 to 1 that is symmetric, 1 for equal values, and 0 if either value is null
-(document 002, Definition 4). The theorems about linkage need more: 1 − sim must be a *pseudometric*, that is, satisfy
+(Merener 2012, Definition 4). The theorems about linkage need more: 1 − sim must be a *pseudometric*, that is, satisfy
 the triangle inequality. The similarities offered here:
 
 | similarity | sim(a, b) | 1 − sim is a pseudometric |
@@ -32,7 +32,7 @@ import numpy as np
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
-from unveil.wording import safe_text
+from unveil.wording import safe_text, verb
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,10 +58,10 @@ _MAX_TRIANGLE_VALUES = 300  # values at most for which the triangle inequality i
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """A similarity of two values, from 0 to 1. ``scale`` is its ρ, s or d, and ``said`` describes it in words."""
+    """A similarity of two values, from 0 to 1. ``scale`` is its ρ, s or d, and ``description`` says it in words."""
 
     kind: Literal["equal", "within", "linear", "days", "category", "support", "given"]
-    said: str
+    description: str
     scale: float = 0.0
     closed: bool = True
     function: Callable[[Any, Any], float] | None = None
@@ -186,13 +186,13 @@ def within_distance(rho: float, closed: bool = True) -> Similarity:
 def linear_similarity(scale: float) -> Similarity:
     """Similarity that falls linearly with the difference of two numbers: max(1 − |a − b|/s, 0)."""
     _check_scale(scale, "a scale", zero=False)
-    return Similarity("linear", f"similar up to {scale:g} apart", scale)
+    return Similarity("linear", f"similar if less than {scale:g} apart", scale)
 
 
 def within_days(most: float) -> Similarity:
     """Dates at most this many days apart."""
     _check_scale(most, "a number of days", zero=True)
-    return Similarity("days", f"at most {most:g} days apart", most)
+    return Similarity("days", f"at most {most:g} {verb(most, 'day', 'days')} apart", most)
 
 
 def same_category(of: Callable[[Any], object]) -> Similarity:
@@ -202,7 +202,7 @@ def same_category(of: Callable[[Any], object]) -> Similarity:
 
 def any_value() -> Similarity:
     """Any two values that are present."""
-    return Similarity("support", "any value")
+    return Similarity("support", "whatever the value")
 
 
 def custom_similarity(function: Callable[[Any, Any], float]) -> Similarity:
@@ -270,8 +270,10 @@ def parse_similarity(text: str) -> Similarity:
     """Parse a similarity as written in a policy or on the command line: ``equal_values``, ``any_value``, a number ρ for
     at most ρ apart, ``30d`` for days, or ``~5`` for a linear similarity that reaches 0 at a distance of 5.
 
-    >>> parse_similarity("30d").said, parse_similarity("2").said, parse_similarity("~5").said
-    ('at most 30 days apart', 'at most 2 apart', 'similar up to 5 apart')
+    >>> parse_similarity("30d").description, parse_similarity("2").description
+    ('at most 30 days apart', 'at most 2 apart')
+    >>> parse_similarity("~5").description, parse_similarity("support").description
+    ('similar if less than 5 apart', 'whatever the value')
     """
     plain: dict[str, Callable[[], Similarity]] = {"equal": equal_values, "support": any_value}
     if text in plain:

@@ -135,8 +135,8 @@ def mean_tour_length(graph: Any, matching: Any, random: Any, path: Any, tours: A
 def run_sweeps(
     graph: Any, matching: Any, rounds: Any, random: Any, path: Any, worth: Any, counts: Any, scores: Any
 ) -> None:
-    """So many sweeps as there are scores, each of so many swaps, tours and reshuffles as ``rounds`` says; after each,
-    the score is Σ ``worth`` and ``counts`` gathers how many of each class hold one of each group."""
+    """Run one sweep per score; ``rounds`` gives the number of swaps, tours and reshuffles in each. After a sweep, its
+    score is Σ ``worth``, and ``counts`` adds up how many of each class hold one of each group."""
     of_entry, of_slot, held = graph[1], graph[2], matching[0]
     for sweep in range(len(scores)):
         if rounds[0]:

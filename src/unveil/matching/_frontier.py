@@ -1,492 +1,365 @@
-"""The compiled inner loops of ``frontier``. Only sums of products of non-negative numbers: nothing cancels.
+"""The tables and the compiled inner loops of ``frontier``. Only sums of products of non-negative numbers: nothing
+cancels.
 
-A state says how many entries of each open class are left. The open classes are dealt into two halves, and a state is a
-pair of their combinations. Of a level it is known what can be left of each class and in all. States are numbered
-without gaps: high combination by high combination, and under each the low ones, by rising sum, whose sum makes the
-total right. So a state's place follows from two small tables, and a step is laid down in tables of half the digits.
+A state says how many entries of each open class are left. The open classes are split into a low and a high half, and a
+state is a pair of their combinations. States are numbered without gaps: high combination by high combination, and under
+each the low ones, by rising sum, whose sum makes the total right. So the number of a state follows from two small
+tables, and a step is described by where the combinations of each half go. numpy builds the tables of many steps at
+once; only counting states and walking through them is compiled.
 """
 
 from __future__ import annotations
 
-from math import exp, lgamma, log
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
 
-from unveil.arrays import Floats, Ints, Small
-from unveil.compilation import helper, kernel
+from unveil.arrays import Bools, Floats, Ints
+from unveil.compilation import kernel
 
-__all__ = ["FrontierLayout", "FrontierRoom", "allocate_room", "count_states", "half_sizes", "level_sizes", "walk_steps"]
+__all__ = [
+    "FrontierLayout",
+    "FrontierMoves",
+    "FrontierSlots",
+    "FrontierTables",
+    "build_tables",
+    "count_states",
+    "list_starts",
+    "walk_steps",
+]
+
+_UNLIMITED = 1 << 48  # more than any number of entries
+_DEAD = -_UNLIMITED  # where a combination goes that would leave too few or too many of a class
+_FIRST_HIGH, _FIRST_MOVE, _STRIDE, _IS_HIGH, _ROOM_AFTER, _LEAST_AFTER, _MOST_AFTER, _MOST_TAKEN, _POWERS = range(9)
 
 
-_SIZE, _REACH, _HALF = range(3)  # what is known of a class
-_GROUP, _EDGE, _LENGTH, _LEAST, _MOST, _LEAST_AFTER, _MOST_AFTER = range(7)  # and of a step
+class FrontierSlots(NamedTuple):
+    """What can be left of each open class around each step, by step and class: before the step between 0 and ``room``
+    more than a least number, after it between 0 and ``room_after`` more than a number that is lower by ``drop``."""
+
+    step: Ints
+    owner: Ints
+    room: Ints
+    drop: Ints
+    room_after: Ints
+
+
+class FrontierMoves(NamedTuple):
+    """The edges along which entries can go in each step, by step, and the slots of their classes."""
+
+    step: Ints
+    edge: Ints
+    slot: Ints
 
 
 class FrontierLayout(NamedTuple):
-    """A way through a block. ``classes`` are their sizes, how many pseudonyms each can have, and their halves. The open
-    classes of group g are ``open_classes[open_starts[g] : open_starts[g + 1]]``, and the classes of its edges likewise.
-    ``steps`` are, for every step, its group, its edge (−1: one pseudonym picks among all classes of the group), how
-    many pseudonyms it passes, and the least and the largest total of the group's open classes that is left before and
-    after it."""
+    """A way through a block. ``half`` is that of each class. A step with ``is_shared`` has one move, along which at
+    most ``most_taken`` entries go; in any other step one entry goes along one of the moves. ``totals`` bounds what is
+    left of all open classes, above the sum of the least numbers before the step: from row 0 to row 1 before each step
+    and at the end, from row 2 to row 3 after each step."""
 
-    classes: Ints
-    open_starts: Ints
-    open_classes: Ints
-    edge_starts: Ints
-    edge_classes: Ints
+    half: Ints
+    is_shared: Bools
+    most_taken: Ints
+    totals: Ints
+    slots: FrontierSlots
+    moves: FrontierMoves
+
+
+class FrontierTables(NamedTuple):
+    """The tables of some steps in a row, as the kernel takes them. Low combinations have places: level by level, and by
+    rising sum within a level.
+
+    Under each high combination lie the low places ``begin`` … ``end − 1``. The number of a state within its level is
+    the sum of the ``number`` of both combinations: a low one's place, and a high one's offset.
+
+    If one entry is taken, a move has a row of low and a row of high combinations: the low pairs (``source``,
+    ``target``) of places, from ``first_pair[low_row + place]`` on, and the offset after the step,
+    ``jump[high_row + high]``.
+
+    If several entries are taken, a combination goes to ``goal`` less the stride for each entry taken. It has ``spare``
+    entries of the class above the least number after the step, and ``sums`` of all classes above the least numbers
+    before it. x entries have the weight ``powers[x]``.
+    """
+
     steps: Ints
-
-
-class FrontierRoom(NamedTuple):
-    """The tables of one step. For each half: how many open classes and combinations it has (``counts``), its open
-    classes (``members``), what can be left of each before and after (``bounds``: least, most, least, most) and the sums
-    of its combinations; where each goes (``moves``), row by row: whatever the step does to the half. For low ones:
-    those in ``order`` of their sums, where each sum begins (``starts``), and their places after the step. For high
-    ones: the first and last low place under each (``begin``, ``end``), and what to add to a place before and after the
-    step (``origin``). The moves of low combinations as pairs of places, row by row and by rising place: the first pair
-    at or behind each place (``first_pair``) and the pairs. For edges: which they are, and the row of their move in each
-    half (``edge_rows``)."""
-
-    counts: Ints
-    members: Ints
-    bounds: Ints
-    left: Ints
-    strides: Ints
-    low_sums: Ints
-    high_sums: Ints
-    sums_after: Ints
-    order: Ints
-    places: Ints
-    starts: Ints
     begin: Ints
     end: Ints
-    origin: Ints
-    origin_after: Ints
-    low_moves: Ints
-    high_moves: Ints
-    rest: Ints
+    number: Ints
     first_pair: Ints
-    source: Small
-    target: Small
-    edge_rows: Ints
-    through: Floats
+    source: npt.NDArray[np.uint32]
+    target: npt.NDArray[np.uint32]
+    jump: Ints
+    low_row: Ints
+    high_row: Ints
+    weights: Floats
+    goal: Ints
+    spare: Ints
+    sums: Ints
     powers: Floats
 
 
-def allocate_room(way: FrontierLayout, sizes: Ints) -> FrontierRoom:
-    """Room for every step of a way, given the ``sizes`` that :func:`half_sizes` found."""
-    low, high, low_rows, high_rows = sizes.tolist()
-    members, edges = int(np.diff(way.open_starts).max()), int(np.diff(way.edge_starts).max())
-    ints = np.int64
-    return FrontierRoom(*(
-        np.empty((2, 2), ints), np.empty((2, members), ints), np.empty((2, 4, members), ints), np.empty(members, ints),
-        np.empty(members + 1, ints), np.empty(low, ints), np.empty(high, ints), np.empty(max(low, high), ints),
-        np.empty(low, ints), np.empty(low, ints), np.empty(int(way.classes[_SIZE].sum()) + 3, ints),
-        *np.empty((4, high), ints), np.empty(low_rows, ints), np.empty(high_rows, ints),
-        np.empty(max(low, high), ints), np.empty(low_rows + edges + 1, ints),
-        *np.empty((2, low_rows), np.int32), np.empty((3, edges), ints), np.empty(edges),
-        np.empty(int(way.classes[_SIZE].max()) + 1),
-    ))  # fmt: skip
+def list_starts(lengths: Ints) -> Ints:
+    """Where each of several lists begins that stand in a row, and where the last one ends."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
 
 
-# ---- what can be left ------------------------------------------------------------------------------------------------
+# ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-@helper
-def _pass_step(way: Any, step: Any, passed: Any, sign: Any) -> None:
-    """The classes of a step pass its pseudonyms, or go back behind them."""
-    g, edge, length = way.steps[_GROUP, step], way.steps[_EDGE, step], way.steps[_LENGTH, step]
-    first, last = way.edge_starts[g], way.edge_starts[g + 1]
-    if edge >= 0:
-        first, last = edge, edge + 1
-    for e in range(first, last):
-        passed[way.edge_classes[e]] += sign * length
+class _HalfTables(NamedTuple):
+    """All combinations of one half, row by row: a row for each level, then a row for each move of a single entry.
+    ``starts`` is where each row begins, ``shifts`` how far it lies behind the row of its level. ``goals`` is where each
+    combination goes, below 0 if nowhere; ``sums`` and ``spare`` are known for the rows of levels."""
+
+    starts: Ints
+    shifts: Ints
+    goals: Ints
+    sums: Ints
+    spare: Ints
 
 
-@helper
-def _left_bounds(classes: Any, members: Any, count: Any, passed: Any, least: Any, most: Any) -> None:
-    """The fewest and the most that can be left of each class, given how many pseudonyms it has passed."""
-    for m in range(count):
-        a = members[m]
-        least[m] = max(0, classes[_SIZE, a] - passed[a])
-        most[m] = min(classes[_SIZE, a], classes[_REACH, a] - passed[a])
+def build_tables(way: FrontierLayout, weights: Floats, first: int, last: int) -> FrontierTables:
+    """The tables of the steps from first to last − 1; there is a weight for each edge."""
+    levels, begun = last - first + 1, np.searchsorted(way.moves.step, [first, last])
+    moves = FrontierMoves(*(part[slice(*begun)] for part in way.moves))
+    steps, rows = np.zeros((9, levels), np.int64), np.zeros((2, len(moves.step)), np.int64)
+    low, high = (_combine_half(way, moves, half, first, last, steps, rows) for half in range(2))
+
+    lows = len(low.sums)
+    sum_starts = list_starts(np.maximum.reduceat(low.sums, low.starts[:levels]) + 1)
+    keys = np.repeat(sum_starts[:-1], np.diff(low.starts[: levels + 1])) + low.sums
+    order = np.argsort(keys, kind="stable")
+    place = np.empty(lows, np.int64)
+    place[order] = np.arange(lows)
+
+    below, level = list_starts(np.bincount(keys)), np.repeat(np.arange(levels), np.diff(high.starts[: levels + 1]))
+    lowest, highest = sum_starts[level], sum_starts[level + 1]
+    least, most = way.totals[:2, first : last + 1]
+    begin = below[np.minimum(np.maximum(lowest + least[level] - high.sums, lowest), highest)]
+    end = below[np.minimum(np.maximum(lowest + most[level] - high.sums + 1, lowest), highest)]
+    filled = list_starts(np.maximum(end - begin, 0))
+    offset = filled[:-1] - filled[high.starts[level]] - begin
+
+    shift = np.repeat(low.shifts, np.diff(low.starts))
+    source = np.arange(len(shift)) - shift
+    target = low.goals[order[source] + shift]
+    possible = target >= 0
+
+    shared = way.is_shared[first:last]
+    many = np.where(shared, way.most_taken[first:last] + 1, 0)
+    steps[_FIRST_HIGH] = high.starts[:levels]
+    steps[_FIRST_MOVE] = np.searchsorted(moves.step, np.arange(first, last + 1))
+    steps[_LEAST_AFTER : _MOST_AFTER + 1, :-1] = way.totals[2:, first:last]
+    steps[_MOST_TAKEN, :-1], steps[_POWERS] = many - 1, list_starts(many)
+    high_goals = high.goals[: len(offset)]
+    return FrontierTables(
+        steps,
+        begin,
+        np.maximum(begin, end),
+        np.concatenate([place, offset]),
+        list_starts(possible),
+        source[possible].astype(np.uint32),
+        place.take(target[possible], mode="clip").astype(np.uint32),
+        np.where(high.goals < 0, _DEAD, offset.take(high.goals, mode="clip")),
+        rows[0],
+        rows[1],
+        weights[moves.edge],
+        np.concatenate([low.goals[order], high_goals + lows * (high_goals >= 0)]),
+        np.concatenate([low.spare[order], high.spare]),
+        np.concatenate([low.sums[order], high.sums]),
+        _share_weights(weights[moves.edge[way.is_shared[moves.step]]], many[shared]),
+    )
+
+
+def _share_weights(weights: Floats, many: Ints) -> Floats:
+    """wˣ/x! · e⁻ʷ for each weight w, for x = 0, 1, … as many."""
+    if not len(many):
+        return np.zeros(0)
+    x = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    logs = x * np.repeat(np.log(weights), many) - gammaln(np.arange(1, many.max() + 1))[x]
+    found: Floats = np.exp(logs - np.repeat(weights, many))
+    return found
+
+
+def _combine_half(
+    way: FrontierLayout, moves: FrontierMoves, half: int, first: int, last: int, steps: Ints, rows: Ints
+) -> _HalfTables:
+    """All combinations of one half. Fills what ``steps`` say of classes of this half, and the rows of its moves."""
+    levels = last - first + 1
+    begun, ended = np.searchsorted(way.slots.step, [first, last + 1]).tolist()
+    mine = begun + np.flatnonzero(way.half[way.slots.owner[begun:ended]] == half)
+    level, slot_room = way.slots.step[mine] - first, way.slots.room[mine]
+    count = np.bincount(level, minlength=levels)
+    depth = int(count.max())
+    digit = np.arange(len(mine)) + (depth - np.cumsum(count))[level]  # the last digits are in use
+    inner = level < last - first  # nothing goes on from the last level
+    room, drop, limit, is_free, none = np.zeros((5, depth, levels), np.int64)
+    room[digit, level], drop[digit, level] = slot_room, way.slots.drop[mine] * inner
+    limit[digit, level] = np.where(inner, way.slots.room_after[mine], slot_room)
+    stride, sizes = np.ones((depth + 1, levels), np.int64), np.prod(room + 1, axis=0)
+    np.cumprod(limit[::-1] + 1, axis=0, out=stride[-2::-1])
+    stride = stride[1:]
+
+    ours = np.flatnonzero(way.half[way.slots.owner[moves.slot]] == half)
+    slot, shared = np.searchsorted(mine, moves.slot[ours]), way.is_shared[moves.step[ours]]
+    single = slot[~shared]
+    level_of = np.concatenate([np.arange(levels), level[single]])
+    starts = list_starts(sizes[level_of])
+    shifts = starts[:-1] - starts[level_of]
+    rows[half, ours[~shared]] = shifts[levels:]
+    sums, spare = np.zeros((2, starts[levels]), np.int64)
+    combine_digits(room, none, room, none + 1, starts, sums)
+    if len(single) < len(ours):
+        free = digit[slot[shared]], level[slot[shared]]
+        steps[_STRIDE, free[1]], steps[_IS_HIGH, free[1]], steps[_ROOM_AFTER, free[1]] = stride[free], half, limit[free]
+        limit[free], is_free[free] = _UNLIMITED, 1
+        combine_digits(room, drop, none + _UNLIMITED, is_free, starts, spare)
+    room, drop, limit, stride = (each.take(level_of, axis=1) for each in (room, drop, limit, stride))
+    drop[digit[single], np.arange(levels, len(level_of))] -= 1
+    goals = np.zeros(starts[-1], np.int64)
+    combine_digits(room, drop, limit, stride, starts, goals)
+    after = starts[np.minimum(level_of + 1, levels - 1)]
+    goals += np.repeat(after, np.diff(starts)) * (goals >= 0)
+    return _HalfTables(starts, shifts, goals, sums, spare)
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def level_sizes(way: Any, most_states: Any, passed: Any, least: Any, most: Any, ways: Any, found: Any) -> Any:
-    """Fill how many states there are before each step; False if there are ever more than is allowed. ``passed`` is 0
-    for every class; ``least``, ``most`` and ``ways`` are room for every class and every total."""
-    for t in range(way.steps.shape[1]):
-        g = way.steps[_GROUP, t]
-        count = way.open_starts[g + 1] - way.open_starts[g]
-        _left_bounds(way.classes, way.open_classes[way.open_starts[g] :], count, passed, least, most)
-        found[t] = count_states(least, most, count, way.steps[_LEAST, t], way.steps[_MOST, t], ways)
-        if not found[t] <= most_states:
-            return False
-        _pass_step(way, t, passed, 1)
-    return True
+def combine_digits(room: Any, drop: Any, limit: Any, worth: Any, starts: Any, found: Any) -> None:
+    """Fill what all combinations of digits 0 … ``room[d, row]`` are worth, row by row; the last digit runs fastest.
+    ``drop`` is added to a digit, which then counts ``worth`` times; it is dead below 0 or above the limit. ``found`` is
+    0 at first."""
+    for row in range(room.shape[1]):
+        start, size = starts[row], 1
+        for d in range(room.shape[0] - 1, -1, -1):
+            for value in range(room[d, row], -1, -1):
+                left = value + drop[d, row]
+                added = left * worth[d, row]
+                if left < 0 or left > limit[d, row]:
+                    added = _DEAD
+                to = start + value * size
+                for k in range(size):
+                    found[to + k] = found[start + k] + added
+            size *= room[d, row] + 1
 
 
 @kernel
-def count_states(least: Any, most: Any, count: Any, low: Any, high: Any, ways: Any) -> Any:
-    """How many combinations of so many digits have a sum from low to high.
+def count_states(starts: Any, rooms: Any, least: Any, most: Any, allowed: Any, ways: Any, found: Any) -> Any:
+    """Fill how many combinations of digits 0 … room have a sum from least to most, level by level; False if there are
+    ever more than is allowed. Level t has the digits ``starts[t]`` … ``starts[t + 1] − 1``; ``ways`` is 0 at first.
 
-    Digit by digit, with how many ways lead to each sum. Sums from which the rest cannot reach ``low`` are dropped at
+    Digit by digit, with how many ways lead to each sum. Sums from which the rest cannot reach ``least`` are dropped at
     once, so that no number ever exceeds the result by more than the number of sums: nothing cancels.
     """
-    rest, reached, total = 0, 0, 0.0
-    for m in range(count):
-        low -= least[m]
-        high -= least[m]
-        rest += most[m] - least[m]
-    if high < 0:
-        return 0.0
-    for s in range(high + 1):
-        ways[s] = 0.0
-    ways[0] = 1.0
-    for m in range(count):
-        room = most[m] - least[m]
-        if room == 0:
-            continue
-        for s in range(min(low - rest, high + 1)):
+    for t in range(len(least)):
+        rest, reached, total = 0, min(0, most[t]), 0.0
+        for m in range(starts[t], starts[t + 1]):
+            rest += rooms[m]
+        ways[0] = 1.0
+        for m in range(starts[t], starts[t + 1]):
+            room, bottom = rooms[m], max(0, least[t] - rest)
+            rest -= room
+            reached = min(reached + room, most[t])
+            for s in range(bottom + 1, reached + 1):
+                ways[s] += ways[s - 1]
+            for s in range(reached, bottom + room, -1):
+                ways[s] -= ways[s - room - 1]
+        for s in range(reached + 1):
+            if s >= least[t]:
+                total += ways[s]
             ways[s] = 0.0
-        rest -= room
-        reached = min(reached + room, high)
-        for s in range(1, reached + 1):
-            ways[s] += ways[s - 1]
-        for s in range(reached, room, -1):
-            ways[s] -= ways[s - room - 1]
-    for s in range(max(low, 0), high + 1):
-        total += ways[s]
-    return total
-
-
-@kernel
-def half_sizes(way: Any, allowed: Any, passed: Any, sizes: Any) -> Any:
-    """Whether neither half ever has more combinations than is allowed: the tables are as long. Fills the most
-    combinations of each half, and the most moves of each half in one step. ``passed`` is 0 for every class."""
-    for t in range(way.steps.shape[1] + 1):
-        step = min(t, way.steps.shape[1] - 1)  # before every step, and after the last
-        g = way.steps[_GROUP, step]
-        product, rows = 1.0, 1.0
-        for which in range(2):
-            product, rows = 1.0, 1.0
-            for m in range(way.open_starts[g], way.open_starts[g + 1]):
-                a = way.open_classes[m]
-                if way.classes[_HALF, a] == which:
-                    least = max(0, way.classes[_SIZE, a] - passed[a])
-                    product *= min(way.classes[_SIZE, a], way.classes[_REACH, a] - passed[a]) - least + 1
-            if product > allowed:
-                return False
-            for e in range(way.edge_starts[g], way.edge_starts[g + 1]):
-                rows += way.steps[_EDGE, step] < 0 and way.classes[_HALF, way.edge_classes[e]] == which
-            sizes[which] = max(sizes[which], np.int64(product))
-            sizes[which + 2] = max(sizes[which + 2], np.int64(product * rows))
-        if t < way.steps.shape[1]:
-            _pass_step(way, t, passed, 1)
+        found[t] = total
+        if not total <= allowed:
+            return False
     return True
-
-
-# ---- the tables of a step --------------------------------------------------------------------------------------------
-
-
-@helper
-def _combination_sums(least: Any, most: Any, count: Any, sums: Any) -> Any:
-    """The sum of every combination of digits between ``least`` and ``most``; the first digit runs fastest. Returns how
-    many combinations there are."""
-    filled = 1
-    sums[0] = 0
-    for m in range(count):
-        sums[0] += least[m]
-    for m in range(count):
-        for d in range(1, most[m] - least[m] + 1):
-            for k in range(filled):
-                sums[d * filled + k] = sums[k] + d
-        filled *= most[m] - least[m] + 1
-    return filled
-
-
-@helper
-def _sort_by_sum(sums: Any, size: Any, starts: Any, order: Any, places: Any) -> Any:
-    """The combinations sorted by sum, the place of each and where each sum begins. Returns how many sums there are."""
-    base, many = sums[0], sums[size - 1] - sums[0] + 1
-    for s in range(many + 2):
-        starts[s] = 0
-    for k in range(size):
-        starts[sums[k] - base + 2] += 1
-    for s in range(2, many + 2):
-        starts[s] += starts[s - 1]
-    for k in range(size):
-        places[k] = starts[sums[k] - base + 1]
-        order[places[k]] = k
-        starts[sums[k] - base + 1] += 1
-    return many
-
-
-@helper
-def _fitting_runs(
-    high_sums: Any, size: Any, starts: Any, many: Any, base: Any, least: Any, most: Any, begin: Any, end: Any,
-    origin: Any,
-) -> None:  # fmt: skip
-    """Under every high combination the low ones that make the total lie between least and most: the first place, the
-    one behind the last, and what to add to a place for the number of the state."""
-    filled = 0
-    for h in range(size):
-        begin[h] = starts[min(max(least - high_sums[h] - base, 0), many)]
-        end[h] = max(begin[h], starts[min(max(most - high_sums[h] - base + 1, 0), many)])
-        origin[h] = filled - begin[h]
-        filled += end[h] - begin[h]
-
-
-@helper
-def _number_states(way: Any, step: Any, members: Any, room: Any) -> Any:
-    """How the states are numbered before and after a step, given how many open classes each half has. Returns how many
-    low and high combinations there are."""
-    bounds, after, starts = room.bounds, room.sums_after, room.starts
-    size = _combination_sums(bounds[0, 2], bounds[0, 3], members[0], after)
-    many, base = _sort_by_sum(after, size, starts, room.order, room.places), after[0]
-    size = _combination_sums(bounds[1, 2], bounds[1, 3], members[1], after)
-    _fitting_runs(
-        after, size, starts, many, base, way.steps[_LEAST_AFTER, step], way.steps[_MOST_AFTER, step], room.begin,
-        room.end, room.origin_after,
-    )  # fmt: skip
-    low = _combination_sums(bounds[0, 0], bounds[0, 1], members[0], room.low_sums)
-    many, base = _sort_by_sum(room.low_sums, low, starts, room.order, after), room.low_sums[0]
-    high = _combination_sums(bounds[1, 0], bounds[1, 1], members[1], room.high_sums)
-    _fitting_runs(
-        room.high_sums, high, starts, many, base, way.steps[_LEAST, step], way.steps[_MOST, step], room.begin, room.end,
-        room.origin,
-    )  # fmt: skip
-    return low, high
-
-
-@helper
-def _open_members(way: Any, step: Any, which: Any, passed: Any, members: Any, bounds: Any) -> Any:
-    """The open classes of one half in a step, and the fewest and the most that can be left of each. Returns how many
-    these are."""
-    g, count = way.steps[_GROUP, step], 0
-    for m in range(way.open_starts[g], way.open_starts[g + 1]):
-        a = way.open_classes[m]
-        if way.classes[_HALF, a] == which:
-            members[count] = a
-            count += 1
-    _left_bounds(way.classes, members, count, passed, bounds[0], bounds[1])
-    _pass_step(way, step, passed, 1)
-    _left_bounds(way.classes, members, count, passed, bounds[2], bounds[3])
-    _pass_step(way, step, passed, -1)
-    return count
-
-
-@helper
-def _moves_without_taking(
-    bounds: Any, count: Any, free: Any, size: Any, left: Any, strides: Any, targets: Any, rest: Any
-) -> Any:
-    """Where every combination goes when nothing is taken from its half, −1 if that is a dead end; whatever is left of
-    the digit ``free``, it is set to its least (free = −1: none is). Also what is left of that digit. Returns its
-    stride."""
-    strides[0] = 1
-    for m in range(count):
-        strides[m + 1] = strides[m] * (bounds[3, m] - bounds[2, m] + 1)
-        left[m] = bounds[0, m]
-    for k in range(size):
-        target = 0
-        for m in range(count):
-            if m != free:
-                if left[m] < bounds[2, m] or left[m] > bounds[3, m]:
-                    target = -1
-                    break
-                target += (left[m] - bounds[2, m]) * strides[m]
-        targets[k] = target
-        if free >= 0:
-            rest[k] = left[free]
-        for m in range(count):
-            left[m] += 1
-            if left[m] <= bounds[1, m]:
-                break
-            left[m] = bounds[0, m]
-    return strides[max(free, 0)]
-
-
-@helper
-def _half_moves(way: Any, step: Any, which: Any, count: Any, size: Any, room: Any, moves: Any, filled: Any) -> Any:
-    """Where every combination of a half goes in a pick: row 0 if nothing is taken from it, and a row for each edge to
-    the half. Puts these edges behind those that were ``filled``, with their rows; returns how many are filled then."""
-    members, bounds, rest, row = room.members[which], room.bounds[which], room.rest, 0
-    g = way.steps[_GROUP, step]
-    _moves_without_taking(bounds, count, np.int64(-1), size, room.left, room.strides, moves, rest)
-    for e in range(way.edge_starts[g], way.edge_starts[g + 1]):
-        a = way.edge_classes[e]
-        if way.classes[_HALF, a] != which:
-            continue
-        row += 1
-        m = 0
-        while members[m] != a:
-            m += 1
-        targets = moves[row * size : (row + 1) * size]
-        stride = _moves_without_taking(bounds, count, m, size, room.left, room.strides, targets, rest)
-        for k in range(size):
-            taken = rest[k] - 1
-            if targets[k] >= 0 and bounds[2, m] <= taken and taken <= bounds[3, m]:
-                targets[k] += (taken - bounds[2, m]) * stride
-            else:
-                targets[k] = -1
-        room.edge_rows[0, filled] = e
-        room.edge_rows[1, filled], room.edge_rows[2, filled] = (0, row) if which else (row, 0)
-        filled += 1
-    return filled
-
-
-@helper
-def _pair_places(
-    moves: Any, rows: Any, size: Any, order: Any, places: Any, first_pair: Any, source: Any, target: Any
-) -> None:
-    """The moves of low combinations as pairs of places."""
-    filled = 0
-    for row in range(rows):
-        for place in range(size):
-            first_pair[row * (size + 1) + place] = filled
-            goal = moves[row * size + order[place]]
-            if goal >= 0:
-                source[filled], target[filled] = place, places[goal]
-                filled += 1
-        first_pair[row * (size + 1) + size] = filled
-
-
-# ---- steps -----------------------------------------------------------------------------------------------------------
-
-
-@helper
-def _pick_entry(
-    way: Any, weights: Any, step: Any, members: Any, sizes: Any, room: Any, old: Any, new: Any, mine: Any, back: Any,
-    flow: Any,
-) -> None:  # fmt: skip
-    """One pseudonym takes one entry of one of the classes of its group. Forward: adds to ``new``. ``back``: ``new`` is
-    the weight behind every state after the step; adds to ``mine``, that before it, and to the ``flow`` of edges."""
-    low_size, high_size, edges, low_rows = sizes[0], sizes[1], np.int64(0), np.int64(0)
-    for which in range(2):
-        low_rows, moves = edges, room.high_moves if which else room.low_moves
-        edges = _half_moves(way, step, which, members[which], sizes[which], room, moves, edges)
-    source, target, first_pair = room.source, room.target, room.first_pair
-    _pair_places(room.low_moves, low_rows + 1, low_size, room.order, room.places, first_pair, source, target)
-    edge_rows, through, whole = room.edge_rows, room.through, 0.0
-    for q in range(edges):
-        through[q] = 0.0
-    for h in range(high_size):
-        for q in range(edges):
-            goal = room.high_moves[edge_rows[2, q] * high_size + h]
-            if goal < 0:
-                continue
-            here, there, w = room.origin[h], room.origin_after[goal], weights[edge_rows[0, q]]
-            row = edge_rows[1, q] * (low_size + 1)
-            first, last = first_pair[row + room.begin[h]], first_pair[row + room.end[h]]
-            if back:
-                total = 0.0
-                for k in range(first, last):
-                    value = w * new[there + target[k]]
-                    mine[here + source[k]] += value
-                    total += value * old[here + source[k]]
-                through[q] += total
-            else:
-                for k in range(first, last):
-                    new[there + target[k]] += w * old[here + source[k]]
-    if back:
-        for q in range(edges):
-            whole += through[q]
-        for q in range(edges):
-            flow[edge_rows[0, q]] += through[q] / whole
-
-
-@helper
-def _share_entries(
-    way: Any, weights: Any, step: Any, members: Any, sizes: Any, room: Any, old: Any, new: Any, mine: Any, back: Any,
-    flow: Any,
-) -> None:  # fmt: skip
-    """The entries of a class that go to a large group, all at once, with weights wˣ/x! · e⁻ʷ. As in
-    :func:`_pick_entry`."""
-    edge = way.steps[_EDGE, step]
-    a, w, powers = way.edge_classes[edge], weights[edge], room.powers
-    many = min(way.classes[_SIZE, a], way.steps[_LENGTH, step]) + 1
-    for x in range(many):
-        powers[x] = exp(x * log(w) - lgamma(x + 1.0) - w)
-    which, at = way.classes[_HALF, a], 0
-    while room.members[which, at] != a:
-        at += 1
-    fewest, most = room.bounds[which, 2, at], room.bounds[which, 3, at]
-    least_after, most_after = way.steps[_LEAST_AFTER, step], way.steps[_MOST_AFTER, step]
-    low_moves, high_moves, rest, places = room.low_moves, room.high_moves, room.rest, room.places
-    left, strides = room.left, room.strides
-    stride = 0
-    for turn in range(2):  # the half without the class first
-        half, free = (which, at) if turn else (1 - which, np.int64(-1))
-        moves = high_moves if half else low_moves
-        stride = _moves_without_taking(room.bounds[half], members[half], free, sizes[half], left, strides, moves, rest)
-    through, total = 0.0, 0.0
-    for h in range(sizes[1]):
-        if high_moves[h] < 0:
-            continue
-        for place in range(room.begin[h], room.end[h]):
-            k = room.order[place]
-            if low_moves[k] < 0:
-                continue
-            here, all_left = room.origin[h] + place, room.high_sums[h] + room.low_sums[k]
-            own = rest[h if which else k]
-            first = max(0, max(own - most, all_left - most_after))
-            last = min(own - fewest, min(all_left - least_after, many - 1))
-            for x in range(first, last + 1):
-                move = (own - x - fewest) * stride
-                if which:
-                    there = room.origin_after[high_moves[h] + move] + places[low_moves[k]]
-                else:
-                    there = room.origin_after[high_moves[h]] + places[low_moves[k] + move]
-                if back:
-                    value = powers[x] * new[there]
-                    mine[here] += value
-                    through += x * value * old[here]
-                else:
-                    new[there] += powers[x] * old[here]
-            if back:
-                total += mine[here] * old[here]
-    if back:
-        flow[edge] += through / total
 
 
 @kernel
 def walk_steps(
-    way: Any, weights: Any, first: Any, last: Any, passed: Any, levels: Any, places: Any, logs: Any, back: Any,
-    behind: Any, turn: Any, flow: Any, room: Any,
+    steps: Any, begin: Any, end: Any, number: Any, first_pair: Any, source: Any, target: Any, jump: Any, low_row: Any,
+    high_row: Any, weights: Any, goal: Any, spare: Any, sums: Any, powers: Any, places: Any, levels: Any, behind: Any,
+    turn: Any, back: Any, scales: Any, through: Any,
 ) -> Any:  # fmt: skip
-    """Steps ``first`` … ``last``: from the states before the first, all levels behind it, each scaled to a largest
-    value of 1. The level before step t stands at ``places[t - first]``; ``logs[t]`` is ln of the scale behind it.
-    ``passed`` says how many pseudonyms each class has passed, and is kept up to date.
+    """Walk through the steps of some tables: from the states before the first, all levels behind it, each scaled to a
+    largest value of 1. The level before step t stands at ``places[t]``; ``scales[t]`` is the scale behind it.
 
     Or ``back``, from the last to the first: the weight behind every state before the first, given that behind every
-    state after the last; the mean number along every edge is added to ``flow``. What is behind stands in row ``turn``
-    of ``behind``, and each step turns to the other row. Returns the turn.
+    state after the last. What is behind stands in one half of ``behind``, and each step ``turn``s to the other. Adds
+    to ``through`` the mean number along each move, for single entries up to a factor. Returns the turn.
     """
-    members, sizes = room.counts[0], room.counts[1]
-    for k in range(first, last):
-        t = first + last - 1 - k if back else k
-        start, middle, end = places[t - first], places[t - first + 1], places[t - first + 2]
-        old, new, mine, scale = levels[start:middle], levels[middle:end], behind[1 - turn], 0.0
+    # the inner loops use unsigned numbers: signed ones might count from an array's end, and a third of the time is
+    # spent on finding out
+    lows, count, new, made, unsigned = len(number) - len(begin), steps.shape[1] - 1, levels, levels, np.uint64
+    if back:
+        new = made = behind
+    for k in range(count):
+        t = count - 1 - k if back else k
+        start, new_at, made_at, made_end = places[t], places[t + 1], places[t + 1], places[t + 2]
         if back:
-            _pass_step(way, t, passed, -1)
-            new, turn = behind[turn], 1 - turn
-        made = mine[: middle - start] if back else new
-        for i in range(len(made)):
+            new_at, turn = turn, len(behind) // 2 - turn
+            made_at, made_end = turn, turn + places[t + 1] - start
+        for i in range(made_at, made_end):
             made[i] = 0.0
-        for which in range(2):
-            members[which] = _open_members(way, t, which, passed, room.members[which], room.bounds[which])
-        sizes[0], sizes[1] = _number_states(way, t, members, room)
-        if way.steps[_EDGE, t] < 0:
-            _pick_entry(way, weights, t, members, sizes, room, old, new, mine, back, flow)
-        else:
-            _share_entries(way, weights, t, members, sizes, room, old, new, mine, back, flow)
-        for i in range(len(made)):
+        stride, first_move, scale, whole, mean = unsigned(steps[_STRIDE, t]), steps[_FIRST_MOVE, t], 0.0, 0.0, 0.0
+        for h in range(steps[_FIRST_HIGH, t], steps[_FIRST_HIGH, t + 1]):
+            offset = number[lows + h]
+            here, mine = unsigned(start + offset), unsigned(made_at + offset)
+            if stride == 0:
+                for q in range(first_move, steps[_FIRST_MOVE, t + 1]):
+                    jumped, w, total = jump[high_row[q] + h], weights[q], 0.0
+                    if jumped == _DEAD:
+                        continue
+                    there, row = unsigned(new_at + jumped), low_row[q]
+                    first, last = first_pair[row + begin[h]], first_pair[row + end[h]]
+                    if back:
+                        for p in range(first, last):
+                            value = w * new[there + target[p]]
+                            made[mine + source[p]] += value
+                            total += value * levels[here + source[p]]
+                        through[q] += total
+                    else:
+                        for p in range(first, last):
+                            new[there + target[p]] += w * levels[here + source[p]]
+            elif goal[lows + h] >= 0:
+                for place in range(begin[h], end[h]):
+                    if goal[place] < 0:
+                        continue
+                    moving, still = place, lows + h
+                    if steps[_IS_HIGH, t]:
+                        moving, still = still, moving
+                    room, rest, total, moved = spare[moving], sums[place] + sums[lows + h], 0.0, 0.0
+                    first = max(0, max(room - steps[_ROOM_AFTER, t], rest - steps[_MOST_AFTER, t]))
+                    last = min(room, min(rest - steps[_LEAST_AFTER, t], steps[_MOST_TAKEN, t]))
+                    there, to, old = (
+                        new_at + number[goal[still]],
+                        unsigned(goal[moving]),
+                        levels[here + unsigned(place)],
+                    )
+                    for x in range(first, last + 1):
+                        value, at = powers[steps[_POWERS, t] + x], unsigned(there + number[to - unsigned(x) * stride])
+                        if back:
+                            value *= new[at]
+                            total += value
+                            moved += x * value
+                        else:
+                            new[at] += value * old
+                    if back:
+                        made[mine + unsigned(place)] = total
+                        whole += total * old
+                        mean += moved * old
+        if back and stride:
+            through[first_move] = mean / whole
+        for i in range(made_at, made_end):
             scale = max(scale, made[i])
-        for i in range(len(made)):
+        for i in range(made_at, made_end):
             made[i] /= scale
         if not back:
-            logs[t] = log(scale)
-            _pass_step(way, t, passed, 1)
+            scales[t] = scale
     return turn

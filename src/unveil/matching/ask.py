@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.finding import Curve, Exposed, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, Links
 from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
 from unveil.matching.settings import MatchingSettings
 from unveil.policy import Policy
@@ -15,7 +15,7 @@ from unveil.question import Question
 from unveil.release.matrix import Matrix
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats
@@ -40,7 +40,7 @@ EXPECTED_CRACKS = Risk(
     tolerance=0.1,
     per_subject=True,
     sampled=True,
-    summary="The number of entries to which the attacker gives their true pseudonym on average; the tolerance is a "
+    summary="The number of entries to which the attacker assigns the true pseudonym on average; the tolerance is a "
     "share of all entries.",
 )
 DEGREE_OF_ANONYMITY = Risk(
@@ -79,9 +79,9 @@ BETHE = Risk(
 )
 
 _ESTIMATES = {  # by the names that they have in ``screening``
-    "O": (O_ESTIMATE, "Adds up, over all entries, one divided by the number of candidates"),
-    "Sinkhorn": (HEURISTIC, "Scales all rows and columns to the sum 1"),
-    "Bethe": (BETHE, "Passes beliefs between entries and pseudonyms"),
+    "O": (O_ESTIMATE, "The O-estimate adds up, over all entries, 1 / (number of candidates)"),
+    "Sinkhorn": (HEURISTIC, "H scales all rows and columns of the matrix to the sum 1"),
+    "Bethe": (BETHE, "Belief propagation passes beliefs between entries and pseudonyms"),
 }
 
 
@@ -95,7 +95,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     assert isinstance(matrix, Matrix)
     candidates = Candidates.from_matrix(matrix.weights)
     may_exclude_truth = policy.room(MatchingSettings).may_exclude_truth
-    solution = solve(candidates, case.truth, run, may_be_wrong=may_exclude_truth)
+    solution = solve(candidates, case.truth, run, may_exclude_truth=may_exclude_truth)
     if run.asks(EXPECTED_CRACKS):
         yield _cracks_finding(solution, case, matrix, policy, run)
     if run.asks(DEGREE_OF_ANONYMITY):
@@ -125,9 +125,10 @@ def check(case: Case, policy: Policy) -> None:
 def _describe_attacker(solution: Solution) -> str:
     if solution.candidates.is_weighted:
         return (
-            "Knows for every entry how likely each pseudonym is, and draws one of the possible assignments by weight."
+            "Knows for every entry how likely each pseudonym is, and picks one of the possible assignments with "
+            "probability proportional to its weight."
         )
-    return "Knows for every entry which pseudonyms are possible, and takes one of the possible assignments at random."
+    return "Knows for every entry which pseudonyms are possible, and picks one of the possible assignments at random."
 
 
 def _cracks_finding(solution: Solution, case: Case, matrix: Matrix, policy: Policy, run: Run) -> Finding:
@@ -145,9 +146,8 @@ def _cracks_finding(solution: Solution, case: Case, matrix: Matrix, policy: Poli
         attacker=_describe_attacker(solution),
         missing="A pair that is not in the matrix, or has weight 0, is impossible.",
         baseline=1.0,
-        sentence=f"On average, the attacker gives {average_text(cracks, solution.exact)} of "
-        f"{count_text(n, 'entry', 'entries')} ({percent_text(cracks / n)}) their true pseudonym, "
-        f"{certain_text(count_certain(solution), n)}.",
+        sentence=f"On average, the attacker assigns the true pseudonym to {average_text(cracks, solution.exact)} of "
+        f"{count_text(n, 'entry')} ({percent_text(cracks / n)}), {certain_text(count_certain(solution), n)}.",
         curves=tuple(_cracks_charts(solution, case, matrix, run)),
         exposed=_exposed_entries(solution, matrix, run),
         source=f"{_SOURCE}. {_describe_methods(solution)}",
@@ -196,7 +196,7 @@ def _risk_curve(solution: Solution) -> Curve:
     half = int((solution.crack >= 0.5).sum())
     who = count_text(half, "entry is", "entries are") if half else "No entry is"
     return Curve(
-        title="Entries by the probability of being cracked",
+        title="Entries, by their probability of being cracked",
         kind="bars",
         x_label="probability of being cracked",
         y_label="entries",
@@ -211,16 +211,19 @@ def _distribution_curve(distribution: Floats) -> Curve:
     import numpy as np
 
     last = max(1, int(np.flatnonzero(distribution > 0.0005).max()))
-    likeliest = int(distribution.argmax())
+    likeliest = np.flatnonzero(distribution > distribution.max() - 1e-9).tolist()
+    number = f"number of cracks is {likeliest[0]:,}"
+    if len(likeliest) > 1:
+        number = f"numbers of cracks are {list_text(f'{k:,}' for k in likeliest)}"
     return Curve(
-        title="How many are cracked at once",
+        title="How many entries are cracked at once",
         kind="bars",
         x_label="entries cracked",
         y_label="probability",
         x=tuple(float(k) for k in range(last + 1)),
         y=tuple(float(p) for p in distribution[: last + 1]),
-        reading=f"With a probability of {percent_text(float(distribution[0]))} no entry is cracked. The most likely "
-        f"number is {likeliest:,}.",
+        reading=f"With a probability of {percent_text(float(distribution[0]))}, no entry is cracked. The likeliest "
+        f"{number}.",
     )
 
 
@@ -244,12 +247,12 @@ def _links_chart(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Li
         risk=tuple(float(min(r, 1.0)) for r in risk),
         pairs=tuple((int(a), int(b), float(min(pairs[a, b], 1.0))) for a, b in zip(i, j, strict=True)),
         true=tuple(enumerate(solution.truth.tolist())) if run.reveal else None,
-        reading="A line is a possible pair, the stronger the more probable. Beside each entry is the probability "
-        f"{what}.",
+        reading="Each line is a possible pair; the stronger the line, the more probable the pair. Beside each entry is "
+        f"the probability {what}.",
     )
 
 
-def _exposed_entries(solution: Solution, matrix: Matrix, run: Run) -> tuple[Exposed, ...]:
+def _exposed_entries(solution: Solution, matrix: Matrix, run: Run) -> tuple[ExposedSubject, ...]:
     import numpy as np
 
     known = solution.candidates
@@ -257,7 +260,7 @@ def _exposed_entries(solution: Solution, matrix: Matrix, run: Run) -> tuple[Expo
     room = known.group_sizes[known.groups] * (solution.marginals > 0)
     left = np.bincount(known.edge_class, room, len(known.class_sizes)).astype(int)[known.entry_class].tolist()
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"entry {k + 1:,}",
             risk=float(min(solution.crack[k], 1.0)),
             because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible",
@@ -277,7 +280,7 @@ def _anonymity_finding(candidates: Candidates, solution: Solution, policy: Polic
 
     if candidates.is_weighted:
         pattern = Candidates.from_matrix(candidates.is_dense() > 0)
-        solution = solve(pattern, solution.truth, run, may_be_wrong=True, simulate=False)
+        solution = solve(pattern, solution.truth, run, may_exclude_truth=True, simulate=False)
     low, high = solution.degree_of_anonymity
     between = "" if solution.exact else f" The value lies between {number_text(low)} and {number_text(high)}."
     return DEGREE_OF_ANONYMITY.finding(

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
-from unveil.arrays import Floats, Ints
+from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.matching.candidates import Candidates, twin_classes
 from unveil.wording import count_text, list_text
@@ -49,6 +49,23 @@ class Block:
     def n(self) -> int:
         """The number of entries in the block."""
         return int(self.r.sum())
+
+    def remaining_edges(self, r: Ints, c: Ints) -> Bools:
+        """Which edges remain with these numbers of entries per class and pseudonyms per group."""
+        left: Bools = (r[self.a] > 0) & (c[self.b] > 0)
+        return left
+
+    def resized(self, r: Ints, c: Ints) -> Candidates:
+        """The block's candidates with r entries per class and c pseudonyms per group."""
+        kept = self.remaining_edges(r, c)
+        classes, groups = np.cumsum(r > 0) - 1, np.cumsum(c > 0) - 1
+        return Candidates.from_classes(
+            np.repeat(np.arange((r > 0).sum()), r[r > 0]),
+            np.repeat(np.arange((c > 0).sum()), c[c > 0]),
+            classes[self.a[kept]],
+            groups[self.b[kept]],
+            self.weights[kept],
+        )
 
     @property
     def shape(self) -> bytes:

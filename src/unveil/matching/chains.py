@@ -114,8 +114,8 @@ class ChainWalk:
         self.streams = rng.spawn(_CHAIN_COUNT)
         self.rounds = self._moves_per_sweep()
 
-    def advance(self, sweeps: int, told: Callable[[float], None] = lambda done: None) -> Floats:
-        """Advance by some sweeps and return the score after each, by chain. Calls ``told`` with the sweeps done."""
+    def advance(self, sweeps: int, report_progress: Callable[[float], None] = lambda done: None) -> Floats:
+        """Advance by some sweeps and return the score after each, by chain; ``report_progress`` gets the sweeps."""
         scores = np.empty((_CHAIN_COUNT, sweeps))
         together = max(1, _PROPOSALS_PER_CALL // (len(self.graph.movable) + 1))
         for start in range(0, sweeps, together):
@@ -123,7 +123,7 @@ class ChainWalk:
             for k, found in enumerate(part):
                 how = tuple(self.graph), self.matchings[k], self.rounds, self.streams[k], self.path
                 _chains.run_sweeps(*how, self.worth, self.counts, found)
-                told(start + part.shape[1] * (k + 1) / _CHAIN_COUNT)
+                report_progress(start + part.shape[1] * (k + 1) / _CHAIN_COUNT)
         return scores
 
     def _moves_per_sweep(self) -> Ints:

@@ -15,6 +15,8 @@ marginals. Weights are balanced first, so that the relevant values are near 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -23,31 +25,35 @@ from scipy.special import gammaln
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.matching import _frontier
+from unveil.matching._frontier import FrontierLayout, FrontierMoves, FrontierSlots, count_states, list_starts
 from unveil.matching.blocks import Block
 from unveil.matching.scaling import scale_weights
 from unveil.run import Run
 
-__all__ = ["FrontierPlan", "frontier_marginals", "plan_frontier"]
+__all__ = ["FrontierPlan", "count_states", "frontier_marginals", "kept_segments", "plan_frontier"]
 
 _MOST_TAKEN_SINGLY = 3  # the largest group that is taken pseudonym by pseudonym
 _LEAST_WEIGHT = 1e-290  # smaller relative weights count as zero
 _MOST_KEPT_STATES = 1 << 24  # states whose values are kept between the passes: 128 MB
 _TRANSITIONS_PER_CALL = 1 << 26  # transitions of one call: well under a fifth of a second
-_NOTHING = np.empty((2, 0))  # there is no way back yet
+_CELLS_PER_CALL = 1 << 17  # combinations in the tables of one call, unless one step has more
+_MOST_KEPT_CELLS = 1 << 22  # combinations in tables that are kept for the way back
+_SLOTS_PER_COUNT = 1 << 16  # open classes of all steps between two looks at the number of states
+_NOTHING = np.empty(0)  # there is no way back yet
 
 
 @dataclass(frozen=True, eq=False)
 class FrontierPlan:
-    """A way through the groups: what the kernels need (``layout``, and how large their ``tables`` get), the block's
-    edges by group, which groups are taken pseudonym by pseudonym, and how many states there are before each
-    step and transitions in it."""
+    """A way through the groups: its steps (``layout``), the block's edges by group, which of them lead to groups that
+    are taken pseudonym by pseudonym, how many states there are before each step and at the end, and how many
+    transitions and combinations in tables each step has."""
 
-    layout: _frontier.FrontierLayout
-    tables: Ints
+    layout: FrontierLayout
     edges: Ints
     is_single: Bools
     levels: Ints
     transitions: Ints
+    cells: Ints
 
     @property
     def states(self) -> int:
@@ -85,66 +91,144 @@ def _plan_in_order(block: Block, order: Ints, most_states: int) -> FrontierPlan 
     np.minimum.at(first, block.a, place)
     np.maximum.at(last, block.a, place)
     edges = np.lexsort((block.a, last[block.a] != place, place))  # at each group, classes that end there come first
-    sizes, starts = block.c[order], _list_starts(place, len(order))
-    single = sizes <= _MOST_TAKEN_SINGLY
-    open_starts, open_classes = _open_classes(first, last)
-    reach = np.bincount(block.a, block.c[block.b], len(block.r)).astype(np.int64)
-    opened = np.cumsum(np.bincount(first, block.r, len(order))).astype(np.int64)
-    steps = _list_steps(sizes, starts, single, opened)
-    classes, levels = np.stack([block.r, reach, first * 0]), np.ones(steps.shape[1] + 1)
-    way = _frontier.FrontierLayout(classes, open_starts, open_classes, starts, block.a[edges], steps)
-    passed, least, most = np.zeros((3, len(block.r)), np.int64)
-    ways = np.empty(int(opened.max()) + 1)
-    if not _frontier.level_sizes(way, most_states, passed, least, most, ways, levels):
+    is_single = block.c[block.b] <= _MOST_TAKEN_SINGLY
+    begun = np.argsort(first, kind="stable")  # from here on, classes are numbered as they begin
+    a, place = np.argsort(begun)[block.a[edges]], place[edges]
+    sizes, r, first, last = block.c[order], block.r[begun], first[begun], last[begun]
+    opened = np.bincount(first, r, len(sizes)).astype(np.int64)
+    steps, starts = _list_steps(sizes, np.bincount(place), sizes <= _MOST_TAKEN_SINGLY, opened)
+    reach = np.bincount(a, sizes[place]).astype(np.int64)
+    counted = _count_levels(steps, _Classes(r, reach, starts[first], starts[last + 1]), a, most_states)
+    if counted is None:
         return None
-    classes[2], passed[:], tables = _split_classes(block.r, first, last), 0, np.zeros(4, np.int64)
-    if not _frontier.half_sizes(way, most_states // 4, passed, tables):
+    slots, moves, totals, levels = counted
+    half = _split_classes(r, first, last)
+    in_half = half[slots.owner] * len(levels) + slots.step
+    tables = np.rint(np.exp2(np.bincount(in_half, np.log2(slots.room + 1), 2 * len(levels))))
+    if tables.max() > most_states // 4:
         return None
-    group, edge = steps[0], steps[1]
-    taken = np.minimum(block.r[block.a[edges]], sizes[place[edges]]) + 1
-    taken[last[block.a[edges]] == place[edges]] = 1
-    choices = np.where(edge < 0, np.diff(starts)[group], taken[edge])
+    tables *= 1 + np.bincount(in_half[moves.slot], ~steps.is_shared[moves.step], 2 * len(levels))
+    most_taken = np.minimum(r[a], sizes[place])
+    choices = np.where(last[a] == place, 1, most_taken + 1)[steps.edge]
     return FrontierPlan(
-        way, tables, edges, single[place], levels.astype(np.int64), (levels[:-1] * choices).astype(np.int64)
+        FrontierLayout(half, steps.is_shared, most_taken[steps.edge], totals, slots, moves),
+        edges,
+        is_single,
+        levels,
+        levels[:-1] * np.where(steps.is_shared, choices, steps.degree),
+        tables.reshape(2, -1).sum(axis=0)[:-1].astype(np.int64),
     )
 
 
-def _open_classes(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """The open classes of each group, always in the same order: where each list begins, and the classes."""
-    begun = np.argsort(first, kind="stable")
-    spans = (last - first + 1)[begun]
-    group = np.arange(spans.sum()) - np.repeat(np.cumsum(spans) - spans - first[begun], spans)
-    return _list_starts(group, int(last.max()) + 1), np.repeat(begun, spans)[np.argsort(group, kind="stable")]
+class _Steps(NamedTuple):
+    """Of every step: whether several pseudonyms share the entries of a class, its first edge and how many it has, how
+    many pseudonyms it passes, and the least and the largest total of the open classes before and after it."""
+
+    is_shared: Bools
+    edge: Ints
+    degree: Ints
+    length: Ints
+    least: Ints
+    most: Ints
+    least_after: Ints
+    most_after: Ints
 
 
-def _list_steps(sizes: Ints, starts: Ints, single: Bools, opened: Ints) -> Ints:
-    """Group, edge (−1: any) and pseudonyms passed of every step, and the least and largest total left
-    before and after it."""
-    degrees = np.diff(starts)
+def _list_steps(sizes: Ints, degrees: Ints, single: Bools, opened: Ints) -> tuple[_Steps, Ints]:
+    """All steps, and where those of each group begin, given the sizes and degrees of groups and how many entries their
+    new classes have."""
     count = np.where(single, sizes, degrees)
-    group = np.repeat(np.arange(len(sizes)), count)
-    within = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
-    edge = np.where(single[group], -1, starts[group] + within)
-    length = np.where(single[group], 1, sizes[group])
-    begin = (opened - np.cumsum(sizes) + sizes)[group]  # entries left before the group
-    end = begin - sizes[group]
-    most = np.where(single[group], begin - within, begin)
-    least = np.where(single[group], most, np.where(within == 0, begin, end))
-    after = np.where(single[group], most - 1, end)
-    most_after = np.where(single[group], after, np.where(within == degrees[group] - 1, end, begin))
-    return np.stack([group, edge, length, least, most, after, most_after])
+    group, starts = np.repeat(np.arange(len(sizes)), count), list_starts(count)
+    within = np.arange(len(group)) - starts[group]
+    singly, length, degree = single[group], sizes[group], degrees[group]
+    begin = np.cumsum(opened - sizes)[group] + length  # entries left before the group
+    end = begin - length
+    edge = list_starts(degrees)[group]
+    most = np.where(singly, begin - within, begin)
+    least = np.where(singly, most, np.where(within == 0, begin, end))
+    least_after = np.where(singly, most - 1, end)
+    most_after = np.where(singly, least_after, np.where(within == degree - 1, end, begin))
+    edge, degree, length = np.where(singly, (edge, degree, 1 + 0 * edge), (edge + within, 1 + 0 * edge, length))
+    return _Steps(~singly, edge, degree, length, least, most, least_after, most_after), starts
 
 
-def _list_starts(index: Ints, count: int) -> Ints:
-    return np.append(0, np.cumsum(np.bincount(index, minlength=count)))
+class _Classes(NamedTuple):
+    """Of every class: how many entries it has, how many pseudonyms they can have, and in which steps it is open."""
+
+    size: Ints
+    reach: Ints
+    begin: Ints
+    end: Ints
+
+
+def _count_levels(
+    steps: _Steps, classes: _Classes, a: Ints, most_states: int
+) -> tuple[FrontierSlots, FrontierMoves, Ints, Ints] | None:
+    """The slots and moves of all steps, bounds of what is left in all, and how many states there are before each step
+    and at the end; None if there are ever too many. ``a`` is the class of each edge."""
+    count = len(steps.edge)
+    changes = np.bincount(classes.begin, minlength=count + 1) - np.bincount(classes.end, minlength=count + 1)
+    passed, ways = np.zeros(len(classes.size), np.int64), np.zeros(int(steps.most.max()) + 1)
+    totals, levels = np.zeros((4, count + 1), np.int64), np.ones(count + 1)
+    slots, moves, listed = [], [], 0
+    for first, last in _slice_steps(np.cumsum(changes)[:-1] / _SLOTS_PER_COUNT):
+        some, along, floor = _list_slots(steps, classes, a, passed, first, last)
+        totals[:, first:last] = np.stack(steps[4:])[:, first:last] - floor
+        starts, (least, most) = np.searchsorted(some.step, np.arange(first, last + 1)), totals[:2, first:last]
+        if not count_states(starts, some.room, least, most, most_states, ways, levels[first:last]):
+            return None
+        slots.append(some)
+        moves.append(along._replace(slot=along.slot + listed))
+        listed += len(some.step)
+    all_slots, all_moves = (map(np.concatenate, zip(*parts, strict=True)) for parts in (slots, moves))
+    return FrontierSlots(*all_slots), FrontierMoves(*all_moves), totals, levels.astype(np.int64)
+
+
+def _list_slots(
+    steps: _Steps, classes: _Classes, a: Ints, passed: Ints, first: int, last: int
+) -> tuple[FrontierSlots, FrontierMoves, Ints]:
+    """The slots and moves of the steps from first to last − 1, and the least that can be left of all open classes
+    before each step. ``passed`` is how many pseudonyms each class has passed, and is kept up to date."""
+    degree = steps.degree[first:last]
+    step = np.repeat(np.arange(first, last), degree)
+    edge = np.arange(len(step)) + np.repeat(steps.edge[first:last] - np.cumsum(degree) + degree, degree)
+    begin = np.clip(classes.begin, first, last)
+    starts = list_starts(np.clip(classes.end, first, last) - begin)  # slots by class first, and then by step
+    shift = starts[:-1] - begin
+    owner = np.repeat(np.arange(len(begin)), np.diff(starts))
+    passing = np.zeros(len(owner), np.int64)
+    passing[shift[a[edge]] + step] = steps.length[step]
+    through = list_starts(passing)
+    before = through[:-1] + (passed - through[starts[:-1]])[owner]
+    passed += np.diff(through[starts])
+    size, reach, before = classes.size[owner], classes.reach[owner], np.stack([before, before + passing])
+    least = np.maximum(0, size - before)
+    room, room_after = np.minimum(size, reach - before) - least
+    at = np.arange(len(owner)) - shift[owner]
+    kept = np.flatnonzero((room > 0) | (passing > 0))
+    kept = kept[np.argsort(at[kept], kind="stable")]
+    number = np.empty(len(owner), np.int64)
+    number[kept] = np.arange(len(kept))
+    slots = FrontierSlots(at[kept], owner[kept], room[kept], (least[0] - least[1])[kept], room_after[kept])
+    floor = np.bincount(at - first, least[0], last - first).astype(np.int64)
+    return slots, FrontierMoves(step, edge, number[shift[a[edge]] + step]), floor
+
+
+def _slice_steps(work: Floats) -> list[tuple[int, int]]:
+    """Ranges of steps with about 1 unit of work each, or of one step that has more."""
+    if work.sum() < 1:
+        return [(0, len(work))]
+    stops = np.flatnonzero(np.diff(np.floor(np.cumsum(work)))) + 1
+    return list(zip([0, *stops.tolist()], [*stops.tolist(), len(work)], strict=True))
 
 
 def _split_classes(sizes: Ints, first: Ints, last: Ints) -> Ints:
-    """Split the classes into halves in which those open together have about equally many combinations."""
+    """Split the classes, numbered as they begin, into halves of which the open classes have about equally many
+    combinations."""
     half = np.zeros(len(sizes), np.int64)
     held: tuple[list[int], list[int]] = ([], [])
     wide = np.log2(sizes + 1)
-    for a in np.argsort(first, kind="stable").tolist():
+    for a in range(len(sizes)):
         for one in held:
             one[:] = [b for b in one if last[b] > first[a]]
         half[a] = int(wide[held[1]].sum() < wide[held[0]].sum())
@@ -158,31 +242,20 @@ def frontier_marginals(block: Block, plan: FrontierPlan, run: Run | None = None)
     mean = np.maximum(mean, _LEAST_WEIGHT)
     sizes = block.c[block.b]
     weights = np.where(plan.is_single, mean / sizes, mean)[plan.edges]
-    tell, room = _WorkProgress(run, 3 * plan.work), _frontier.allocate_room(plan.layout, plan.tables)
-    segments = _kept_segments(plan.levels)
-    logs = np.empty(len(plan.transitions))
-    passed, kept = np.zeros(len(block.r), np.int64), [np.ones(1)]
+    walk = _Walk(plan, weights, run)
+    segments, kept = kept_segments(plan.levels), [np.ones(1)]
     for first, last in segments:
-        levels, places = _run_forward(plan, weights, first, last, passed, kept[-1], logs, room, tell)
+        levels, places = walk.run_forward(first, last, kept[-1])
         kept.append(levels[places[-2] : places[-1]].copy())
-    flow, behind, turn = np.zeros(len(weights)), np.ones((2, plan.states)), 0
     for at in range(len(segments) - 1, -1, -1):
-        first, last = segments[at]
         if at < len(segments) - 1:
-            levels, places = _run_forward(
-                plan, weights, first, last, _pseudonyms_passed(plan, first), kept[at], logs, room, tell
-            )
-        for start, stop in reversed(_call_slices(plan, first, last)):
-            turn = _frontier.walk_steps(
-                plan.layout, weights, start, stop, passed, levels, places[start - first :], logs, True, behind, turn,
-                flow,
-                room,
-            )  # fmt: skip
-            tell(plan.transitions[start:stop].sum())
+            levels, places = walk.run_forward(*segments[at], kept[at])
+        walk.run_back(*segments[at], levels, places)
     scale = float(gammaln(block.r + 1).sum() - (block.r * u).sum() - (block.c * v).sum())
-    marginals = np.empty(len(flow))
-    marginals[plan.edges] = flow
-    return float(logs.sum()) + scale + _group_factors(block, plan, mean), marginals / (block.r[block.a] * sizes)
+    marginals = np.empty(len(weights))
+    marginals[plan.edges] = walk.flow
+    factors = float(np.log(walk.scales).sum()) + _group_factors(block, plan, mean)
+    return factors + scale, marginals / (block.r[block.a] * sizes)
 
 
 def _group_factors(block: Block, plan: FrontierPlan, mean: Floats) -> float:
@@ -193,19 +266,7 @@ def _group_factors(block: Block, plan: FrontierPlan, mean: Floats) -> float:
     return float(factors.sum() + mean[~plan.is_single].sum())
 
 
-def _pseudonyms_passed(plan: FrontierPlan, step: int) -> Ints:
-    """How many pseudonyms each class has passed before a step."""
-    passed = np.zeros(plan.layout.classes.shape[1], np.int64)
-    group, edge, length = plan.layout.steps[:3, :step]
-    starts, classes = plan.layout.edge_starts, plan.layout.edge_classes
-    one = edge >= 0
-    np.add.at(passed, classes[edge[one]], length[one])
-    for g in group[~one].tolist():
-        passed[classes[starts[g] : starts[g + 1]]] += 1
-    return passed
-
-
-def _kept_segments(levels: Ints) -> list[tuple[int, int]]:
+def kept_segments(levels: Ints) -> list[tuple[int, int]]:
     """Ranges of steps whose states fit in memory; the states before each range are always kept."""
     stops, kept = [0], 0
     for t in range(1, len(levels)):
@@ -216,46 +277,54 @@ def _kept_segments(levels: Ints) -> list[tuple[int, int]]:
     return list(zip(stops, [*stops[1:], len(levels) - 1], strict=True))
 
 
-def _call_slices(plan: FrontierPlan, first: int, last: int) -> list[tuple[int, int]]:
-    """Ranges of steps that are short enough for one call."""
-    done = np.cumsum(plan.transitions[first:last]) // _TRANSITIONS_PER_CALL
-    stops = first + np.flatnonzero(np.diff(done)) + 1
-    return list(zip([first, *stops.tolist()], [*stops.tolist(), last], strict=True))
+class _Walk:
+    """Passes over the states of a plan, forward and back. ``scales`` are the factors by which each level was scaled
+    down, ``flow`` the mean number of entries along each edge."""
 
+    def __init__(self, plan: FrontierPlan, weights: Floats, run: Run | None) -> None:
+        self.plan, self.run, self.done = plan, run, 0
+        self.scales, self.flow = np.empty(len(plan.transitions)), np.zeros(len(weights))
+        self.behind, self.turn = np.ones(2 * plan.states), 0
+        most_kept = max(1, _MOST_KEPT_CELLS // int(max(_CELLS_PER_CALL, plan.cells.max())))
+        self.tables = lru_cache(most_kept)(partial(_frontier.build_tables, plan.layout, weights))
 
-def _run_forward(
-    plan: FrontierPlan,
-    weights: Floats,
-    first: int,
-    last: int,
-    passed: Ints,
-    start: Floats,
-    logs: Floats,
-    room: _frontier.FrontierRoom,
-    tell: _WorkProgress,
-) -> tuple[Floats, Ints]:
-    """The values of all states from before the first pick to after the last, and where each level begins."""
-    places = np.append(0, np.cumsum(plan.levels[first : last + 1]))
-    levels = np.empty(places[-1])
-    levels[: places[1]] = start
-    for begin, stop in _call_slices(plan, first, last):
-        _frontier.walk_steps(
-            plan.layout, weights, begin, stop, passed, levels, places[begin - first :], logs, False, _NOTHING, 0,
-            _NOTHING[0], room,
-        )  # fmt: skip
-        tell(plan.transitions[begin:stop].sum())
-    return levels, places
+    def run_forward(self, first: int, last: int, start: Floats) -> tuple[Floats, Ints]:
+        """The values of all states from before the first step to after the last, and where each level begins."""
+        places = list_starts(self.plan.levels[first : last + 1])
+        levels = np.empty(places[-1])
+        levels[: places[1]] = start
+        for begin, end in self._slices(first, last):
+            _frontier.walk_steps(
+                *self.tables(begin, end), places[begin - first :], levels, _NOTHING, 0, False, self.scales[begin:end],
+                _NOTHING,
+            )  # fmt: skip
+            self._report(begin, end)
+        return levels, places
 
+    def run_back(self, first: int, last: int, levels: Floats, places: Ints) -> None:
+        """Add to the flow along the edges of these steps, given the values of their states."""
+        layout = self.plan.layout
+        for begin, end in reversed(self._slices(first, last)):
+            some = slice(*np.searchsorted(layout.moves.step, [begin, end]))
+            step, edge = layout.moves.step[some], layout.moves.edge[some]
+            through = np.zeros(len(step))
+            self.turn = _frontier.walk_steps(
+                *self.tables(begin, end), places[begin - first :], levels, self.behind, self.turn, True, _NOTHING,
+                through,
+            )  # fmt: skip
+            whole = np.where(layout.is_shared[begin:end], 1.0, np.bincount(step - begin, through))
+            self.flow += np.bincount(edge, through / whole[step - begin], len(self.flow))
+            self._report(begin, end)
 
-class _WorkProgress:
-    """Reports progress by work done, and stops if the run is cancelled."""
+    def _slices(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Ranges of steps that are short enough for one call."""
+        transitions, cells = self.plan.transitions[first:last], self.plan.cells[first:last]
+        slices = _slice_steps(transitions / _TRANSITIONS_PER_CALL + cells / _CELLS_PER_CALL)
+        return [(first + begin, first + end) for begin, end in slices]
 
-    def __init__(self, run: Run | None, work: int) -> None:
-        self.run, self.work, self.done = run, work, 0
-
-    def __call__(self, transitions: int) -> None:
-        """Record that this many more transitions are done."""
-        self.done += int(transitions)
+    def _report(self, begin: int, end: int) -> None:
+        """Report progress by work done, and stop if the run is cancelled."""
+        self.done += int(self.plan.transitions[begin:end].sum())
         if self.run is not None:
-            self.run.progress("counting matchings", min(1.0, self.done / max(self.work, 1)))
+            self.run.progress("counting matchings", min(1.0, self.done / max(3 * self.plan.work, 1)))
             self.run.check()

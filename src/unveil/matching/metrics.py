@@ -61,7 +61,7 @@ _OPTIMISER_LIMITS = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol":
 def log_permanent(matrix: npt.ArrayLike) -> float:
     """ln permanent, exact; raises an error if only bounds are available (see :func:`unveil.matching.solve`)."""
     try:
-        low, high = solve(Candidates.from_matrix(matrix), may_be_wrong=True).log_permanent
+        low, high = solve(Candidates.from_matrix(matrix), may_exclude_truth=True).log_permanent
     except InfeasibleError:
         return -math.inf
     if low != high:
@@ -254,13 +254,13 @@ def project_to_matrix(probabilities: npt.ArrayLike) -> Floats:
     p = _check_doubly_stochastic(probabilities)
     edges = np.nonzero(p > 0)
 
-    def fall(logs: Floats) -> tuple[float, Floats]:
+    def negative_log_likelihood(logs: Floats) -> tuple[float, Floats]:
         weights = np.zeros_like(p)
         weights[edges] = np.exp(logs - logs.max())
         log, marginals = matrix_marginals(weights)
         return log + len(p) * logs.max() - float(p[edges] @ logs), marginals[edges] - p[edges]
 
-    found = minimize(fall, np.log(p[edges]), jac=True, method="L-BFGS-B", options=_OPTIMISER_LIMITS)
+    found = minimize(negative_log_likelihood, np.log(p[edges]), jac=True, method="L-BFGS-B", options=_OPTIMISER_LIMITS)
     rows, columns = edges
     scaled = balance_weights(
         rows, columns, np.exp(found.x - found.x.max()), np.ones(len(p)), np.ones(len(p)), 100_000, 1e-14

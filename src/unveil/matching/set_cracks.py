@@ -93,26 +93,13 @@ def _exact_log_probability(block: Block, s: Ints, t: Ints, run: Run, budget: Bud
     logs = []
     for r, c in ((s, t), (block.r - s, block.c - t), (block.r, block.c)):
         try:
-            solution = solve(_resize_block(block, r, c), run=run, budget=budget, may_be_wrong=True, simulate=False)
+            solution = solve(block.resized(r, c), run=run, budget=budget, may_exclude_truth=True, simulate=False)
         except InfeasibleError:
             return -math.inf
         if not solution.exact:
             return None
         logs.append(solution.log_permanent[0])
     return min(0.0, logs[0] + logs[1] - logs[2])
-
-
-def _resize_block(block: Block, r: Ints, c: Ints) -> Candidates:
-    """The block's candidates with r entries per class and c pseudonyms per group."""
-    kept = (r[block.a] > 0) & (c[block.b] > 0)
-    classes, groups = np.cumsum(r > 0) - 1, np.cumsum(c > 0) - 1
-    return Candidates.from_classes(
-        np.repeat(np.arange((r > 0).sum()), r[r > 0]),
-        np.repeat(np.arange((c > 0).sum()), c[c > 0]),
-        classes[block.a[kept]],
-        groups[block.b[kept]],
-        block.weights[kept],
-    )
 
 
 def _simulate_probability(block: Block, start: Ints, s: Ints, t: Ints, run: Run) -> tuple[float, float]:

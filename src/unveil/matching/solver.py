@@ -27,7 +27,16 @@ from unveil.matching.frontier import frontier_marginals, plan_frontier
 from unveil.matching.screening import bethe_estimate
 from unveil.run import Run
 
-__all__ = ["BlockMethod", "BlockReport", "Budget", "Solution", "check_bijection", "check_truth_possible", "solve"]
+__all__ = [
+    "BlockMethod",
+    "BlockReport",
+    "Budget",
+    "Solution",
+    "check_bijection",
+    "check_truth_possible",
+    "solve",
+    "solve_by_simulation",
+]
 
 BlockMethod = Literal["forced", "subsets", "frontier", "simulation", "screening"]
 
@@ -135,7 +144,7 @@ def solve(
     run: Run | None = None,
     *,
     budget: Budget | None = None,
-    may_be_wrong: bool = False,
+    may_exclude_truth: bool = False,
     simulate: bool = True,
     known: Solution | None = None,
 ) -> Solution:
@@ -147,7 +156,7 @@ def solve(
         What the attacker considers possible.
     truth
         The pseudonym of every entry; by default entry i has pseudonym i.
-    may_be_wrong
+    may_exclude_truth
         Allow a truth that the attacker excludes. Entries whose true pseudonym is excluded are never cracked.
     simulate
         Whether to simulate blocks that cannot be solved exactly; otherwise they only get instant bounds and beliefs.
@@ -158,7 +167,7 @@ def solve(
     truth = check_bijection(truth, candidates.n)
     edge = candidates.find_edges(np.arange(candidates.n), truth)
     flow = feasible_flow(candidates, truth)
-    if not may_be_wrong:
+    if not may_exclude_truth:
         check_truth_possible(candidates, truth)
     true_counts = np.bincount(edge[edge >= 0], minlength=len(candidates.groups))
     marginals = np.zeros(len(candidates.groups))
@@ -229,7 +238,7 @@ def _solve_block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: 
     if not entries:
         quick = bethe_estimate(block, run=run)
         return SolvedBlock(quick.low, quick.high, quick.beliefs, BlockReport(n, "screening"))
-    return _solve_by_simulation(block, flow, true_counts, run, budget, entries)
+    return solve_by_simulation(block, flow, true_counts, run, budget, entries)
 
 
 def _solve_by_subsets(block: Block) -> SolvedBlock:
@@ -239,9 +248,10 @@ def _solve_by_subsets(block: Block) -> SolvedBlock:
     return SolvedBlock(log, log, edges[first_entry[block.a], first_slot[block.b]], BlockReport(block.n, "subsets"))
 
 
-def _solve_by_simulation(
+def solve_by_simulation(
     block: Block, flow: Ints, true_counts: Ints, run: Run, budget: Budget, entries: int
 ) -> SolvedBlock:
+    """One block, simulated: its marginals, and bounds for ln permanent. ``entries`` counts those of all blocks."""
     start = np.bincount(block.part, flow[block.edges], len(block.a)).astype(np.int64)
     truth = np.bincount(block.part, true_counts[block.edges], len(block.a)).astype(np.float64)
     rng = run.rng(f"matching.chains {block.edges[0]}")

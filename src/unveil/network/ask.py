@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
-from unveil.finding import Exposed, Finding
+from unveil.finding import ExposedSubject, Finding
 from unveil.network.degrees import degree_class_sizes
 from unveil.policy import Policy
 from unveil.question import Question
@@ -15,7 +15,7 @@ from unveil.release import Release
 from unveil.release.graph import Graph
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
@@ -27,7 +27,7 @@ _LIU = "K. Liu, E. Terzi, Towards identity anonymization on graphs, SIGMOD 2008 
 
 DEGREE_K = Risk(
     "network.degree_k",
-    title="Smallest degree class (k)",
+    title="Smallest class of nodes with the same number of connections (k)",
     unit="count",
     safer="higher",
     tolerance=5,
@@ -35,10 +35,10 @@ DEGREE_K = Risk(
 )
 DEGREE_UNIQUE = Risk(
     "network.degree_unique",
-    title="Nodes with a degree of their own",
+    title="Nodes with a unique number of connections",
     unit="share",
     safer="lower",
-    summary="The share of nodes that no other node equals in the number of connections.",
+    summary="The share of nodes with a number of connections that no other node has.",
 )
 
 
@@ -59,10 +59,10 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         subjects=nodes,
         share=at_risk / nodes,
         attacker=attacker,
-        sentence=f"{at_risk:,} of {count_text(nodes, 'node')} ({percent_text(at_risk / nodes)}) "
-        f"{'stands in a class' if at_risk == 1 else 'stand in classes'} of fewer than {number_text(k)} with the same "
-        f"{degree}; the smallest class has {count_text(crowds.smallest_size, 'node')}.",
-        curves=(crowds.sizes_curve("nodes", "Nodes by how many share their degree", k),),
+        sentence=f"{_nodes_text(at_risk, nodes)} {verb(at_risk, 'is', 'are') if at_risk else 'is'} in a class of fewer "
+        f"than {number_text(k)} {verb(k, 'node', 'nodes')} with the same {degree}; the smallest class has "
+        f"{count_text(crowds.smallest_size, 'node')}.",
+        curves=(crowds.sizes_curve("nodes", f"Nodes, by how many have the same {degree}", k),),
         exposed=_exposed_nodes(graph, class_size, k, degree, run),
         source=_LIU,
     )
@@ -73,31 +73,40 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         share=alone / nodes,
         attacker=attacker,
         baseline=1 / nodes,
-        sentence=f"{alone:,} of {count_text(nodes, 'node')} ({percent_text(alone / nodes)}) can be singled out by "
-        f"their {degree}.",
+        sentence=f"{_nodes_text(alone, nodes)} can be singled out by {verb(alone, 'its', 'their') if alone else 'its'} "
+        f"{degree}.",
         source=_LIU,
     )
 
 
-def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[Exposed, ...]:
+def _nodes_text(some: int, nodes: int) -> str:
+    """Some of all nodes, as the subject of a sentence; none of them is singular."""
+    return f"{some:,} of {count_text(nodes, 'node')} ({percent_text(some / nodes)})" if some else "No node"
+
+
+def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[ExposedSubject, ...]:
     """The nodes in the smallest classes, those with most connections first. Nodes are numbered as they first appear."""
     import numpy as np
 
     connections = graph.degrees + graph.in_degrees if graph.directed else graph.degrees
     order = np.lexsort((-connections, sizes))[: run.exposed]
     return tuple(
-        Exposed(
+        ExposedSubject(
             subject=f"node {i + 1:,}",
             risk=1 / int(sizes[i]),
-            because=f"nobody else has the same {degree}"
-            if sizes[i] == 1
-            else f"only {int(sizes[i]) - 1} other{'s have' if sizes[i] > 2 else ' has'} the same {degree}",
+            because=_same_degree_text(int(sizes[i]), degree),
             learns=("which node it is", "all its connections"),
             values={"node": safe_text(graph.labels[i].as_py())} if run.reveal else None,
         )
         for i in order.tolist()
         if sizes[i] < k
     )
+
+
+def _same_degree_text(size: int, degree: str) -> str:
+    if size == 1:
+        return f"no other node has the same {degree}"
+    return f"only {count_text(size - 1, 'other node has', 'other nodes have')} the same {degree}"
 
 
 def facts(release: Release) -> dict[str, float | bool]:

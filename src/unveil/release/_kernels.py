@@ -1,7 +1,7 @@
 """The compiled inner loops of the readers of baskets and edges.
 
 All of them are linear in their input. A line ends with ``\\n``, ``\\r\\n`` or ``\\r``; blank means space or tab. The
-steps around them stand in ``text.py``.
+steps around them stand in ``text_tokens.py``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The question ``release``: does the release itself name anyone?
 
 A column that the policy calls an identifier and that is still in the release names people for certain. A column that
-only looks like one is reported as an estimate: it informs, and it keeps the verdict from being ``release``. Where its
-values come again and again, several rows may be one person.
+only looks like one is reported as an estimate, which decides nothing, but it keeps the verdict from being ``release``.
+Where its values come again and again, several rows may be one person.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _identifiers(
         method="estimate" if suspected else "exact",
         subjects=table.rows,
         share=(0.0 if suspected else named, named),
-        attacker="Reads the release.",
+        attacker="Anyone who reads the release.",
         missing="A row whose identifiers are all missing names nobody.",
         sentence=_identifier_sentence(columns, suspected, named) + about_repetition,
         source=_SOURCE,
@@ -82,12 +82,12 @@ def _identifier_sentence(columns: Sequence[str], suspected: bool, named: float) 
     if not columns:
         return "No column that the policy calls an identifier is in the release."
     one = len(columns) == 1
-    filled = f"with a value in {percent_text(named)} of the rows: drop {'it' if one else 'them'}"
+    filled = f"filled in {percent_text(named)} of the rows: drop {'it' if one else 'them'}"
     if suspected:
         looks = "looks like a direct identifier" if one else "look like direct identifiers"
         return f"{list_text(columns)} {looks}, {filled}, or say what role {'it has' if one else 'they have'}."
     return (
-        f"{count_text(len(columns), 'direct identifier')} ({list_text(columns)}) in the release, {filled} before "
+        f"The release contains {count_text(len(columns), 'direct identifier')} ({list_text(columns)}), {filled} before "
         "releasing."
     )
 
@@ -103,11 +103,15 @@ def _rows_with_a_value(table: Table, columns: Sequence[str], missing: tuple[str,
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Roles that nobody gave."""
+    """Roles that the policy does not give."""
     if not (policy.quasi or policy.ratings):
-        yield "Nobody said what an attacker may know."
+        yield "The policy does not say what an attacker may know."
     if policy.guessed:
-        yield f"Nobody said what these columns are: {list_text(policy.guessed)}; their roles are guesses."
+        one = len(policy.guessed) == 1
+        yield (
+            f"The {'role' if one else 'roles'} of {list_text(policy.guessed)} "
+            f"{'is a guess' if one else 'are guesses'}; confirm {'it' if one else 'them'} in the policy."
+        )
 
 
 QUESTION = Question(

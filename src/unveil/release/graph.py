@@ -5,7 +5,7 @@ simple, without loops or duplicate edges (in an undirected graph a–b and b–a
 dropped. The neighbours of node ``v``, in rising order, are ``neighbours[indptr[v] : indptr[v + 1]]``. An undirected
 edge is in both rows, a directed one in the row of its source.
 
-The file formats are in ``edges.py``, ``gml.py``, ``graphml.py`` and ``matrix_market.py``.
+The file formats are in ``edge_list.py``, ``gml.py``, ``graphml.py`` and ``matrix_market.py``.
 """
 
 from __future__ import annotations

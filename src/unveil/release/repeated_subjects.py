@@ -62,8 +62,7 @@ class RepeatedSubjects:
                 said += f", or with {option_text('ratings')} {ratings} if each says what they rated, bought or visited"
         told = (
             f"Each value of {name} occurs in {number_text(round(self.rows, 1))} rows on average, but every row was "
-            f"counted as a person. If these rows are one person's{' under a pseudonym' * (not self.is_declared)}, say "
-            f"so {said}."
+            f"counted as a different person. If rows with the same value belong to one person, say so {said}."
         )
         return (
             f"{told} First remove {count_text(self.rows_lacking, 'row')} without a value."

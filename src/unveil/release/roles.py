@@ -128,10 +128,10 @@ def _suggest_role(column: ColumnProfile) -> RoleGuess:
     called = name_words(column.name)
     hit = {role: sorted(called & known) for role, known in _ROLE_WORDS.items()}
     if hit["identifier"] and not (hit["quasi"] or hit["sensitive"]) and column.distinct > 2:
-        return RoleGuess("identifier", f"called {hit['identifier'][0]!r}", is_evident=True)
+        return RoleGuess("identifier", f"its name contains {hit['identifier'][0]!r}", is_evident=True)
     for role in ("sensitive", "quasi"):
         if hit[role]:
-            return RoleGuess(role, f"called {hit[role][0]!r}", is_evident=True)
+            return RoleGuess(role, f"its name contains {hit[role][0]!r}", is_evident=True)
     different = count_text(column.distinct, "different value")
     if column.type == "date":
         return RoleGuess("quasi", f"a date with {different}", is_evident=True)
@@ -191,6 +191,7 @@ def _check_subject_complete(policy: Policy, table: Table, run: Run | None) -> No
     gone = int((table.codes([policy.subject], policy.missing, run)[policy.subject].codes < 0).sum())
     if gone:
         raise UnveilError(
-            f"{safe_text(table.name)}: {count_text(gone, 'row')} without a value in {safe_text(policy.subject)!r}, the "
-            "column that says whose row it is; fill in the value, or leave out subject"
+            f"{safe_text(table.name)}: {count_text(gone, 'row has', 'rows have')} no value in "
+            f"{safe_text(policy.subject)!r}, the column that says whose row it is; fill in the value, or leave out "
+            "subject"
         )

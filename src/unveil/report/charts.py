@@ -1,6 +1,6 @@
 """Draw a curve as a static picture: one SVG element for a page. :mod:`unveil.report.link_charts` draws candidate pairs.
 
-Altair writes the specification, ``vl-convert`` draws it, and :mod:`unveil.report._svg_filter` lets only shapes and text
+Altair writes the specification, ``vl-convert`` draws it, and :mod:`unveil.report.svg_filter` lets only shapes and text
 through. Text and axes use ``currentColor`` and no typeface, so they match the page, light or dark.
 
 Conventions
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from unveil.finding import Curve, Links
 from unveil.report import link_charts
-from unveil.report._plot_data import (
+from unveil.report.phrases import is_share_axis
+from unveil.report.plot_data import (
     Plot,
     axis_domain,
     axis_ticks,
@@ -33,8 +34,7 @@ from unveil.report._plot_data import (
     prepare_plot,
     text_width,
 )
-from unveil.report._svg_filter import BLUE, INK, LINE_COLOURS, PICTURE_WIDTH, RED, blank_svg, filter_svg
-from unveil.report.phrases import is_share_axis
+from unveil.report.svg_filter import BLUE, INK, LINE_COLOURS, PICTURE_WIDTH, RED, blank_svg, filter_svg
 
 if TYPE_CHECKING:
     import altair as alt

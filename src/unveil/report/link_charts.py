@@ -19,8 +19,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from unveil.finding import Links
-from unveil.report._plot_data import label_text, short_name, text_width
-from unveil.report._svg_filter import BLUE, INK, PICTURE_WIDTH, RED, blank_svg, filter_svg
+from unveil.report.plot_data import label_text, short_name, text_width
+from unveil.report.svg_filter import BLUE, INK, PICTURE_WIDTH, RED, blank_svg, filter_svg
 from unveil.wording import percent_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from unveil.assessment import Assessment, ProtectionResult
-from unveil.finding import Curve, Exposed, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, Links
 from unveil.policy import Role
 from unveil.verdict import Decision
 from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
@@ -58,7 +58,7 @@ VERDICT_MEANINGS: Mapping[Decision, str] = MappingProxyType(
     {
         "release": "Attackers who know more than this report describes were not tried.",
         "protect first": "Do not release this version. Protect it, then assess it again.",
-        "your call": "No deciding finding fails, but a person has to settle these points.",
+        "your call": "No deciding finding fails, but someone has to decide these points.",
     }
 )
 
@@ -69,10 +69,10 @@ DECIDED_BY: Mapping[Decision, str] = MappingProxyType(
 METHOD_MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "exact": "Counted or computed in full.",
-        "bound": "The true value lies between the two ends given; nothing tighter was proved.",
+        "bound": "The true value lies between the two limits given; nothing tighter was proved.",
         "simulation": "The attack was simulated many times. The interval shows how far chance may have moved the "
         "number, at the stated confidence.",
-        "estimate": "A good guess without a guaranteed interval. It informs and never decides.",
+        "estimate": "A good guess without a guaranteed interval. It is for information only and never decides.",
         "truncated": "The work allowed for this question ran out before the answer was complete.",
         "failed": "The question could not be answered; the sentence says why.",
     }
@@ -81,12 +81,12 @@ METHOD_MEANINGS: Mapping[str, str] = MappingProxyType(
 TERM_MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         "tolerance": "The most, or for some findings the least, that the owner of the data accepts.",
-        "fails": "Every value that the measurement allows violates the tolerance.",
-        "within tolerance": "No value that the measurement allows violates the tolerance.",
-        "open": "Some of the values that the measurement allows violate the tolerance, others do not.",
+        "fails": "Even the most favourable value in the interval violates the tolerance.",
+        "within tolerance": "Even the least favourable value in the interval meets the tolerance.",
+        "open": "The interval lies on both sides of the tolerance.",
         "for information": "No tolerance is set, so the number decides nothing.",
         "guessing alone": "What someone would achieve by guessing, without the release.",
-        "useful": "How much of what the data is used for survives a protection; 100% is all of it. For baskets: how "
+        "usefulness": "How useful the data remains after a protection; 100% is as useful as before. For baskets: how "
         "well the most frequent pairs before and after agree (Jaccard index).",
         "subject": "Who or what is to stay hidden: a person, an item, a node of a network.",
     }
@@ -175,7 +175,7 @@ def protection_cells(protection: ProtectionResult) -> tuple[str, str, str]:
     p = protection
     useful = "–" if p.usefulness is None else percent_text(p.usefulness)
     harmed = "–" if p.harmed is None else " to ".join(dict.fromkeys(percent_text(x) for x in p.harmed))
-    decision = "not reachable" if p.decision is None else p.decision
+    decision = "cannot meet the tolerance" if p.decision is None else p.decision
     return useful, harmed, f"{decision}, chosen" if p.chosen else decision
 
 
@@ -216,7 +216,7 @@ def findings_by_question(findings: Iterable[Finding]) -> dict[str, list[Finding]
     return groups
 
 
-def group_exposed(exposed: Iterable[Exposed]) -> list[tuple[str, Exposed]]:
+def group_exposed(exposed: Iterable[ExposedSubject]) -> list[tuple[str, ExposedSubject]]:
     """Consecutive exposed subjects with equal risk, reason and values, as one row: their names, and one of them."""
     groups = (list(group) for _, group in groupby(exposed, key=lambda e: (e.risk, e.because, e.learns, e.values)))
     return [(list_text((e.subject for e in group), limit=20), group[0]) for group in groups]

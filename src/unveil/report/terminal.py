@@ -51,7 +51,7 @@ def print_assessment(assessment: Assessment, console: Console) -> None:
         console.print(part, markup=False, highlight=False, emoji=False)
     if assessment.suggestion:
         console.print()
-        _print_line(console, "Some roles are guesses. Correct them where they are wrong, then state them:", "bold")
+        _print_line(console, "Some roles are guesses. Correct any that are wrong, then pass them explicitly:", "bold")
         _print_line(console, assessment.suggestion, soft_wrap=True)
 
 
@@ -143,7 +143,7 @@ def _protections_table(assessment: Assessment) -> Iterator[RenderableType]:
 
     if not assessment.protections:
         return
-    table = _new_table("Protection", "Useful", "Harmed", "Verdict", "What it does")
+    table = _new_table("Protection", "Usefulness", "Harmed", "Verdict", "What it does")
     for p in assessment.protections:
         cells = (p.title, *phrases.protection_cells(p), p.sentence)
         table.add_row(*(_styled_text(c, "bold" if p.chosen else "", limit=300) for c in cells))

@@ -1,7 +1,7 @@
 """Compiled: the records that have all that is known.
 
-Candidates are a set of bits as long as they are many, and a list of places then (see ``_index``). Arrays of two axes go
-by target and by thing or number of things known.
+Candidates are a set of bits as long as they are many, and a list of places then (see ``_posting_index``). Arrays of two
+axes go by target and by thing or number of things known.
 """
 
 from __future__ import annotations
@@ -10,36 +10,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints, Small, Words
+from unveil.arrays import Floats, Ints, Small, Words
 from unveil.compilation import helper, kernel
 from unveil.linkage._bits import bit_count, has_bit, lowest_bit
-from unveil.linkage.attack._outcomes import TargetOutcomes, average_candidates
-from unveil.linkage.attack._posting_index import PostingIndex, locate_things, search_codes
-from unveil.linkage.attack._target_similarity import RecordComparison, clear_target, compare_records, load_target
+from unveil.linkage.attack._posting_index import PostingIndex, search_codes
+from unveil.linkage.attack._target_similarity import (
+    RecordComparison,
+    TargetValues,
+    compare_records,
+    load_target,
+    target_values,
+)
 
 __all__ = ["narrow_candidates"]
 
-
-@helper
-def _start_bits(live: Any, upto: Any, under: Any) -> None:
-    """Those below one value and not below another."""
-    for w in range(len(live)):
-        live[w] = upto[w] & ~under[w]
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_APPLIED = -2  # instead of a row of planes; −1 if there is none
 
 
 @helper
-def _intersect_bits(live: Any, upto: Any, under: Any) -> Any:
-    """Keep of a set those below one value and not below another, and count them."""
+def _intersect_bits(live: Any, more: Any, upto: Any, under: Any) -> Any:
+    """Keep of a set, and of ``more`` in every word, those below one value and not below another, and count them."""
     bits = np.uint64(0)
-    for w in range(len(live)):
-        x = live[w] & upto[w] & ~under[w]
+    for w in range(len(upto)):
+        x = (live[w] | more) & upto[w] & ~under[w]
         live[w] = x
         bits += bit_count(x)
     return np.int64(bits)
 
 
 @helper
-def _unpack_bits(live: Any, places: Any) -> Any:
+def _unpack_bits(live: Any, places: Any) -> None:
     """List the places whose bits are set."""
     made = 0
     for w in range(len(live)):
@@ -48,7 +49,6 @@ def _unpack_bits(live: Any, places: Any) -> Any:
             places[made] = (w << 6) + lowest_bit(x)
             x &= x - np.uint64(1)
             made += 1
-    return made
 
 
 @helper
@@ -56,7 +56,7 @@ def _filter_by_bits(these: Any, not_these: Any, places: Any, count: Any) -> Any:
     """Keep those of some places that are in one set and not in another, and count them."""
     made: Any = 0
     for k in range(count):
-        y = places[k]
+        y = np.int64(places[k])
         places[made] = y
         made += np.int64(has_bit(these, y) & ~has_bit(not_these, y))
     return made
@@ -73,167 +73,146 @@ def _filter_by_values(
         end = indptr[y + 1]
         at = search_codes(attribute, indptr[y], end, i)
         places[made] = y
-        made += at < end and attribute[at] == i and low <= value[at] and value[at] <= high
+        if at < end:
+            made += (attribute[at] == i) & (low <= value[at]) & (value[at] <= high)
     return made
 
 
 @helper
 def _least_support(last: Any, live: Any) -> Any:
-    """The first of a set that is not empty, and how many of the set have as little support."""
+    """Where those of least support end in a set that is not empty, and how many of the set these are."""
     w = 0
     while live[w] == 0:
         w += 1
-    least = (w << 6) + lowest_bit(live[w])
-    until, bits = last[least], np.uint64(0)
-    while w << 6 < until:
-        x = live[w]
-        if until - (w << 6) < 64:
-            x &= (np.uint64(1) << np.uint64(until - (w << 6))) - np.uint64(1)
-        bits += bit_count(x)
+    until, bits = last[(w << 6) + lowest_bit(live[w])], np.uint64(0)
+    while w < until >> 6:
+        bits += bit_count(live[w])
         w += 1
-    return least, np.int64(bits)
-
-
-@helper
-def _least_support_listed(last: Any, places: Any, count: Any) -> Any:
-    """The same of a list, which may be empty."""
-    least, ties = len(last), 0
-    for k in range(count):
-        least = min(least, places[k])
-    if count:
-        until = last[least]
-        for k in range(count):
-            ties += places[k] < until
-    return least, ties
+    return until, np.int64(bits + bit_count(live[w] & ((np.uint64(1) << np.uint64(until & 63)) - np.uint64(1))))
 
 
 class _Room(NamedTuple):
-    """Room to work in: candidates as a set of bits and as a list; which things known were applied, where the list of
-    holders of each begins and ends, and the rows of planes between which they are; what the target has, by attribute,
-    and what is found of each candidate that is compared with it."""
+    """Room to work in: candidates as a set of bits, with an empty word at the end, and as a list; the rows of planes
+    between which the holders of each thing known are; and what the target has."""
 
     live: Words
     places: Small
-    applied: Bools
-    begin: Ints
-    end: Ints
     under: Ints
     upto: Ints
-    low: Small
-    high: Small
-    number: Floats
-    similar: Bools
-    learned: Ints
+    own: TargetValues
 
 
 def narrow_candidates(
-    index: PostingIndex, like: RecordComparison, targets: Ints, usable: Ints, attribute: Small, low: Small,
-    high: Small, ms: Ints,
-    few: int, first: int, last: int, work: int, seen: TargetOutcomes,
+    index: PostingIndex, like: RecordComparison, targets: Ints, usable: Ints, attribute: Small, low: Small, high: Small,
+    ms: Ints, few: int, found: Floats, first: int, last: int, work: int,
 ) -> int:  # fmt: skip
     """Fill what is seen by someone who considers the records that have all that is known, from target ``first`` to
     ``last`` or as far as ``work`` allows; returns the target to go on with."""
-    n, most, c = len(index.last), attribute.shape[1], len(index.plane) if like.kind else 0
+    n, most, compared = len(index.last), attribute.shape[1], like.sigma >= 0
     room = _Room(*(
-        np.empty(index.planes.shape[1], np.uint64), np.empty(n, np.int32), np.empty(most, np.bool_),
-        *np.empty((4, most), np.int64), np.ones(c, np.int32), np.zeros(c, np.int32), np.empty(c),
-        np.empty(n, np.bool_), np.empty(n, np.int64),
+        np.zeros(index.planes.shape[1] + 1, np.uint64), np.empty(n, np.int32), *np.empty((2, most), np.int64),
+        target_values(len(index.plane) * compared, like.grades),
     ))  # fmt: skip
     reached: int = _fill_narrowed(
-        index, like, targets, usable, attribute, low, high, ms, few, first, last, work, seen, room
-    )
+        index, like, targets, usable, attribute.ravel(), low.ravel(), high.ravel(), ms, few, found, first, last, work,
+        room,
+    )  # fmt: skip
     return reached
 
 
 @kernel
 def _fill_narrowed(
     index: Any, like: Any, targets: Any, usable: Any, attribute: Any, low: Any, high: Any, ms: Any, few: Any,
-    first: Any, last: Any, work: Any, seen: Any, room: Any,
+    found: Any, first: Any, last: Any, work: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Fill what is seen by someone who considers the records that have all that is known: all the same, or only those
-    of least support.
+    of least support. ``found`` has a row for each number of things known, target by target, and the columns of
+    ``TargetOutcomes``; the last four only where records are compared.
 
     Begins with the shortest run of the first things. Candidates are bits, as long as they are more than ``few`` and the
     attributes have planes, and a list from then on. Goes from target ``first`` to ``last``, or as far as ``work``
     allows; returns the target to go on with.
     """
-    planes, ends = index.planes, index.last
-    indptr, had, value = index.indptr, index.attribute, index.value
-    starts, holder, code, codes = index.starts, index.holder, index.code, index.codes
-    fine, plane, before = index.fine, index.plane, index.before
-    live, places, applied, begin, end, under, upto, own_low, own_high, own_number, similar, learned = room
-    done = 0
+    indptr, had, value, ends, starts, holder, code, plane, before, planes = index
+    live, places, under, upto, own = room
+    compared, done = like.sigma >= 0.0, 0
     for t in range(first, last):
         if done >= work:
             return t
-        target, known, bits, count = targets[t], np.int64(0), False, 0
-        if like.kind:
-            load_target(index, like, target, own_low, own_high, own_number)
+        target, known, bits, count = targets[t], 0, False, 0
+        if compared:
+            load_target(indptr, had, value, like, like.grades, target, own)
         for j in range(len(ms)):
-            m = ms[j]
+            m, shortest, chosen, begin, left = ms[j], len(ends) + 1, 0, 0, False
             if usable[t] < m:
                 break
-            locate_things(
-                starts, code, codes, fine, plane, before, attribute, low, high, t, known, m, begin, end, under, upto
-            )
             for k in range(known, m):
-                applied[k] = attribute[t, k] < 0
+                thing = t * len(under) + k
+                i, least, most = attribute[thing], low[thing], high[thing]
+                under[k] = _APPLIED
+                if i < 0:
+                    continue
+                here, length = 0, shortest
+                if plane[i] >= 0:
+                    under[k], upto[k] = plane[i] + least, plane[i] + most + 1
+                    here = before[under[k]]
+                    length = before[upto[k]] - here
+                else:
+                    under[k] = -1
+                    if known == 0:
+                        here = search_codes(code, starts[i], starts[i + 1], least)
+                        length = search_codes(code, here, starts[i + 1], np.int32(most + 1)) - here
+                if length < shortest:
+                    shortest, chosen, begin = length, k, here
             if known == 0:
-                chosen = 0
-                for k in range(1, m):
-                    if attribute[t, k] >= 0 and end[k] - begin[k] < end[chosen] - begin[chosen]:
-                        chosen = k
-                applied[chosen], count = True, end[chosen] - begin[chosen]
-                bits = under[chosen] >= 0 and count > few
+                count, bits = shortest, under[chosen] >= 0 and shortest > few
                 if bits:
-                    _start_bits(live, planes[upto[chosen]], planes[under[chosen]])
+                    _intersect_bits(live, _ALL, planes[upto[chosen]], planes[under[chosen]])
                 else:
                     for k in range(count):
-                        places[k] = holder[begin[chosen] + k]
+                        places[k] = holder[begin + k]
+                under[chosen] = _APPLIED
                 done += count
+            for k in range(known, m):
+                if bits and under[k] >= 0 and count > few:
+                    count = _intersect_bits(live, np.uint64(0), planes[upto[k]], planes[under[k]])
+                    under[k] = _APPLIED
+                    done += len(live)
+                left |= under[k] > _APPLIED
+            if bits and (left or compared or count <= few):
+                _unpack_bits(live, places)
+                bits = False
+            for k in range(known, m):
+                if under[k] > _APPLIED:
+                    done += 10 * count + 1
+                    if under[k] >= 0:
+                        count = _filter_by_bits(planes[upto[k]], planes[under[k]], places, count)
+                    else:
+                        thing = t * len(under) + k
+                        count = _filter_by_values(
+                            indptr, had, value, attribute[thing], low[thing], high[thing], places, count
+                        )
+            known, hit, until, ties = m, False, len(ends) + 1, 0
             if bits:
-                left = False
-                for k in range(known, m):
-                    if not applied[k]:
-                        if under[k] >= 0 and count > few:
-                            count = _intersect_bits(live, planes[upto[k]], planes[under[k]])
-                            applied[k] = True
-                            done += len(live)
-                        else:
-                            left = True
-                if left or count <= few:
-                    count, bits = _unpack_bits(live, places), False
-            if not bits:
-                for k in range(known, m):
-                    if not applied[k] and count > 0:
-                        done += 10 * count + 1
-                        if under[k] >= 0:
-                            count = _filter_by_bits(planes[upto[k]], planes[under[k]], places, count)
-                        else:
-                            count = _filter_by_values(
-                                indptr, had, value, attribute[t, k], low[t, k], high[t, k], places, count
-                            )
-            known, hit = m, False
-            if bits:
-                least, ties = _least_support(ends, live)
+                until, ties = _least_support(ends, live)
                 hit = has_bit(live, target) == np.uint64(1)
             else:
-                least, ties = _least_support_listed(ends, places, count)
                 for k in range(count):
-                    hit |= places[k] == target
-            until = ends[least] if count else 0
-            seen.size[t, j], seen.ties[t, j], seen.apart[t, j] = count, ties, 0.0
-            seen.spread[t, j] = 1.0 / count if hit else 0.0
-            seen.best[t, j] = 1.0 / ties if hit and target < until else 0.0
+                    y = places[k]
+                    hit |= y == target
+                    if y < until:
+                        if ends[y] < until:
+                            until, ties = ends[y], 0
+                        ties += 1
+            seen, divisor, best_divisor = found[t * len(ms) + j], count + (count == 0), ties + (count == 0)
+            seen[0], seen[1], seen[2] = hit / divisor, (hit and target < until) / best_divisor, count
+            seen[3], seen[4] = ties, 0.0
             done += 20
-            if like.kind:
-                if bits:
-                    _unpack_bits(live, places)
-                support = indptr[target + 1] - indptr[target]
-                done += compare_records(
-                    index, like, places, count, support, own_low, own_high, own_number, similar, learned
+            if compared:
+                more, similar, learned, best_similar, best_learned = compare_records(
+                    indptr, had, value, like, like.grades, target, own, places, count, until, None
                 )
-                average_candidates(places, count, similar, learned, until, ties, t, j, seen)
-        if like.kind:
-            clear_target(index, target, own_low, own_high)
+                done += more
+                seen[5], seen[6] = similar / divisor, learned / divisor
+                seen[7], seen[8] = best_similar / best_divisor, best_learned / best_divisor
     return last

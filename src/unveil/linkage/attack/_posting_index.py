@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Ints, Small, Words
+from unveil.arrays import Ints, Small, Words
 from unveil.compilation import helper, kernel
 
-__all__ = ["PostingIndex", "fill_planes", "locate_things", "search_codes"]
+__all__ = ["PostingIndex", "fill_planes", "search_codes", "search_holders"]
 
 
 class PostingIndex(NamedTuple):
@@ -25,9 +25,9 @@ class PostingIndex(NamedTuple):
     ``code``, then place.
 
     Row ``plane[i] + v`` of ``planes`` has a bit for every place whose code of attribute i is below v, and ``before``
-    says how many they are. That is so for attributes with few values for so many holders. Others have two rows, for
-    nobody and for all holders, which serve runs of all ``codes[i]`` codes; or none, and −1 for ``plane[i]``. The
-    attribute is ``fine`` if it has them all.
+    says where the others begin among the holders. That is so for attributes with few values for so many holders. Others
+    have two rows, for nobody and for all holders, and −2 − p for ``plane[i]`` where p is the first of them; or none,
+    and −1.
     """
 
     indptr: Ints
@@ -37,28 +37,46 @@ class PostingIndex(NamedTuple):
     starts: Ints
     holder: Small
     code: Small
-    codes: Ints
-    fine: Bools
     plane: Ints
     before: Ints
     planes: Words
 
 
 @kernel
-def fill_planes(index: Any, first: Any, last: Any) -> None:
-    """Fill the planes of the attributes from ``first`` to ``last`` that have some."""
+def fill_planes(
+    starts: Any, holder: Any, code: Any, plane: Any, fine: Any, rows: Any, first: Any, last: Any, before: Any,
+    planes: Any,
+) -> None:  # fmt: skip
+    """Fill the planes of the attributes from ``first`` to ``last`` that have some, and how many places they contain.
+    An attribute has so many ``rows``, and codes count if it is ``fine``."""
     for i in range(first, last):
-        p = index.plane[i]
+        p = plane[i]
         if p < 0:
             continue
-        for at in range(index.starts[i], index.starts[i + 1]):
-            row, y = p + 1 + (index.code[at] if index.fine[i] else 0), index.holder[at]
-            index.planes[row, y >> 6] |= np.uint64(1) << np.uint64(y & 63)
-            index.before[row] += 1
-        for row in range(p, p + (index.codes[i] if index.fine[i] else 1)):
-            index.before[row + 1] += index.before[row]
-            for w in range(index.planes.shape[1]):
-                index.planes[row + 1, w] |= index.planes[row, w]
+        for at in range(starts[i], starts[i + 1]):
+            row, y = p + 1 + code[at] * fine[i], holder[at]
+            planes[row, y >> 6] |= np.uint64(1) << np.uint64(y & 63)
+            before[row] += 1
+        for row in range(p + 1, p + rows[i]):
+            before[row] += before[row - 1]
+            for w in range(planes.shape[1]):
+                planes[row, w] |= planes[row - 1, w]
+
+
+def search_holders(index: PostingIndex, attribute: Small, code: Small) -> Ints:
+    """Where among the holders of each attribute those begin whose code is not below another: all at once."""
+    plane = index.plane[attribute]
+    found = index.starts[attribute]
+    if len(index.before):
+        found = np.where(plane < 0, found, index.before[np.where(plane < 0, 0, plane + code)])
+    rest = np.nonzero(plane < 0)
+    first, last, code = found[rest], index.starts[attribute[rest] + 1], code[rest]
+    while (first < last).any():
+        middle = (first + last) >> 1
+        below = (first < last) & (index.code[np.minimum(middle, len(index.code) - 1)] < code)
+        first, last = np.where(below, middle + 1, first), np.where(below, last, middle)
+    found[rest] = first
+    return found
 
 
 @helper
@@ -71,26 +89,3 @@ def search_codes(codes: Any, first: Any, last: Any, code: Any) -> Any:
         else:
             last = middle
     return first
-
-
-@helper
-def locate_things(
-    starts: Any, code: Any, codes: Any, fine: Any, plane: Any, before: Any, attribute: Any, low: Any, high: Any,
-    t: Any, first: Any, last: Any, begin: Any, end: Any, under: Any, upto: Any,
-) -> None:  # fmt: skip
-    """Fill, for some things known, where the list of their holders begins and ends, and the rows of planes between
-    which they are; −1 if there are none."""
-    for k in range(first, last):
-        i = attribute[t, k]
-        begin[k], end[k], under[k], upto[k] = 0, 0, -1, -1
-        if i < 0:
-            continue
-        if fine[i]:
-            under[k], upto[k] = plane[i] + low[t, k], plane[i] + high[t, k] + 1
-        elif plane[i] >= 0 and low[t, k] <= 0 and high[t, k] >= codes[i] - 1:
-            under[k], upto[k] = plane[i], plane[i] + 1
-        if under[k] >= 0:
-            begin[k], end[k] = starts[i] + before[under[k]], starts[i] + before[upto[k]]
-        else:
-            begin[k] = search_codes(code, starts[i], starts[i + 1], low[t, k])
-            end[k] = search_codes(code, begin[k], starts[i + 1], high[t, k] + 1)

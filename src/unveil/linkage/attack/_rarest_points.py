@@ -1,6 +1,6 @@
-"""Compiled: the points of a record that single it out best, for ``worst``.
+"""Compiled: the points of a record that single it out best, for ``worst_case``.
 
-A point is an attribute with its value. Records are numbered by their place (see ``_index``).
+A point is an attribute with its value. Records are numbered by their place (see ``_posting_index``).
 """
 
 from __future__ import annotations
@@ -9,72 +9,54 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints, Small, Words
+from unveil.arrays import Bools, Ints, Small, Words
 from unveil.compilation import helper, kernel
 from unveil.linkage._bits import bit_count
-from unveil.linkage.attack._posting_index import PostingIndex, locate_things
-from unveil.linkage.attack._target_similarity import RecordComparison, clear_target, compare_records, load_target
+from unveil.linkage.attack._posting_index import PostingIndex, search_codes
+from unveil.linkage.attack._target_similarity import RecordComparison
 
 __all__ = ["find_rarest_points"]
 
 
 _MAX_POINT_WORDS = 1 << 24  # words of bits for the points of one record
+_POINT_BITS = 31  # the length of a list and the number of its point are sorted together
+_POINT_MASK = (1 << _POINT_BITS) - 1
 
 
 @helper
-def _sort_by_length(starts: Any, ends: Any, rank: Any) -> None:
-    """Order lists by length, then number (Shell 1959)."""
-    gap = len(rank) // 2
+def _sort_keys(keys: Any, count: Any) -> None:
+    """Sort the first numbers of some (Shell 1959)."""
+    gap = count >> 1
     while gap > 0:
-        for k in range(gap, len(rank)):
-            q, at = rank[k], k
-            while at >= gap:
-                p = rank[at - gap]
-                longer = ends[p] - starts[p] - ends[q] + starts[q]
-                if longer < 0 or (longer == 0 and p < q):
-                    break
-                rank[at] = p
+        for k in range(gap, count):
+            x, at = keys[k], k
+            while at >= gap and keys[at - gap] > x:
+                keys[at] = keys[at - gap]
                 at -= gap
-            rank[at] = q
-        gap //= 2
-
-
-@helper
-def _sum_of_greatest(numbers: Any, first: Any, last: Any, many: Any, top: Any) -> Any:
-    """The sum of the ``many`` greatest of some numbers."""
-    total = 0
-    for k in range(many):
-        top[k] = 0
-    for q in range(first, last):
-        x = numbers[q]
-        for k in range(many):
-            if x > top[k]:
-                x, top[k] = top[k], x
-    for k in range(many):
-        total += top[k]
-    return total
+            keys[at] = x
+        gap >>= 1
 
 
 @helper
 def _mark_sharing_records(
-    indptr: Any, attribute: Any, value: Any, holder: Any, low: Any, high: Any, place_of: Any, first: Any, has: Any,
-    live: Any,
+    indptr: Any, attribute: Any, value: Any, holder: Any, point_of: Any, base: Any, low: Any, high: Any, points: Any,
+    first: Any, has: Any, live: Any,
 ) -> Any:  # fmt: skip
     """Fill, for all that have one point, a bit for those who also have each point after the ``first``, and a bit for
     those who do not have all points. Returns how many these are, and how many entries were gone through."""
-    words, points, count, done = (len(holder) + 63) >> 6, len(has), 0, 0
-    for w in range(words):
+    count, done = 0, 0
+    for w in range((len(holder) + 63) >> 6):
         live[w] = 0
         for q in range(first + 1, points):
             has[q, w] = 0
     for z in range(len(holder)):
         y, alike, bit = holder[z], 0, np.uint64(1) << np.uint64(z & 63)
         for e in range(indptr[y], indptr[y + 1]):
-            i = attribute[e]
-            if low[i] <= value[e] and value[e] <= high[i]:
+            q = point_of[attribute[e]] - base
+            if q >= 0 and low[q] <= value[e] and value[e] <= high[q]:
                 alike += 1
-                if place_of[i] > first:
-                    has[place_of[i], z >> 6] |= bit
+                if q > first:
+                    has[q, z >> 6] |= bit
         if alike < points:  # the others stay in any case
             live[z >> 6] |= bit
             count += 1
@@ -84,174 +66,175 @@ def _mark_sharing_records(
 
 @helper
 def _follow_paths(
-    has: Any, words: Any, needs: Any, plain: Any, first: Any, size: Any, same: Any, least: Any, cap: Any, live: Any,
-    count: Any, gone: Any, top: Any, path: Any, at: Any, chosen: Any,
+    has: Any, words: Any, points: Any, needed: Any, plain: Any, first: Any, size: Any, same: Any, least: Any, cap: Any,
+    stamp: Any, live: Any, count: Any, gone: Any, most_gone: Any, path: Any, at: Any, chosen: Any,
 ) -> Any:  # fmt: skip
     """Follow all paths of ``size`` points that begin with the ``first``. Returns the least number of records, and how
-    many words were gone through: more than ``cap`` if it was given up."""
-    points, done, depth = len(needs), 0, 0
-    for q in range(points):
-        chosen[q] = False
-    path[0], at[0], chosen[first] = first, -1, True
+    many words were gone through: more than ``cap`` if it was given up. Points with the ``stamp`` are ``chosen``, and so
+    is the last of all, which stands for nothing being ``needed``."""
+    done, depth = 0, 0
+    path[0], at[0], chosen[first], chosen[-1] = first, -1, stamp, stamp
     while depth >= 0:
-        if at[depth] < 0:  # a new path: how many records lack each further point?
-            for q in range(path[depth] + 1, points):
+        p = path[depth]
+        if at[depth] < 0:  # a new path: how many records lack each further point, and at most from there on?
+            at[depth], q, most_gone[depth, points] = points, points - 1, 0
+            if depth < size - 2:
+                at[depth] = p + 1
+            while q > p:
                 bits = np.uint64(0)
                 for w in range(words):
                     bits += bit_count(live[depth, w] & ~has[q, w])
-                gone[depth, q] = np.int64(bits)
-                if needs[q] < 0 or chosen[needs[q]]:
-                    least = min(least, same + count[depth] - gone[depth, q])
-            done += (points - path[depth]) * (words + 1)
-            at[depth] = path[depth] + 1 if depth < size - 2 else points
+                lost, most = np.int64(bits), most_gone[depth, q + 1]
+                if lost > most:
+                    most = lost
+                gone[depth, q], most_gone[depth, q] = lost, most
+                left = same + count[depth] - lost
+                if left < least and chosen[needed[q]] == stamp:
+                    least = left
+                q -= 1
+            done += (points - p) * (words + 1)
         if least == same or done > cap:
             break
         q = at[depth]
         if q >= points:
-            chosen[path[depth]] = False
+            chosen[p] = -1
             depth -= 1
             continue
         at[depth] += 1
-        if (plain and gone[depth, q] == 0) or (needs[q] >= 0 and not chosen[needs[q]]):
+        lost = gone[depth, q]
+        if (plain and lost == 0) or chosen[needed[q]] != stamp:
             continue
-        done += points - q
-        most = gone[depth, q] + _sum_of_greatest(gone[depth], q + 1, points, size - 2 - depth, top)
-        if same + count[depth] - most < least:
+        if same + count[depth] - lost - (size - 2 - depth) * most_gone[depth, q + 1] < least:
             for w in range(words):
                 live[depth + 1, w] = live[depth, w] & has[q, w]
-            count[depth + 1] = count[depth] - gone[depth, q]
+            count[depth + 1] = count[depth] - lost
             depth += 1
-            path[depth], at[depth], chosen[q] = q, -1, True
+            path[depth], at[depth], chosen[q] = q, -1, stamp
     return least, done
 
 
 class _Room(NamedTuple):
-    """Room to work in. By attribute: what the target has, and its place among the points. By point: attribute, codes
-    alike, where the list of its holders begins and ends, the rows of planes between which they are, its rank and what
-    it needs. By record: what is found of it. Then what :func:`_follow_paths` takes."""
+    """Room to work in. By attribute: its place among the points. By point: a key to sort it by, where the list of its
+    holders begins and ends, the same in order, the codes alike and what it needs. Then what :func:`_follow_paths`
+    takes."""
 
-    low: Small
-    high: Small
-    number: Floats
-    place_of: Ints
-    which: Small
-    lows: Small
-    highs: Small
-    starts: Ints
+    point_of: Ints
+    key: Ints
+    start: Ints
+    end: Ints
+    begins: Ints
     ends: Ints
-    under: Ints
-    upto: Ints
-    rank: Ints
+    low: Ints
+    high: Ints
     needed: Ints
-    similar: Bools
-    learned: Ints
     has: Words
     live: Words
     counts: Ints
     gone: Ints
-    top: Ints
+    most_gone: Ints
     path: Ints
     at: Ints
-    chosen: Bools
+    chosen: Ints
 
 
 def find_rarest_points(
     index: PostingIndex, like: RecordComparison, targets: Ints, needs: Small, size: int, cap: int, first: int,
-    last: int, work: int,
-    least: Ints, twins: Ints, exact: Bools,
+    last: int, work: int, least: Ints, twins: Ints, exact: Bools,
 ) -> tuple[int, int]:  # fmt: skip
     """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
     many have all of them. Returns the target to go on with and the work done."""
-    c, n, words = len(index.plane), len(index.last), (len(index.last) + 63) >> 6
+    c, words = len(index.plane), (len(index.last) + 63) >> 6
     points = int(np.diff(index.indptr).max(initial=0))
     room = _Room(*(
-        np.ones(c, np.int32), np.zeros(c, np.int32), np.empty(c), np.full(c, -1), *np.empty((3, 1, points), np.int32),
-        *np.empty((6, points), np.int64), np.empty(n, np.bool_), np.empty(n, np.int64),
+        np.full(c + 1, -1), *np.empty((8, points), np.int64),
         np.empty(min(_MAX_POINT_WORDS, points * words), np.uint64), np.empty((size, words), np.uint64),
-        np.empty(size, np.int64),
-        np.empty((size, points), np.int64), *np.empty((3, size), np.int64), np.empty(points, np.bool_),
+        np.empty(size, np.int64), *np.empty((2, size, points + 1), np.int64), *np.empty((2, size), np.int64),
+        np.full(points + 1, -1),
     ))  # fmt: skip
     reached: tuple[int, int] = _fill_rarest(
-        index, like, targets, needs, size, cap, first, last, work, least, twins, exact, room
-    )
+        index, like.starts, like.low, like.high, targets, needs, not (needs >= 0).any(), size, cap, first, last, work,
+        least, twins, exact, room,
+    )  # fmt: skip
     return reached
 
 
 @kernel
 def _fill_rarest(
-    index: Any, like: Any, targets: Any, needs: Any, size: Any, cap: Any, first: Any, last: Any, work: Any,
-    least: Any, twins: Any, exact: Any, room: Any,
+    index: Any, like_starts: Any, like_low: Any, like_high: Any, targets: Any, needs: Any, plain: Any, size: Any,
+    cap: Any, first: Any, last: Any, work: Any, least: Any, twins: Any, exact: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
-    many have all of them. A point that ``needs`` another is chosen only with it. Not ``exact`` where more than ``cap``
-    words and entries would have to be gone through. Returns the target to go on with and the work done.
+    many have all of them. A point that ``needs`` another is chosen only with it; it is ``plain`` if none does. Not
+    ``exact`` where more than ``cap`` words and entries would have to be gone through. Returns the target to go on with
+    and the work done.
 
     Paths of points are followed depth first, the rarest point first; a path goes with a bit for each record that has
     all its points. Left out are paths that cannot get below the least so far: a further point takes away at most as
     many records as lack it.
     """
-    indptr, attribute, value, holder = index.indptr, index.attribute, index.value, index.holder
-    low, high, number, place_of, which, lows, highs, starts, ends, under, upto = room[:11]
-    similar, learned, live, count, gone = room.similar, room.learned, room.live, room.counts, room.gone
-    n, plain, zero, total = len(index.last), len(needs) == 0, np.int64(0), 0
+    indptr, attribute, value, past, starts, holder, code, plane, before, _ = index
+    point_of, key, start, end, begins, ends, low, high, needed = room[:9]
+    zero: Any = np.int64(0)  # not a literal, for which helpers would be compiled again
+    live, count, base, total, stamp = room.live, room.counts, zero, zero, zero
     for t in range(first, last):
         if total >= work:
             return t, total
-        target, begin = targets[t], indptr[targets[t]]
-        points = indptr[target + 1] - begin
-        least[t], twins[t], exact[t] = n, n, True
-        if points == 0:
-            continue
-        load_target(index, like, target, low, high, number)
-        rank, needed, shortest, longest = room.rank[:points], room.needed[:points], 0, 0
+        begin, best, same, done = indptr[targets[t]], len(past), len(past), zero
+        points = indptr[targets[t] + 1] - begin
         for q in range(points):
             i = attribute[begin + q]
-            which[0, q], lows[0, q], highs[0, q], rank[q], needed[q] = i, low[i], high[i], q, -1
-        locate_things(
-            index.starts, index.code, index.codes, index.fine, index.plane, index.before, which, lows, highs, zero,
-            zero, points, starts, ends, under, upto,
-        )  # fmt: skip
-        if plain:
-            _sort_by_length(starts, ends, rank)
-        for q in range(points):
-            place_of[which[0, rank[q]]] = q
-        for q in range(points):
-            i, many = which[0, rank[q]], ends[rank[q]] - starts[rank[q]]
-            if not plain and needs[i] >= 0:
-                needed[q] = place_of[needs[i]]
+            at = like_starts[i] + value[begin + q]
+            if plane[i] >= 0:
+                start[q], end[q] = before[plane[i] + like_low[at]], before[plane[i] + like_high[at] + 1]
             else:
-                least[t] = min(least[t], many)
-            longest = max(longest, many)
-            if many < ends[shortest] - starts[shortest]:
-                shortest = rank[q]
-        among = holder[starts[shortest] : ends[shortest]]
-        done = compare_records(index, like, among, len(among), points, low, high, number, similar, learned)
-        same = np.int64(0)
-        for k in range(len(among)):
-            same += learned[k] == points
-        twins[t] = same
-        if points <= size:
-            least[t] = same
-        width = (longest + 63) >> 6
-        if size > 1 and least[t] > same:
-            exact[t] = points * width <= _MAX_POINT_WORDS
-        if size > 1 and least[t] > same and exact[t]:
-            has = room.has[: points * width].reshape(points, width)
-            for f in range(points - 1):
-                if needed[f] < 0 and least[t] > same and done <= cap:
-                    those = holder[starts[rank[f]] : ends[rank[f]]]
-                    count[0], spent = _mark_sharing_records(
-                        indptr, attribute, value, those, low, high, place_of, f, has, live[0]
-                    )
-                    done += spent
-                    least[t], spent = _follow_paths(
-                        has, (len(those) + 63) >> 6, needed, plain, f, size, same, least[t], cap - done, live,
-                        count, gone, room.top, room.path, room.at, room.chosen,
-                    )  # fmt: skip
-                    done += spent
-            exact[t] = least[t] == same or done <= cap
+                start[q] = search_codes(code, starts[i], starts[i + 1], like_low[at])
+                end[q] = search_codes(code, start[q], starts[i + 1], np.int32(like_high[at] + 1))
+            key[q] = ((end[q] - start[q]) * plain << _POINT_BITS) + q
+        _sort_keys(key, points)
+        shortest, longest = zero, zero
         for q in range(points):
-            place_of[which[0, q]] = -1
-        clear_target(index, target, low, high)
+            p = key[q] & _POINT_MASK
+            i = attribute[begin + p]
+            at = like_starts[i] + value[begin + p]
+            low[q], high[q], begins[q], ends[q], point_of[i] = like_low[at], like_high[at], start[p], end[p], base + q
+            need, many = point_of[needs[i]] - base, end[p] - start[p]
+            needed[q] = need
+            if need < 0:
+                needed[q] = -1
+            if needs[i] < 0 and many < best:
+                best = many
+            if many > longest:
+                longest = many
+            if many < ends[shortest] - begins[shortest]:
+                shortest = q
+        width = (longest + 63) >> 6
+        fits = points * width <= _MAX_POINT_WORDS
+        has = room.has[: points * width * fits].reshape(points * fits, width)
+        for f in range(-1, points - 1):  # before the first path: how many have all points?
+            if f >= 0 and (needed[f] >= 0 or best == same or done > cap):
+                continue
+            q, after = f, f
+            if f < 0:
+                q, after = shortest, points
+            those = holder[begins[q] : ends[q]]
+            count[0], spent = _mark_sharing_records(
+                indptr, attribute, value, those, point_of, base, low, high, points, after, has, live[0]
+            )
+            done += spent
+            if f < 0:
+                same = len(those) - count[0]
+                if points <= size:
+                    best = same
+                if size == 1 or not fits:
+                    break
+            else:
+                stamp += 1
+                best, spent = _follow_paths(
+                    has, (len(those) + 63) >> 6, points, needed, plain, f, size, same, best, cap - done, stamp, live,
+                    count, room.gone, room.most_gone, room.path, room.at, room.chosen,
+                )  # fmt: skip
+                done += spent
+        least[t], twins[t], exact[t] = best, same, size == 1 or best == same or (fits and done <= cap)
+        base += points
         total += done
     return last, total

@@ -1,6 +1,6 @@
 """Compiled: a score of every record, or how much each is believed.
 
-Scores are added up along the lists of who has which value (see ``_index``). Few different scores come out, and
+Scores are added up along the lists of who has which value (see ``_posting_index``). Few different scores come out, and
 records with the same score are a *kind*: what is believed is computed for each of these. Arrays of two axes go by
 target and by thing or number of things known.
 """
@@ -11,13 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Floats, Ints, Small
 from unveil.compilation import helper, kernel
-from unveil.linkage.attack._outcomes import TargetOutcomes, summarise_beliefs
-from unveil.linkage.attack._posting_index import PostingIndex, locate_things
-from unveil.linkage.attack._target_similarity import RecordComparison, clear_target, compare_records, load_target
+from unveil.linkage.attack._outcomes import NOBODY, SLACK
+from unveil.linkage.attack._posting_index import PostingIndex, search_holders
+from unveil.linkage.attack._target_similarity import (
+    Grades,
+    RecordComparison,
+    TargetValues,
+    compare_records,
+    load_target,
+    target_values,
+)
 
-__all__ = ["ScoreModel", "score_records"]
+__all__ = ["ScoreModel", "ScorePlan", "plan_scores", "score_records"]
 
 
 _SCORE_FRACTION = (
@@ -26,14 +33,16 @@ _SCORE_FRACTION = (
 _COUNT_UNIT = 1 << 48  # counts things above the bits of the score
 _SCORE_MASK = _COUNT_UNIT - 1
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
+_NEGLIGIBLE = 50.0  # e⁻⁵⁰ of the likeliest: a million of them make no difference
 
 
 class ScoreModel(NamedTuple):
-    """How records are scored: by weights if ``wrong`` is below 0, and by the probability that a value is ``wrong`` or
-    an attribute from ``elsewhere`` otherwise. ``own`` is how many of the ``usable`` attributes each place has and
-    ``factorial[k]`` is log k!."""
+    """How records are scored: by ``weight`` times sim, which may be graded (``grades``); or, if ``wrong`` is 0 or more,
+    by the probability that a value is ``wrong`` or an attribute from ``elsewhere``. ``own`` is how many of the
+    ``usable`` attributes each place has and ``factorial[k]`` is log k!."""
 
     weight: Floats
+    grades: Grades
     wrong: float
     elsewhere: float
     own: Ints
@@ -41,261 +50,264 @@ class ScoreModel(NamedTuple):
     factorial: Floats
 
 
-@helper
-def _add_gain(holder: Any, begin: Any, end: Any, gain: Any, score: Any) -> None:
-    for at in range(begin, end):
-        score[holder[at]] += gain
+class ScorePlan(NamedTuple):
+    """What scores are made of. By target and thing known, one after the other: holders ``cut[4k] … cut[4k + 1]`` get
+    ``gain[3k]``, and so on with the next two gains. By target and number of things known: how many ``things`` that are,
+    how many of them everyone has (``shared``) and the ``least`` score that is possible.
+
+    By number of attributes of a record: the logarithm of the probability that an attribute is its own (``here``), and
+    log k! (``factorial``); by this and what it lacks, log k! of what is left of the others (``left``). An attribute
+    from elsewhere has ``there``. Each record is ``alone`` if few have the same score and number.
+    """
+
+    cut: Ints
+    gain: Ints
+    things: Ints
+    shared: Ints
+    least: Ints
+    own: Ints
+    here: Floats
+    factorial: Floats
+    left: Floats
+    there: float
+    weighing: bool
+    alone: bool
 
 
-@helper
-def _add_graded_gain(
-    holder: Any, code: Any, begin: Any, end: Any, number: Any, start: Any, own: Any, scale: Any, weight: Any, score: Any
-) -> None:
-    """Add a weight times how alike the number is."""
-    for at in range(begin, end):
-        apart = abs(own - number[start + code[at]]) / scale
-        score[holder[at]] += np.int64(np.rint(_SCORE_FRACTION * weight * max(0.0, 1.0 - apart)))
+class _GradedThings(NamedTuple):
+    """Things whose gain is graded, by target and thing known: ``scale`` is 0 for others. Gains fall with the distance
+    of the holder's number, ``numbers[start + code]``, from the own ``number``."""
+
+    scale: Floats
+    number: Floats
+    weight: Floats
+    start: Ints
+    numbers: Floats
+    code: Small
 
 
-# ---- kinds -----------------------------------------------------------------------------------------------------------
+def plan_scores(
+    index: PostingIndex, like: RecordComparison, model: ScoreModel, attribute: Small, value: Small,
+    low: Small, high: Small, ms: Ints,
+) -> tuple[ScorePlan, _GradedThings | None]:  # fmt: skip
+    """What the scores of all targets are made of: the weight of what is known to those who have something alike; or, to
+    count what is known, 2⁴⁸ to those who have the attribute, and to those who have something alike also how much
+    likelier that is if it is right. Where nothing is wrong, only these are counted."""
+    one, n, no, most = _COUNT_UNIT, len(index.last), np.zeros(attribute.shape, np.int64), attribute.shape[1]
+    there, i = attribute >= 0, np.maximum(attribute, 0)
+    first, last = index.starts[i], index.starts[i + 1]
+    begin, end, everyone, weighing = search_holders(index, i, low), search_holders(index, i, high + 1), no, False
+    gains = no, no + one, no
+    if model.wrong < 0:
+        weighing, gains = True, (no, np.rint(_SCORE_FRACTION * model.weight[i]).astype(np.int64), no)
+    elif model.wrong > 0:
+        code = np.maximum(value, 0)
+        exact = search_holders(index, i, code + 1) - search_holders(index, i, code)
+        odds = (1 - model.wrong) / (high - low + 1) / (np.maximum(1, exact) / np.maximum(1, last - first) * model.wrong)
+        everyone = there & (last - first == n)
+        counts = np.where(everyone, 0, one)
+        gains = counts, counts + np.rint(_SCORE_FRACTION * np.log1p(odds)).astype(np.int64), counts
+    if not gains[0].any():
+        first, last = begin, end
+    cut, at = np.stack([first, begin, end, last], axis=-1) * there[..., None], np.minimum(ms, most) - 1
+    things = np.cumsum(there, axis=1)[:, at] * np.int64(not weighing)
+    shared = np.cumsum(everyone, axis=1)[:, at]
+    certain = not weighing and model.elsewhere == 0  # who lacks an attribute is out of the question
+    left = np.full(model.usable + most + 1, -np.inf)
+    left[: model.usable + 1] = model.factorial[model.usable :: -1]
+    here = np.full(model.usable + 1, np.log(model.wrong) if model.wrong > 0 else 0.0)
+    here[:-1] += np.log1p(-model.elsewhere)
+    plan = ScorePlan(
+        cut.ravel(), np.stack(gains, axis=-1).ravel(), things.ravel(), shared.ravel(),
+        ((things - shared) * (one * certain)).ravel(), model.own * (not weighing), here, model.factorial, left,
+        np.log(model.elsewhere) if model.elsewhere > 0 else 0.0, weighing,
+        model.elsewhere > 0 and bool((model.own != model.own[0]).any()),
+    )  # fmt: skip
+    scale = model.grades.scale[i] * there
+    if not weighing or not scale.any():
+        return plan, None
+    start = like.starts[i]
+    number = model.grades.number[start + np.maximum(value, 0)]
+    return plan, _GradedThings(*(
+        scale.ravel(), number.ravel(), model.weight[i].ravel(), start.ravel(), model.grades.number, index.code
+    ))  # fmt: skip
 
 
 class _ScoreKinds(NamedTuple):
-    """Records with the same ``score`` that have as many attributes (``own``): how ``many``, how many of these are
-    similar enough to the target, and how many attributes of theirs agree, in total. Kinds are found by ``slot``, which
-    holds their number, or −1, near where their score would be; the slot of each is in ``place``."""
+    """Records with the same ``score`` that have as many attributes (``own``), and how ``many``. Kinds are found by
+    ``slot``, which holds their number, or −1, near where their score would be; the slot of each is in ``place``. What
+    is believed of each is in ``logs``."""
 
     slot: Small
     place: Ints
+    many: Ints
     score: Ints
     own: Ints
-    many: Ints
-    similar: Ints
-    learned: Ints
-
-
-def _empty_kinds(most: int) -> _ScoreKinds:
-    """Room for so many."""
-    size = 2 << max(0, most - 1).bit_length()
-    return _ScoreKinds(np.full(size, -1, np.int32), *(np.empty(most, np.int64) for _ in range(6)))
-
-
-@helper
-def _find_slot(slot: Any, scores: Any, owns: Any, score: Any, own: Any) -> Any:
-    """The slot of a kind, or the one where it would be."""
-    at = np.int64(((np.uint64(score) ^ (np.uint64(own) << np.uint64(17))) * _HASH_FACTOR) >> np.uint64(33)) & (
-        len(slot) - 1
-    )
-    while slot[at] >= 0 and (scores[slot[at]] != score or owns[slot[at]] != own):
-        at = (at + 1) & (len(slot) - 1)
-    return at
-
-
-@helper
-def _gather_kinds(score: Any, own: Any, even: Any, least: Any, similar: Any, learned: Any, kinds: Any) -> Any:
-    """Fill the kinds of all records whose score is not below the ``least``, and return how many there are. If it is
-    ``even``, all have as many attributes as the first."""
-    slot, place, scores, owns, many, alike, agreeing = kinds
-    count, o = 0, own[0]
-    for y in range(len(score)):
-        s = score[y]
-        if s < least:
-            continue
-        if not even:
-            o = own[y]
-        at = _find_slot(slot, scores, owns, s, o)
-        k = np.int64(slot[at])
-        if k < 0:
-            k = np.int64(count)
-            count += 1
-            slot[at] = k
-            place[k], scores[k], owns[k], many[k], alike[k], agreeing[k] = at, s, o, 0, 0, 0
-        many[k] += 1
-        if len(similar):
-            alike[k] += similar[y]
-            agreeing[k] += learned[y]
-    return count
-
-
-@helper
-def _one_kind_each(score: Any, own: Any, similar: Any, learned: Any, kinds: Any) -> Any:
-    """Fill a kind for every record, of the same number."""
-    _, _, scores, owns, many, alike, agreeing = kinds
-    for y in range(len(score)):
-        scores[y], owns[y], many[y] = score[y], own[y], 1
-        if len(similar):
-            alike[y], agreeing[y] = similar[y], learned[y]
-    return len(score)
-
-
-# ---- belief ----------------------------------------------------------------------------------------------------------
-
-
-@helper
-def _standardise_scores(kinds: Any, count: Any, n: Any, logs: Any) -> None:
-    """Scores in standard deviations of all scores."""
-    total, squares = 0, 0.0
-    for k in range(count):
-        total += kinds.many[k] * kinds.score[k]
-    mean = total / n
-    for k in range(count):
-        squares += kinds.many[k] * (kinds.score[k] - mean) * (kinds.score[k] - mean)
-    deviation = np.sqrt(squares / n)
-    scale = 1.0 / deviation if deviation > 0.0 else 0.0
-    for k in range(count):
-        logs[k] = kinds.score[k] * scale
-
-
-@helper
-def _log_likelihoods(model: Any, kinds: Any, count: Any, all_have: Any, known: Any, logs: Any) -> None:
-    """The logarithm of the probability of what is known, for every kind, up to what is the same for all. All have
-    ``all_have`` of the attributes known, and the others as their scores say."""
-    wrong = np.log(model.wrong) if model.wrong > 0.0 else 0.0
-    sure = np.log1p(-model.elsewhere)
-    there = np.log(model.elsewhere) if model.elsewhere > 0.0 else -np.inf
-    for k in range(count):
-        have, own = all_have + (kinds.score[k] >> 48), kinds.own[k]
-        lack = known - have
-        if lack > model.usable - own:
-            logs[k] = -np.inf
-            continue
-        others = model.usable - own
-        here = wrong + sure if others > 0 else wrong
-        logs[k] = (
-            (kinds.score[k] & _SCORE_MASK) / _SCORE_FRACTION
-            + have * here
-            + model.factorial[own - have]
-            - model.factorial[own]
-        )
-        if lack > 0:
-            logs[k] += lack * there + model.factorial[others - lack] - model.factorial[others]
-
-
-class _Room(NamedTuple):
-    """Room to work in: the score of every place, what is believed of every kind, all places; where the list of holders
-    of each thing known begins and ends, of all alike and of all with the same value; what the target has, by attribute,
-    and what is found of each place that is compared with it."""
-
-    score: Ints
     logs: Floats
-    places: Small
-    begin: Ints
-    end: Ints
-    under: Ints
-    upto: Ints
-    exact_begin: Ints
-    exact_end: Ints
-    low: Small
-    high: Small
-    number: Floats
-    similar: Bools
-    learned: Ints
+
+
+class _KindComparison(NamedTuple):
+    """The records to compare with the target, and what it has; whether each record is similar enough (1 or 0) and how
+    many attributes agree; and the same summed over each kind, which may be the same arrays."""
+
+    indptr: Ints
+    attribute: Small
+    value: Small
+    like: RecordComparison
+    own: TargetValues
+    places: Ints
+    each: tuple[Ints, ...]
+    kinds: tuple[Ints, ...]
 
 
 def score_records(
-    index: PostingIndex, like: RecordComparison, model: ScoreModel, targets: Ints, usable: Ints, attribute: Small,
-    value: Small, low: Small,
-    high: Small, ms: Ints, first: int, last: int, work: int, seen: TargetOutcomes,
+    index: PostingIndex, like: RecordComparison, plan: ScorePlan, grades: _GradedThings | None, targets: Ints,
+    usable: Ints, ms: Ints, found: Floats, first: int, last: int, work: int,
 ) -> int:  # fmt: skip
-    """Fill what is seen by someone who gives every record a score, from target ``first`` to ``last`` or as far as
-    ``work`` allows; returns the target to go on with."""
-    n, most, c = len(index.last), attribute.shape[1], len(index.plane) if like.kind else 0
-    compared = n if like.kind else 0
-    room = _Room(*(
-        np.empty(n, np.int64), np.empty(n), np.arange(n, dtype=np.int32), *np.empty((6, most), np.int64),
-        np.ones(c, np.int32), np.zeros(c, np.int32), np.empty(c),
-        np.empty(compared, np.bool_), np.empty(compared, np.int64),
-    ))  # fmt: skip
-    even = model.wrong < 0.0 or bool((model.own == model.own[:1]).all())
+    """Fill what is believed by someone who gives every record a score, from target ``first`` to ``last`` or as far as
+    ``work`` allows; returns the target to go on with.
+
+    ``found`` has a row for each number of things known, target by target: the logarithm of how much the likeliest
+    record is believed, the next kind of record and the target; the sum of beliefs, if the likeliest is 1, and that of
+    beliefs times logarithms; how many are the likeliest. If records are compared: how many are similar enough and how
+    many attributes agree, summed over beliefs and over the likeliest."""
+    n, compared = len(index.last), None
+    if like.sigma >= 0:
+        each, kinds_of_each = (tuple(np.empty((2, n), np.int64)) for _ in range(2))
+        compared = _KindComparison(*(
+            index.indptr, index.attribute, index.value, like, target_values(len(index.plane), like.grades),
+            np.arange(n), each, each if plan.alone else kinds_of_each,
+        ))  # fmt: skip
+    slots = np.full(2 << max(0, n - 1).bit_length(), -1, np.int32)
+    kinds = _ScoreKinds(
+        *(slots, *np.zeros((1, n), np.int64), *np.ones((1, n), np.int64), *np.empty((2, n), np.int64), np.empty(n))
+    )
     reached: int = _fill_scores(
-        index, like, model, targets, usable, attribute, value, low, high, ms, first, last, work, seen, room,
-        _empty_kinds(n), even,
+        index.holder, plan, grades, compared, targets, usable, ms, found, first, last, work, kinds,
+        np.empty(n, np.int64),
     )  # fmt: skip
     return reached
 
 
 @kernel
 def _fill_scores(
-    index: Any, like: Any, model: Any, targets: Any, usable: Any, attribute: Any, value: Any, low: Any, high: Any,
-    ms: Any, first: Any, last: Any, work: Any, seen: Any, room: Any, kinds: Any, even: Any,
+    holder: Any, plan: Any, grades: Any, compared: Any, targets: Any, usable: Any, ms: Any, found: Any, first: Any,
+    last: Any, work: Any, kinds: Any, score: Any,
 ) -> Any:  # fmt: skip
-    """Fill what is seen by someone who gives every record a score: the weight of what is known to those who have
-    something alike; or, to count what is known, 2⁴⁸ to those who have the attribute, and to those who have something
-    alike also how much likelier that is if it is right. Where nothing is wrong, only these are counted."""
-    starts, holder, code, codes = index.starts, index.holder, index.code, index.codes
-    fine, plane, before = index.fine, index.plane, index.before
-    like_starts, number, scale = like.starts, like.number, like.scale
-    weight, wrong, weighing, one = model.weight, model.wrong, model.wrong < 0.0, np.int64(_COUNT_UNIT)
-    n, own = len(index.last), model.own
-    score, logs, places, begin, end, under, upto = room[:7]
-    exact_begin, exact_end, own_low, own_high, own_number, similar, learned = room[7:]
-    each = not even and model.elsewhere > 0.0  # all are possible, and most differ
-    done = 0
+    """Fill what is believed by someone who gives every record a score."""
+    zero: Any = np.int64(0)  # not a literal, for which helpers would be compiled again
+    cut, gain, n, done = plan.cut, plan.gain, len(score), zero
+    most = len(cut) // (4 * len(targets))
     for t in range(first, last):
         if done >= work:
             return t
-        target, known, things, all_have = targets[t], np.int64(0), np.int64(0), np.int64(0)
+        target, known = targets[t], zero
         for y in range(n):
             score[y] = 0
-        if like.kind and usable[t] >= ms[0]:
-            support = index.indptr[target + 1] - index.indptr[target]
-            load_target(index, like, target, own_low, own_high, own_number)
-            done += compare_records(index, like, places, n, support, own_low, own_high, own_number, similar, learned)
-            clear_target(index, target, own_low, own_high)
+        if compared is not None:
+            indptr, attribute, value, like, own, places, each, _ = compared
+            load_target(indptr, attribute, value, like, like.grades, target, own)
+            done += compare_records(
+                indptr, attribute, value, like, like.grades, target, own, places, n, 0, each
+            )[0]  # fmt: skip
         for j in range(len(ms)):
-            m = ms[j]
-            if usable[t] < m:
+            if usable[t] < ms[j]:
                 break
-            if wrong > 0.0:
-                locate_things(
-                    starts, code, codes, fine, plane, before, attribute, value, value, t, known, m, exact_begin,
-                    exact_end, under, upto,
-                )  # fmt: skip
-            locate_things(
-                starts, code, codes, fine, plane, before, attribute, low, high, t, known, m, begin, end, under, upto
-            )
-            for k in range(known, m):
-                i = attribute[t, k]
-                if i < 0:
-                    continue
-                things += 1
-                done += starts[i + 1] - starts[i]
-                gain: Any = one
-                if weighing:
-                    gain = np.int64(np.rint(_SCORE_FRACTION * weight[i]))
-                    if scale[i] > 0.0:
-                        x = number[like_starts[i] + value[t, k]]
-                        _add_graded_gain(
-                            holder, code, begin[k], end[k], number, like_starts[i], x, scale[i], weight[i], score
-                        )
-                        continue
-                elif wrong > 0.0:
-                    share = max(1, exact_end[k] - exact_begin[k]) / (starts[i + 1] - starts[i])
-                    odds = (1.0 - wrong) / (high[t, k] - low[t, k] + 1) / (share * wrong)
-                    gain = np.int64(np.rint(_SCORE_FRACTION * np.log1p(odds)))
-                    if starts[i + 1] - starts[i] == n:
-                        all_have += 1
-                    else:
-                        gain += one
-                        _add_gain(holder, starts[i], begin[k], one, score)
-                        _add_gain(holder, end[k], starts[i + 1], one, score)
-                _add_gain(holder, begin[k], end[k], gain, score)
-            known = m
-            least = np.int64(0)
-            if not weighing and model.elsewhere == 0.0:  # who lacks an attribute is out of the question
-                least = (things - all_have) * one
-            if each:
-                count, which = _one_kind_each(score, own, similar, learned, kinds), np.int64(target)
-            else:
-                count = _gather_kinds(score, own, even, least, similar, learned, kinds)
-                at = _find_slot(kinds.slot, kinds.score, kinds.own, score[target], own[0 if even else target])
-                which = np.int64(kinds.slot[at])
-                for k in range(count):
-                    kinds.slot[kinds.place[k]] = -1
-            if weighing:
-                _standardise_scores(kinds, count, n, logs)
-            else:
-                _log_likelihoods(model, kinds, count, all_have, things, logs)
-            summarise_beliefs(logs, kinds, count, which, like.kind > 0, t, j, seen)
+            for k in range(t * most + known, t * most + ms[j]):
+                for part in range(3):
+                    more = gain[3 * k + part]
+                    for at in range(cut[4 * k + part], cut[4 * k + part + 1]):
+                        if grades is not None and grades.scale[k] > 0.0:
+                            apart = abs(grades.number[k] - grades.numbers[grades.start[k] + grades.code[at]])
+                            near = max(0.0, 1.0 - apart / grades.scale[k])
+                            more = np.int64(np.rint(_SCORE_FRACTION * grades.weight[k] * near))
+                        score[holder[at]] += more
+                done += cut[4 * k + 3] - cut[4 * k]
+            known = ms[j]
+            at = t * len(ms) + j
+            scores, owns, count, total = score, plan.own, n, zero
+            if not plan.alone:
+                scores, owns = kinds.score, kinds.own
+                count, total = _gather_kinds(score, plan.own, plan.least[at], compared, kinds)
+            _fill_beliefs(
+                plan, plan.things[at], plan.shared[at], score[target], plan.own[target], total / n, n, scores, owns,
+                kinds, compared, count, found[at],
+            )  # fmt: skip
             done += 3 * n
     return last
+
+
+@helper
+def _gather_kinds(score: Any, own: Any, least: Any, compared: Any, kinds: Any) -> Any:
+    """Fill the kinds of all records whose score is not below the ``least``. Returns how many there are, and the sum of
+    scores."""
+    slot, place, many, scores, owns, _ = kinds
+    count, total, mask = 0, 0, len(slot) - 1
+    k: Any = 0
+    for y in range(len(score)):
+        s, o = score[y], own[y]
+        if s < least:
+            continue
+        total += s
+        at = np.int64(((np.uint64(s) ^ (np.uint64(o) << np.uint64(17))) * _HASH_FACTOR) >> np.uint64(33)) & mask
+        k = np.int64(slot[at])
+        while k >= 0 and (scores[k] != s or owns[k] != o):
+            at = (at + 1) & mask
+            k = np.int64(slot[at])
+        if k < 0:
+            k = count
+            count += 1
+            slot[at], place[k], scores[k], owns[k], many[k] = k, at, s, o, 0
+            if compared is not None:
+                compared.kinds[0][k], compared.kinds[1][k] = 0, 0
+        many[k] += 1
+        if compared is not None:
+            compared.kinds[0][k] += compared.each[0][y]
+            compared.kinds[1][k] += compared.each[1][y]
+    return count, total
+
+
+@helper
+def _fill_beliefs(
+    plan: Any, things: Any, shared: Any, target_score: Any, target_own: Any, mean: Any, n: Any, scores: Any, owns: Any,
+    kinds: Any, compared: Any, count: Any, seen: Any,
+) -> None:  # fmt: skip
+    """Fill what is believed of all kinds: the logarithm of the probability of what is known, up to what is the same for
+    all; or scores in standard deviations of all scores. Their slots are free again afterwards."""
+    slot, place, many, logs = kinds.slot, kinds.place, kinds.many, kinds.logs
+    here, factorial, left, scale = plan.here, plan.factorial, plan.left, 1.0 / _SCORE_FRACTION
+    top, second, squares, target_log = NOBODY, NOBODY, 0.0, -np.inf
+    if plan.weighing:
+        for k in range(count):
+            squares += many[k] * (scores[k] - mean) * (scores[k] - mean)
+        scale = 1.0 / np.sqrt(squares / n) if squares > 0.0 else 0.0
+    for k in range(count):
+        slot[place[k]] = -1
+        own, have = owns[k], shared + (scores[k] >> 48)
+        lack = things - have
+        x = (scores[k] & _SCORE_MASK) * scale + have * here[own] + factorial[own - have] - factorial[own]
+        x += lack * plan.there + left[own + lack] - left[own]
+        logs[k] = x
+        if scores[k] == target_score and own == target_own:
+            target_log = x
+        if x > top:
+            top, second = x, top
+        elif x > second:
+            second = x
+    whole, moment, ties = 0.0, 0.0, 0
+    spread_similar, spread_learned, best_similar, best_learned = 0.0, 0.0, 0, 0
+    for k in range(count):
+        x = logs[k] - top
+        if x >= -_NEGLIGIBLE:
+            e, tied = np.exp(x), x >= -SLACK
+            whole += many[k] * e
+            moment += many[k] * e * x
+            ties += many[k] * tied
+            if compared is not None:
+                spread_similar += e * compared.kinds[0][k]
+                spread_learned += e * compared.kinds[1][k]
+                best_similar += tied * compared.kinds[0][k]
+                best_learned += tied * compared.kinds[1][k]
+    seen[0], seen[1], seen[2], seen[3], seen[4], seen[5] = top, second, target_log, whole, moment, ties
+    if compared is not None:
+        seen[6], seen[7], seen[8], seen[9] = spread_similar, spread_learned, best_similar, best_learned

@@ -1,81 +1,98 @@
-"""Compiled: how alike records are to one that is held up.
+"""Compiled: how alike records are to a target.
 
-Records are numbered by their place (see ``_index``).
+Records are numbered by their place (see ``_posting_index``).
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from unveil.arrays import Floats, Ints, Small
 from unveil.compilation import helper
 
-__all__ = ["RecordComparison", "clear_target", "compare_records", "load_target"]
+__all__ = ["Grades", "RecordComparison", "TargetValues", "compare_records", "load_target", "target_values"]
 
 
 _SLACK = 1e-9
 
 
 class RecordComparison(NamedTuple):
-    """How records are compared: value v of attribute i is alike to the codes ``low … high`` at ``starts[i] + v``.
-    Where ``scale[i]`` is above 0, sim falls with the distance of ``number``. ``kind`` is 1, 2 or 3 for the similarity
-    of records (2.1), (2.2) or (2.3), or 0 where records are not compared; ``sigma`` is the one to be reached."""
+    """How records are compared: value v of attribute i is alike to the codes ``low … high`` at ``starts[i] + v``, and
+    alike attributes count 1, or as ``grades`` say. ``sigma`` is the similarity of records to be reached, or below 0
+    where they are not compared."""
 
     starts: Ints
     low: Small
     high: Small
+    sigma: float
+    grades: Grades | None
+
+
+class Grades(NamedTuple):
+    """Attributes that count even if they are not alike: where ``scale[i]`` is above 0, according to the distance of
+    ``number``, which is at ``starts[i] + v``; fully if it is infinite."""
+
     number: Floats
     scale: Floats
-    kind: int
-    sigma: float
+
+
+class TargetValues(NamedTuple):
+    """What a target has, by attribute: the codes that are alike and, if there are grades, its number. Only attributes
+    of ``target`` count."""
+
+    target: Ints
+    low: Small
+    high: Small
+    number: Floats | None
+
+
+def target_values(attributes: int, grades: Grades | None) -> TargetValues:
+    """Room for the values of a target, before there is one."""
+    low, high = np.empty((2, attributes), np.int32)
+    return TargetValues(np.full(attributes, -1), low, high, None if grades is None else np.empty(attributes))
 
 
 @helper
-def load_target(index: Any, like: Any, place: Any, low: Any, high: Any, number: Any) -> None:
-    """Note what the record to compare with has, by attribute."""
-    for e in range(index.indptr[place], index.indptr[place + 1]):
-        i = index.attribute[e]
-        at = like.starts[i] + index.value[e]
-        low[i], high[i], number[i] = like.low[at], like.high[at], like.number[at]
-
-
-@helper
-def clear_target(index: Any, place: Any, low: Any, high: Any) -> None:
-    for e in range(index.indptr[place], index.indptr[place + 1]):
-        low[index.attribute[e]], high[index.attribute[e]] = 1, 0
+def load_target(indptr: Any, attribute: Any, value: Any, like: Any, grades: Any, target: Any, own: Any) -> None:
+    """Note what the target has."""
+    for e in range(indptr[target], indptr[target + 1]):
+        i = attribute[e]
+        at = like.starts[i] + value[e]
+        own.target[i], own.low[i], own.high[i] = target, like.low[at], like.high[at]
+        if grades is not None:
+            own.number[i] = grades.number[at]
 
 
 @helper
 def compare_records(
-    index: Any, like: Any, places: Any, count: Any, support: Any, low: Any, high: Any, number: Any, similar: Any,
-    learned: Any,
+    indptr: Any, attribute: Any, value: Any, like: Any, grades: Any, target: Any, own: Any, places: Any, count: Any,
+    until: Any, each: Any,
 ) -> Any:  # fmt: skip
-    """Fill, for some places, whether the record is similar enough to the one that is held up, and how many attributes
-    agree. Returns how many entries were gone through."""
-    indptr, attribute, value = index.indptr, index.attribute, index.value
-    starts, numbers, scale, kind, sigma = like.starts, like.number, like.scale, like.kind, like.sigma
-    done = 0
+    """Whether records of some places are similar enough to the target (1 or 0), and how many attributes agree: the sums
+    of both, and those before ``until``; of ``each`` in two arrays, if given. Returns also how many entries were gone
+    through."""
+    holder, low, high, support = own.target, own.low, own.high, indptr[target + 1] - indptr[target]
+    done, similar, learned, early_similar, early_learned = 0, 0, 0, 0, 0
     for k in range(count):
-        y = places[k]
-        alike, both, sim = 0, 0, 0.0
-        for e in range(indptr[y], indptr[y + 1]):
+        begin, end, alike, both, more = indptr[places[k]], indptr[places[k] + 1], 0, 0, 0.0
+        for e in range(begin, end):
             i, v = attribute[e], value[e]
-            here = low[i] <= high[i]
-            near = low[i] <= v and v <= high[i]
+            here = holder[i] == target
+            near = here & (low[i] <= v) & (v <= high[i])
             both += here
             alike += near
-            if kind == 2 and here:
-                if scale[i] > 0:
-                    sim += max(0.0, 1.0 - abs(number[i] - numbers[starts[i] + v]) / scale[i])
-                else:
-                    sim += near
-        size = indptr[y + 1] - indptr[y]
-        reached = float(alike)
-        if kind == 2:
-            reached = sim
-        elif kind == 3:
-            reached = float(both)
-        similar[k] = reached + _SLACK >= sigma * (support + size - both)
-        learned[k] = alike
-        done += size
-    return done
+            if grades is not None and grades.scale[i] > 0.0:
+                apart = abs(own.number[i] - grades.number[like.starts[i] + v]) / grades.scale[i]
+                more += here * max(0.0, 1.0 - apart) - near
+        enough: Any = np.int64(alike + more + _SLACK >= like.sigma * (support + end - begin - both))
+        similar += enough
+        learned += alike
+        if places[k] < until:
+            early_similar += enough
+            early_learned += alike
+        if each is not None:
+            each[0][k], each[1][k] = enough, alike
+        done += end - begin
+    return done, similar, learned, early_similar, early_learned

@@ -48,20 +48,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from unveil.arrays import Bools, Floats, Ints, Small
 from unveil.errors import UnveilError
 from unveil.linkage.attack._candidates import narrow_candidates
-from unveil.linkage.attack._outcomes import TargetOutcomes
+from unveil.linkage.attack._outcomes import TargetOutcomes, outcomes_of_beliefs
 from unveil.linkage.attack._posting_index import PostingIndex, fill_planes
-from unveil.linkage.attack._scoring import ScoreModel, score_records
-from unveil.linkage.attack._target_similarity import RecordComparison
+from unveil.linkage.attack._scoring import ScoreModel, plan_scores, score_records
+from unveil.linkage.attack._target_similarity import Grades, RecordComparison
 from unveil.linkage.attack.auxiliary import Auxiliary
 from unveil.linkage.postings import build_postings
 from unveil.linkage.records import CodeRanges, Records
+from unveil.linkage.sparsity.record_similarity import RecordSimilarity
 from unveil.run import Run
 from unveil.slices import chunks, parallel_for
 from unveil.wording import count_text, list_text
@@ -223,23 +224,21 @@ def _build_posting_index(records: Records, run: Run) -> tuple[PostingIndex, Ints
         worth /= 2
         fine, rows = _plane_rows(records, codes, words, worth)
     plane, total = np.where(rows > 0, np.cumsum(rows) - rows, -1), int(rows.sum())
-    last = np.searchsorted(moved.support, moved.support, "right")
+    before, planes = np.zeros(total, np.int64), np.zeros((total, words), np.uint64)
+    for first, until in chunks(starts, run):
+        fill_planes(starts, holder, code, plane, fine.astype(np.int64), rows, first, until, before, planes)
     found = PostingIndex(
         indptr=moved.indptr,
         attribute=moved.attribute,
         value=moved.value,
-        last=last,
+        last=np.searchsorted(moved.support, moved.support, "right"),
         starts=starts,
         holder=holder,
         code=code,
-        codes=codes,
-        fine=fine,
-        plane=plane,
-        before=np.zeros(total, np.int64),
-        planes=np.zeros((total, words), np.uint64),
+        plane=np.where(fine | (plane < 0), plane, -2 - plane),
+        before=before + np.repeat(starts[:-1], rows),
+        planes=planes,
     )
-    for first, until in chunks(starts, run):
-        fill_planes(found, first, until)
     return found, place
 
 
@@ -251,22 +250,29 @@ def _plane_rows(records: Records, codes: Ints, words: int, worth: float) -> tupl
     return fine, np.where(fine, codes + 1, np.where(2 * words <= most, 2, 0))
 
 
-_COMPARISON_KINDS: dict[str | None, int] = {None: 0, "alike": 1, "sum": 2, "support": 3}
-
-
 def record_comparison(
     records: Records, sim: str | None = None, least: float = 1.0, sigma: float = 0.0
 ) -> RecordComparison:
     """How records are compared: not at all, or by one of the record similarities with threshold σ."""
-    if sim not in _COMPARISON_KINDS:
-        raise UnveilError(f"compare records by {list_text(k for k in _COMPARISON_KINDS if k)}")
+    if sim not in (None, *get_args(RecordSimilarity)):
+        raise UnveilError(f"compare records by {list_text(get_args(RecordSimilarity))}")
     ranges = records.code_ranges(least)
-    number, scale = np.zeros(len(ranges.low)), np.zeros(records.c)
+    grades = _value_grades(records, ranges.starts, len(ranges.low)) if sim == "sum" else None
+    if sim == "support":
+        grades = Grades(np.zeros(len(ranges.low)), np.full(records.c, np.inf))
+    elif grades is not None and not grades.scale.any():
+        grades = None
+    return RecordComparison(ranges.starts, ranges.low, ranges.high, -1.0 if sim is None else float(sigma), grades)
+
+
+def _value_grades(records: Records, starts: Ints, values: int) -> Grades:
+    """The numbers and scales of attributes whose similarity falls with the distance."""
+    number, scale = np.zeros(values), np.zeros(records.c)
     for i, (own, said, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
         if said.kind == "linear":
-            number[ranges.starts[i] : ranges.starts[i] + len(own)] = said.numeric_values(own, name)
+            number[starts[i] : starts[i] + len(own)] = said.numeric_values(own, name)
             scale[i] = said.scale
-    return RecordComparison(ranges.starts, ranges.low, ranges.high, number, scale, _COMPARISON_KINDS[sim], float(sigma))
+    return Grades(number, scale)
 
 
 # ---- what they find -------------------------------------------------------------------------------------------------
@@ -286,37 +292,53 @@ def target_outcomes(
     known, (who, place), each = np.asarray(ms, np.int64), index, auxiliary.together
     if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
         raise UnveilError(f"only {count_text(auxiliary.most, 'thing')} about each target were drawn")
-    shape, compared = (len(auxiliary), len(known)), like.kind > 0
-    found = TargetOutcomes(*(np.full(shape if k < 5 or compared else (0, 0), np.nan) for k in range(9)))
-    at = np.where(auxiliary.attribute < 0, 0, auxiliary.attribute)
-    low, high = _known_code_ranges(records, sight, at, auxiliary.value)
-    things = place[auxiliary.targets], auxiliary.usable * each, auxiliary.attribute
-    if sight.kind == "candidates":
-        few = max(_MIN_LIST, int(who.planes.shape[1] * _LIST_RATIO))
-        step = partial(narrow_candidates, who, like, *things, low, high, known * each, few)
+    targets, usable, told, scoring = (
+        place[auxiliary.targets],
+        auxiliary.usable * each,
+        known * each,
+        sight.kind != "candidates",
+    )
+    found = np.full((len(auxiliary), len(known), (9 if like.sigma >= 0 else 5) + scoring), np.nan)
+    if not (usable >= told[0]).any():
+        return _split_outcomes(found[..., scoring:])
+    attribute, value = (np.ascontiguousarray(part[:, : told[-1]]) for part in (auxiliary.attribute, auxiliary.value))
+    low, high = _known_code_ranges(records, sight, who, np.maximum(attribute, 0), value)
+    if sight.alpha == _ANY_VALUE:
+        who = who._replace(plane=np.where(who.plane < -1, -2 - who.plane, who.plane))
+    rows = found.reshape(-1, found.shape[2])
+    if scoring:
+        model = _score_model(records, sight, place, auxiliary, like)
+        plan, grades = plan_scores(who, like, model, attribute, value, low, high, told)
+        step = partial(score_records, who, like, plan, grades, targets, usable, told, rows)
     else:
-        step = partial(
-            score_records, who, like, _score_model(records, sight, place, auxiliary), *things, auxiliary.value, low,
-            high,
-            known * each,
-        )  # fmt: skip
-    parallel_for(lambda first, last: step(first, last, _SLICE_STEPS, found), len(auxiliary), "attacking", run or Run())
-    return found
+        few = max(_MIN_LIST, int(who.planes.shape[1] * _LIST_RATIO))
+        step = partial(narrow_candidates, who, like, targets, usable, attribute, low, high, told, few, rows)
+    parallel_for(lambda first, last: step(first, last, _SLICE_STEPS), len(auxiliary), "attacking", run or Run())
+    return _split_outcomes(outcomes_of_beliefs(found) if scoring else found)
 
 
-def _known_code_ranges(records: Records, sight: Evidence, attribute: Small, value: Small) -> tuple[Small, Small]:
-    """The ranges of codes similar to what is known."""
+def _split_outcomes(found: Floats) -> TargetOutcomes:
+    """What is seen, from its columns; what is missing is empty."""
+    columns = [found[..., k] for k in range(found.shape[-1])]
+    return TargetOutcomes(*columns, *(np.empty((0, 0)) for _ in range(9 - len(columns))))
+
+
+def _known_code_ranges(
+    records: Records, sight: Evidence, who: PostingIndex, attribute: Small, value: Small
+) -> tuple[Small, Small]:
+    """The ranges of codes similar to what is known. If any value will do, all; attributes with two rows of planes count
+    as if they had one code."""
     if sight.alpha == _ANY_VALUE:
         last = np.array([len(own) - 1 for own in records.values], np.int32)
-        return np.zeros_like(value), last[attribute] if len(last) else value
+        return np.zeros_like(value), np.where(who.plane < -1, 0, last).astype(np.int32)[attribute]
     ranges: CodeRanges = records.code_ranges(sight.alpha)
-    if not len(ranges.low):
-        return value, value
     at = ranges.starts[attribute] + np.maximum(value, 0)
     return ranges.low[at], ranges.high[at]
 
 
-def _score_model(records: Records, sight: Evidence, place: Ints, auxiliary: Auxiliary) -> ScoreModel:
+def _score_model(
+    records: Records, sight: Evidence, place: Ints, auxiliary: Auxiliary, like: RecordComparison
+) -> ScoreModel:
     from scipy.special import gammaln
 
     asked = np.zeros(records.c, np.bool_)
@@ -325,4 +347,5 @@ def _score_model(records: Records, sight: Evidence, place: Ints, auxiliary: Auxi
     own[place] = np.diff(np.append(0, np.cumsum(asked[records.attribute]))[records.indptr])
     weight = 1 / np.log(np.maximum(records.popularity, 2))
     factorial = gammaln(np.arange(records.c + 2) / records.together + 1.0)  # of things
-    return ScoreModel(weight, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)
+    grades = _value_grades(records, like.starts, len(like.low))
+    return ScoreModel(weight, grades, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)

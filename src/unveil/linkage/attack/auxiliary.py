@@ -28,15 +28,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Bools, Ints, Small
+from unveil.arrays import Bools, Floats, Ints, Small
 from unveil.errors import UnveilError
 from unveil.linkage.postings import build_postings
-from unveil.linkage.records import Records
+from unveil.linkage.records import CodeRanges, Records
 from unveil.linkage.similarity import Similarity
 from unveil.linkage.sparsity.long_tail import rare_attributes
 from unveil.run import Run
@@ -137,10 +137,10 @@ def draw_knowledge(
         raise UnveilError(f"targets must be record numbers from 0 to {records.n - 1:,}")
     value = records.value if perturbed is None else _perturbed_values(records, perturbed)
     usable = _usable_attributes(records, know.columns)
-    columns, marked = np.flatnonzero(usable), usable[:0] if know.rare is None else rare_attributes(records, know.rare)
-    had = _count_marked(records, usable, rows)
+    columns, had, rare = np.flatnonzero(usable), _count_marked(records, usable, rows), None
     if know.rare is not None:
-        had = np.where(_count_marked(records, usable & marked, rows) > 0, had, 0)
+        rare = np.flatnonzero((usable & rare_attributes(records, know.rare))[records.attribute])
+        had = np.where(_entries_between(rare, records, rows)[1] > 0, had, 0)
     most = int(min(most, had.max(initial=1)))
     found = np.full((2, len(rows), most), -1, np.int32)
     in_order, in_errors = rng.spawn(2)
@@ -149,10 +149,19 @@ def draw_knowledge(
         run.check()
         part = slice(first, first + step)
         things, values = found[:, part]
+        random = in_order.random((len(things), most + 1))
         _auxiliary.draw_things(
-            records.indptr, records.attribute, value, rows[part], usable, marked,
-            in_order.random((len(things), most + 1)), things, values, np.empty(records.c, np.int64),
+            records.indptr, records.attribute, value, rows[part], usable, random, int(rare is not None), things, values,
+            np.empty(records.c + 1, np.int64),
         )  # fmt: skip
+        if rare is not None:
+            begin, many = _entries_between(rare, records, rows[part])
+            some = many > 0
+            chosen = rare[begin[some] + (random[some, 0] * many[some]).astype(np.int64)]
+            found[:, part][:, ~some] = -1
+            things[some, 0], values[some, 0] = records.attribute[chosen], value[chosen]
+            again = things[:, 1:] == things[:, :1]
+            things[:, 1:][again] = values[:, 1:][again] = -1
     auxiliary = Auxiliary(rows, had, found[0], found[1], columns)
     if know.elsewhere or know.wrong or know.noise:
         _add_errors(records, know, auxiliary, in_errors if errors is None else errors, step, run)
@@ -196,19 +205,54 @@ def _add_errors(
     records: Records, know: Knowledge, auxiliary: Auxiliary, rng: np.random.Generator, step: int, run: Run
 ) -> None:
     """Add errors to what was drawn."""
-    from unveil.linkage.attack import _auxiliary
-
     starts, _, code = build_postings(records)
-    nearby = _nearby_codes(records, know)
+    near = _nearby_codes(records, know) if know.noise else None
     for first in range(0, len(auxiliary), step):
         run.check()
         part = slice(first, first + step)
         things, values = auxiliary.attribute[part], auxiliary.value[part]
-        _auxiliary.add_errors(
-            records.indptr, records.attribute, auxiliary.targets[part], auxiliary.columns, starts, code, know.elsewhere,
-            know.wrong, know.noise, *nearby, rng.random((len(things), auxiliary.most, 5)), things, values,
-            np.zeros(records.c, np.bool_),
-        )  # fmt: skip
+        random = np.moveaxis(rng.random((len(things), auxiliary.most, 5)), 2, 0)
+        known = things >= 0
+        away = _draw_elsewhere(records, auxiliary, part, known & (random[0] < know.elsewhere), random[1])
+        other = away | (known & (random[3] < know.wrong))
+        i = things[other]
+        values[other] = code[starts[i] + (random[2][other] * (starts[i + 1] - starts[i])).astype(np.int64)]
+        if near is not None:
+            blurred = known & ~other & (random[4] < know.noise)
+            at = near.starts[things[blurred]] + values[blurred]
+            low, high = near.low[at], near.high[at]
+            drawn = low + (random[2][blurred] * (high - low)).astype(np.int32)
+            values[blurred] = np.where(high > low, drawn + (drawn >= values[blurred]), values[blurred])
+
+
+def _draw_elsewhere(records: Records, auxiliary: Auxiliary, part: slice, away: Bools, random: Floats) -> Bools:
+    """Replace what is ``away`` by attributes that the target lacks, as long as there are any; returns what was so.
+
+    If S₀ < S₁ < … are the columns that a record has, c + #{k : Sₖ − k ≤ c} is number c of those that it lacks. Of these
+    the ones that are drawn already are left out, from the lowest to the highest."""
+    columns, rows, things = auxiliary.columns, auxiliary.targets[part], auxiliary.attribute[part]
+    if not away.any():
+        return away
+    usable = np.zeros(records.c, np.bool_)
+    usable[columns] = True
+    had = records.select(rows)
+    owner, kept = np.repeat(np.arange(len(rows)), had.support), usable[had.attribute]
+    column, owner = (np.cumsum(usable) - 1)[had.attribute[kept]], owner[kept]
+    begins = np.searchsorted(owner, np.arange(len(rows) + 1))
+    before = column - (np.arange(len(column)) - begins[owner]) + owner * (len(columns) + 1)
+    free = len(columns) - np.diff(begins)
+    away = away & (np.cumsum(away, axis=1) <= free[:, None])
+    drawn = np.full(away.shape, records.c)
+    for j in range(away.shape[1]):
+        t = np.flatnonzero(away[:, j])
+        chosen = (random[t, j] * (free[t] - away[t, :j].sum(axis=1))).astype(np.int64)
+        for k in range(j):
+            chosen += chosen >= drawn[t, k]
+        drawn[t, j] = chosen
+        drawn[:, : j + 1].sort(axis=1)
+        at = np.searchsorted(before, t * (len(columns) + 1) + chosen, "right") - begins[t]
+        things[t, j] = columns[chosen + at]
+    return away
 
 
 def _usable_attributes(records: Records, columns: Sequence[str] | None) -> Bools:
@@ -233,6 +277,12 @@ def _count_marked(records: Records, marked: Bools, rows: Ints) -> Ints:
     return np.asarray(before[records.indptr[rows + 1]] - before[records.indptr[rows]])
 
 
+def _entries_between(entries: Ints, records: Records, rows: Ints) -> tuple[Ints, Ints]:
+    """Where some entries of each record begin in a rising list of entries, and how many they are."""
+    begin = np.searchsorted(entries, records.indptr[rows])
+    return begin, np.searchsorted(entries, records.indptr[rows + 1]) - begin
+
+
 def _perturbed_values(records: Records, perturbed: Records) -> Small:
     same = perturbed.n == records.n and perturbed.c == records.c and (perturbed.indptr == records.indptr).all()
     if not same or (perturbed.attribute != records.attribute).any():
@@ -242,14 +292,8 @@ def _perturbed_values(records: Records, perturbed: Records) -> Small:
     return perturbed.value
 
 
-def _nearby_codes(records: Records, know: Knowledge) -> tuple[Ints, Small, Small]:
+def _nearby_codes(records: Records, know: Knowledge) -> CodeRanges:
     """The range of codes that noise may turn each value into."""
-    if know.noise == 0:
-        empty = np.empty(0, np.int32)
-        return np.zeros(records.c, np.int64), empty, empty
-    other = records
-    if know.tolerance is not None:
-        similarities = (know.tolerance,) * records.c
-        other = Records(records.indptr, records.attribute, records.value, records.names, records.values, similarities)
-    ranges = other.code_ranges(know.alpha)
-    return ranges.starts, ranges.low, ranges.high
+    if know.tolerance is None:
+        return records.code_ranges(know.alpha)
+    return replace(records, similarities=(know.tolerance,) * records.c).code_ranges(know.alpha)

@@ -16,10 +16,10 @@ the work can be avoided:
   alone are counted; in the rest of the C(k, m) sets it is alone.
 - Two entries are together in the larger sets whose further columns are among the q in which they agree: C(q, j) sets
   with j more columns.
-- A group only needs to distinguish entries that differ in the columns still to come. If those are few, entries that
-  agree in all of them are merged, and the result holds for each.
+- Sets that begin with column a need not distinguish entries that agree from a on. Where that leaves much fewer of them,
+  such entries are merged, and the result holds for each.
 - The most distinguishing columns come first: half of all sets contain the first column, a quarter the second but not
-  the first. The last columns have few values, so little differs there.
+  the first. The last columns have few values, so many entries are merged there.
 - Groups of up to 64 entries are bit sets, divided by a bitwise *and*.
 
 The sums for a record are identical to the last bit for any order of rows.
@@ -30,26 +30,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, inf
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Ints, Small, Words
 from unveil.errors import UnveilError
 from unveil.grouping import pack_columns
 from unveil.linkage.attack import _exact_success
 from unveil.linkage.attack.auxiliary import check_known_counts
 from unveil.linkage.records import Records
 from unveil.run import Run
-from unveil.slices import chunks
 
 __all__ = ["ExactSuccess", "count_success", "counting_cost", "is_countable"]
 
 
 _SLICE_ENTRIES = 10_000_000  # entries divided between two checks for interruption: a tenth of a second
 _MAX_BITSET_GROUP = 64  # entries at most in a group that is a bit set
-_MERGE_WORTH = 4  # divisions of a group from which merging entries first pays off
-_IDS_PER_ENTRY = 4  # pattern numbers per entry, at most
+_MERGE_SHARE = 0.7  # of the entries that may remain for merging to pay off
+_IDS_PER_ENTRY = 32  # numbers for patterns of columns per entry, at most
 _MAX_SETS = 1e300  # sets that can be counted
 
 
@@ -113,21 +114,31 @@ def count_success(records: Records, ms: Sequence[int], run: Run | None = None) -
     run, known = run or Run(), check_known_counts(ms)
     most = int(records.support.max(initial=0))
     ways = _binomial_table(records.c, min(known[-1], most))
+    entries, kind = _distinct_entries(records, run)
     sizes = [m for m in known if m <= most]
-    entries, kind, support = _distinct_entries(records, run)
-    even = len(support) == 0 or support[0] == support[-1]
-    sums = _walk_all_sets(entries, None if even else np.tile(support, 2), len(support), sizes, ways, run)
+    sums = _walk_all_sets(entries, sizes, ways, run)
     found = []
     for m in known:
-        out = np.full((4, records.n), np.nan)
+        run.check()
         if m <= most:
-            part = sums[sizes.index(m)]
-            for first, last in chunks(records.n, run):
-                _exact_success.fill_probabilities(
-                    m, kind, entries.weight, support, ways[:, m], even, part, first, last, out
-                )
-        found.append(ExactSuccess(m, *out))
+            row = np.take(_entry_probabilities(entries, m, ways, sums[sizes.index(m)]), kind, axis=1)
+        else:
+            row = np.full((4, records.n), np.nan)
+        found.append(ExactSuccess(m, *row))
     return tuple(found)
+
+
+def _entry_probabilities(entries: _Entries, m: int, ways: Floats, sums: Floats) -> Floats:
+    """The result for each entry if m things are known, as :class:`ExactSuccess` lists it."""
+    weight, sets = entries.weight, ways[entries.support, m]
+    alone = sets - sums[:, 2]
+    with np.errstate(invalid="ignore"):
+        scoreboard = (alone / weight + sums[:, 0]) / sets
+        best = scoreboard if entries.even else (alone / weight + sums[:, 3]) / sets
+        unique, size = np.where(weight == 1, alone / sets, 0.0), (alone * weight + sums[:, 1]) / sets
+    found = np.stack([best, scoreboard, unique, size])
+    found[:, entries.support < m] = np.nan
+    return found
 
 
 def _binomial_table(c: int, most: int) -> Floats:
@@ -145,8 +156,19 @@ def _binomial_table(c: int, most: int) -> Floats:
 # ---- entries ---------------------------------------------------------------------------------------------------------
 
 
-def _distinct_entries(records: Records, run: Run) -> tuple[_exact_success.Entries, Ints, Small]:
-    """The distinct records by rising support, the entry of each row, and the support of each entry."""
+class _Entries(NamedTuple):
+    """Records that are alike: their ``codes`` by column, the number of rows they stand for (``weight``) and the number
+    of their attributes (``support``, rising; ``even`` if all are equal). Code 0 is a value that no other entry has, or
+    none."""
+
+    codes: npt.NDArray[np.uint32]
+    weight: Ints
+    support: Small
+    even: bool
+
+
+def _distinct_entries(records: Records, run: Run) -> tuple[_Entries, Ints]:
+    """The distinct records by rising support, and the entry of each row."""
     columns = _sorted_columns(records, run)
     key, _ = pack_columns([records.support.astype(np.int32), *columns], records.n)
     run.check()
@@ -155,24 +177,21 @@ def _distinct_entries(records: Records, run: Run) -> tuple[_exact_success.Entrie
     fresh = np.diff(key[order], prepend=-1) != 0
     first, kind = order[fresh], np.empty(records.n, np.int64)
     kind[order] = np.cumsum(fresh) - 1
-    count = len(first)
     shared = [_shared_codes(column[first]) for column in columns]
     used = [codes for codes in shared if codes.any()]
-    codes = np.empty((2 * count, len(used)), np.uint32)
+    codes = np.empty((len(first), len(used)), np.uint32)
     for a, column in enumerate(used):
-        codes[:count, a] = column
+        codes[:, a] = column
     support = records.support[first].astype(np.int32)
-    weight, origin = np.empty(2 * count, np.int64), np.empty(2 * count, np.int32)
-    weight[:count], origin[:count] = np.bincount(kind, minlength=count) + _exact_success.ONE_ENTRY, np.arange(count)
-    suffix, patterns = _suffix_patterns(codes[:count], support, run)
-    return _exact_success.Entries(codes, weight, origin, suffix, patterns), kind, support
+    even = len(support) == 0 or support[0] == support[-1]
+    return _Entries(codes, np.bincount(kind, minlength=len(first)), support, bool(even)), kind
 
 
 def _sorted_columns(records: Records, run: Run) -> list[Small]:
     """The codes of every attribute, −1 where null; attributes in which the fewest pairs of rows agree come first."""
-    columns = np.full((records.c, records.n), -1, np.int32)
-    for first, last in chunks(records.indptr, run):
-        _exact_success.fill_columns(records.indptr, records.attribute, records.value, first, last, columns)
+    places = records.indptr.astype(np.int32 if len(records.value) < 1 << 31 else np.int64)
+    given = csr_array((records.value + 1, records.attribute, places), shape=(records.n, records.c))
+    columns = given.toarray(order="F").T - 1
     pairs = []
     for column in columns:
         run.check()
@@ -188,101 +207,154 @@ def _shared_codes(column: Small) -> Ints:
     return np.asarray(np.where(several, np.cumsum(several), 0)[column + 1])
 
 
-def _suffix_patterns(codes: npt.NDArray[np.generic], support: Small, run: Run) -> tuple[Small, Ints]:
-    """The pattern of every entry from every column on, and the number of patterns; only where they are few."""
-    count, c = codes.shape
-    suffix, patterns = np.empty((c, count), np.int32), np.full(c, np.iinfo(np.int64).max // 2)
-    after, width = support, int(support.max(initial=0)) + 1
-    for a in reversed(range(c)):
-        room = (int(codes[:, a].max()) + 1) * width
-        if room > _IDS_PER_ENTRY * count or width > count:
+class _Level(NamedTuple):
+    """The entries that differ in the columns from ``first`` on, for the sets that begin with a column from ``first`` to
+    ``last`` − 1. Each is part of the entry ``within`` of the level before, for the sets that begin later."""
+
+    entries: _Entries
+    within: Small
+    first: int
+    last: int
+
+
+def _merge_levels(entries: _Entries, run: Run) -> list[_Level]:
+    """One level for each column, from the last to the first, while merging entries pays off; then one for the rest."""
+    codes, weight, support, even = entries
+    count, last = codes.shape
+    levels, pattern, patterns = list[_Level](), support, int(support.max(initial=0)) + 1
+    while last:
+        run.check()
+        base = int(codes[:, last - 1].max()) + 1
+        if patterns * base > _IDS_PER_ENTRY * count:
             break
-        ids, found = np.full(room, -1, np.int32), 0
-        for first, last in chunks(count, run):
-            found = _exact_success.number_patterns(codes, a, after, width, first, last, found, ids, suffix[a])
-        after, width, patterns[a] = suffix[a], found, found
-    return suffix, patterns
+        key, present = pattern * np.int64(base) + codes[:, last - 1], np.zeros(patterns * base, np.bool_)
+        present[key] = True
+        found = np.flatnonzero(present)  # in the order of support
+        if len(found) > _MERGE_SHARE * count:
+            break
+        number, one = np.empty(len(present), np.int32), np.empty(len(found), np.int64)
+        number[found] = np.arange(len(found))
+        within, pattern, patterns = pattern, number[key], len(found)
+        one[pattern] = np.arange(count)
+        merged = _Entries(codes[one], np.bincount(pattern, weight).astype(np.int64), support[one], even)
+        levels.append(_Level(merged, within[one], last - 1, last))
+        last -= 1
+    return [*levels, _Level(entries, pattern, 0, last)]
 
 
 # ---- sets ------------------------------------------------------------------------------------------------------------
 
 
-def _walk_all_sets(
-    entries: _exact_success.Entries, support: Small | None, count: int, sizes: Sequence[int], ways: Floats, run: Run
-) -> Floats:
+class _SetPlan(NamedTuple):
+    """Sets of m columns are the ``wanted[m]``-th size asked for, or none if −1; they grow by columns before
+    ``stop[m]``. ``ways[q, m]`` is the number of sets of m out of q."""
+
+    wanted: Ints
+    stop: Ints
+    ways: Floats
+
+
+def _set_plan(sizes: Sequence[int], c: int, ways: Floats) -> _SetPlan:
+    most = max(sizes, default=0)
+    wanted, stop = np.full(most + 1, -1), np.zeros(most + 1, np.int64)
+    wanted[list(sizes)] = np.arange(len(sizes))
+    for m in range(most):
+        stop[m] = c + 1 - min(size - m for size in sizes if size > m)
+    return _SetPlan(wanted, stop, ways)
+
+
+def _walk_all_sets(entries: _Entries, sizes: Sequence[int], ways: Floats, run: Run) -> Floats:
     """The sums for all entries, by size of the set."""
-    c, width = entries.codes.shape[1], 3 if support is None else 4
-    sums = np.zeros((len(sizes), 2 * count, width))
+    c, width = entries.codes.shape[1], 3 if entries.even else 4
     plan = _set_plan([m for m in sizes if m <= c], c, ways)
-    if not c or not len(plan.steps) or plan.steps[0, 0] == 0:
-        return sums
-    depth = len(plan.wanted) - 1
-    room, stack = _make_walk_space(entries, count, depth, width), _start_stack(count, depth, width)
-    everyone = np.arange(2 * count, dtype=np.int32)
-    while stack.at[0] >= 0:
-        run.check()
-        _exact_success.walk_sets(entries, support, plan, room, stack, everyone, _SLICE_ENTRIES, sums)
-        run.progress("counting", _walk_progress(plan, stack))
+    before, sums = None, np.zeros((len(sizes), len(entries.weight), width))
+    for level in _merge_levels(entries, run) if len(plan.stop) > 1 else ():
+        if before:
+            sums = _distribute_sums(before, level.within, sizes, ways, sums)
+        else:
+            sums = np.zeros((len(sizes), len(level.entries.weight), width))
+        _walk_level(level, plan, sums, run)
+        before = level
     return sums
 
 
-def _set_plan(sizes: Sequence[int], c: int, ways: Floats) -> _exact_success.SetPlan:
-    most = max(sizes, default=0)
-    wanted, deeper = np.full(most + 2, -1), np.zeros((most + 2, c), np.bool_)
-    wanted[list(sizes)] = np.arange(len(sizes))
-    steps = np.zeros((most + 2, c + 1))
-    for j in reversed(range(most)):
-        more = min((m for m in sizes if m > j + 1), default=c + j + 2) - j - 1
-        deeper[j + 1, : max(0, c - more)] = True
-        for a in reversed(range(c)):
-            below = steps[j + 1, a + 1] if deeper[j + 1, a] else 0
-            steps[j, a] = steps[j, a + 1] + (1 + below if deeper[j + 1, a] or wanted[j + 1] >= 0 else 0)
-    return _exact_success.SetPlan(wanted, deeper, steps, ways, _MAX_BITSET_GROUP, _MERGE_WORTH)
+def _distribute_sums(level: _Level, within: Small, sizes: Sequence[int], ways: Floats, sums: Floats) -> Floats:
+    """The sums for the entries of the next level, which are ``within`` those of this one. If several are within the
+    same, they are candidates of each other in every set, and the only ones in the sets not counted yet."""
+    codes, weight = level.entries.codes, level.entries.weight
+    several = np.bincount(within, minlength=len(weight)) > 1
+    columns = np.count_nonzero(codes[:, level.first :], axis=1)
+    for m, part in zip(sizes, sums, strict=True):
+        alone = np.where(several, ways[columns, m] - part[:, 2], 0)
+        part += np.stack([alone / weight, alone * weight, alone, alone / weight], axis=1)[:, : part.shape[1]]
+    return np.take(sums, within, axis=1)
 
 
-def _make_walk_space(entries: _exact_success.Entries, count: int, depth: int, width: int) -> _exact_success.WalkSpace:
-    codes, c = int(entries.codes[:count].max()) + 1, entries.codes.shape[1]
-    few = entries.patterns[entries.patterns <= count]
-    return _exact_success.WalkSpace(
+def _walk_level(level: _Level, plan: _SetPlan, sums: Floats, run: Run) -> None:
+    """Add what is found in the sets of a level."""
+    codes, weight, support, even = level.entries
+    count, most = len(weight), len(plan.wanted) - 1
+    stop = np.append(min(plan.stop[0], level.last), plan.stop[1:])
+    weight = weight + _exact_success.ONE_ENTRY
+    tasks, waiting = np.zeros((most * (count // max(3, _MAX_BITSET_GROUP + 1) + 1), 4), np.int64), 1
+    tasks[0] = 0, count, 0, level.first
+    rows = np.empty(most * count, np.int32)
+    rows[:count] = np.arange(count)
+    space = _make_walk_space(level.entries, most)
+    while waiting:
+        run.check()
+        waiting = _exact_success.walk_sets(
+            codes, weight, None if even else support, *plan._replace(stop=stop), _MAX_BITSET_GROUP, *space, rows, tasks,
+            waiting, _SLICE_ENTRIES, sums,
+        )  # fmt: skip
+        run.progress("counting", _walk_progress(level, plan, tasks[:waiting]))
+
+
+class _WalkSpace(NamedTuple):
+    """Room to work in, as :func:`_exact_success.walk_sets` describes it."""
+
+    seen: npt.NDArray[np.uint32]
+    touched: npt.NDArray[np.uint32]
+    tally: Ints
+    start: Small
+    share: Floats
+    least: Small | None
+    fewest: Ints | None
+    mark: Words
+    alike: Words
+    fitting: Words
+    todo: Words
+    column: Ints
+
+
+def _make_walk_space(entries: _Entries, most: int) -> _WalkSpace:
+    codes, (count, c) = int(entries.codes.max()) + 1, entries.codes.shape
+    return _WalkSpace(
         seen=np.empty(count, np.uint32),
         touched=np.empty(codes + 1, np.uint32),
         tally=np.zeros(codes, np.int64),
-        least=np.empty(codes, np.int32),
-        fewest=np.empty(codes, np.int64),
         start=np.empty(codes, np.int32),
-        share=np.empty((codes, width)),
-        slot=np.full(few.max(initial=0), -1, np.int32),
+        share=np.empty((codes, 3 if entries.even else 4)),
+        least=None if entries.even else np.empty(codes, np.int32),
+        fewest=None if entries.even else np.empty(codes, np.int64),
         mark=np.zeros(codes, np.uint64),
-        alike=np.empty((c, 64), np.uint64),
-        several=np.empty(c, np.uint64),
-        fitting=np.empty(depth, np.uint64),
-        todo=np.empty(depth, np.uint64),
-        column=np.empty(depth, np.int64),
+        alike=np.empty((c, 65), np.uint64),
+        fitting=np.empty(most + 1, np.uint64),
+        todo=np.empty(most + 1, np.uint64),
+        column=np.empty(most + 1, np.int64),
     )
 
 
-def _start_stack(count: int, depth: int, width: int) -> _exact_success.WalkStack:
-    """A stack that starts with the group of all entries."""
-    stack = _exact_success.WalkStack(
-        at=np.array([0, count]),
-        frame=np.zeros((depth, 9), np.int64),
-        rows=np.empty((depth, count), np.int32),
-        ends=np.empty((depth, count // 2 + 1), np.int32),
-        merged=np.empty((depth, count), np.int32),
-        part=np.empty((depth, count, width)),
-    )
-    stack.frame[0, _exact_success.HIGH], stack.frame[0, _exact_success.BASE] = count, -1
-    stack.rows[0], stack.part[0] = np.arange(count), 0
-    return stack
-
-
-def _walk_progress(plan: _exact_success.SetPlan, stack: _exact_success.WalkStack) -> float:
-    """The share of sets visited so far; sets with the current column count in proportion to the groups visited."""
-    if stack.at[0] < 0:
-        return 1.0
-    steps, a, child = plan.steps[0], int(stack.frame[0, _exact_success.NEXT]), int(stack.frame[0, _exact_success.CHILD])
-    left = steps[a]
-    if child < stack.frame[0, _exact_success.CHILDREN]:
-        rows = stack.ends[0, child - 1] / stack.rows.shape[1] if child else 0.0
-        left += (steps[a - 1] - steps[a]) * (1 - rows)
-    return float(1 - left / steps[0])
+def _walk_progress(level: _Level, plan: _SetPlan, tasks: Ints) -> float:
+    """The share of sets visited so far; sets that begin with the current column count in proportion to the entries
+    visited."""
+    c, count = level.entries.codes.shape[1], len(level.entries.weight)
+    sets = plan.ways[c::-1, np.flatnonzero(plan.wanted >= 0)].sum(axis=1)  # that begin with column a or later
+    done = sets[level.last] + sets[level.first]
+    if len(tasks):
+        a, groups = tasks[0, 3], tasks[tasks[:, 2] == 1, 1]
+        left = groups[-1] / count - 1 if len(groups) else 0.0
+        done -= sets[a] + (sets[a - 1] - sets[a]) * left
+    else:
+        done -= sets[level.last]
+    return float(done / sets[0])

@@ -4,7 +4,7 @@ Every record in turn is the target. The attacker knows m random things about it
 (:mod:`unveil.linkage.attack.auxiliary`) and names a record (:mod:`unveil.linkage.attack.adversaries`).
 With R for a random target and A for the record named, the attack measures for every adversary and every m:
 
-- **success**, P[A = R], perfect de-anonymisation (document 002, Definition 11). Equal records cannot be told apart, and
+- **success**, P[A = R], perfect de-anonymisation (Merener 2012, Definition 11). Equal records cannot be told apart, and
   naming either reveals the same, so a record equal to the target counts as found. The probability of naming the *row*
   of the target itself is reported beside it;
 - **similar**, P[Sim(R, A) ≥ σ] (Definition 9), for a record similarity of
@@ -78,11 +78,10 @@ class SupportGroup:
 class Outcome:
     """What an adversary who knows ``known`` things achieves. The targets are ``rows``; ``excluded`` records have too
     few attributes to be one. For each target: the probability that its row is named (``row_found``), or any of its
-    ``count_copies`` (``found``), the number of records considered (``size``), the number of things it has
-    (``support``), the probability that nobody else fits (``alone``), and by how many standard deviations the best score
-    leads (``apart``). If records were compared, also the probability that the record named is ``similar`` enough and
-    how many attributes agree (``learned``). ``exact`` means that all records are targets and that every set of things
-    was counted."""
+    ``copies`` (``found``), the number of records considered (``size``), the number of things it has (``support``), the
+    probability that nobody else fits (``alone``), and by how many standard deviations the best score leads (``apart``).
+    If records were compared, also the probability that the record named is ``similar`` enough and how many attributes
+    agree (``learned``). ``exact`` means that all records are targets and that every set of things was counted."""
 
     adversary: Adversary
     known: int

@@ -106,7 +106,7 @@ def worst_case(
     run = run or Run()
     rows = np.arange(records.n) if targets is None else np.asarray(targets, np.int64)
     (index, place), before = posting_index(records, run), _required_attributes(records, needs)
-    like, at = record_comparison(records, "alike"), place[rows]
+    like, at = record_comparison(records), place[rows]
     found = WorstCase(size, rows, np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.bool_))
     todo, cap, left = np.arange(len(rows)), 0, work
     while len(todo) and (cap == 0 or min(_MAX_RECORD_WORK, left // len(todo)) >= 2 * cap):
@@ -127,12 +127,10 @@ def worst_case(
 
 
 def _required_attributes(records: Records, needs: Mapping[str, str] | None) -> Small:
-    """The attribute that each attribute needs, −1 for none; empty if no attribute needs another."""
-    if not needs:
-        return np.empty(0, np.int32)
+    """The attribute that each attribute needs, −1 for none."""
     at = {name: i for i, name in enumerate(records.names)}
     found = np.full(records.c, -1, np.int32)
-    for name, needed in needs.items():
+    for name, needed in (needs or {}).items():
         if at.get(needed, records.c) >= at.get(name, -1):
             raise UnveilError("an attribute can only need one that comes before it")
         found[at[name]] = at[needed]

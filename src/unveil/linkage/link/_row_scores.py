@@ -1,4 +1,4 @@
-"""The compiled inner loops of ``possible`` and ``link``.
+"""The compiled inner loops of ``candidates`` and ``row_scores``.
 
 The classes of people and of rows, which codes are alike and the postings are those of
 :class:`unveil.linkage.link.file_pair.FilePair`.
@@ -340,7 +340,7 @@ def _count_errors(
 
 @helper
 def _sum_chances(source: Any, begin: Any, stop: Any, chances: Any) -> Any:
-    """What some of them have together."""
+    """The sum of the posteriors of the listed classes."""
     total = 0.0
     for t in range(begin, stop):
         total += chances[source[t]]

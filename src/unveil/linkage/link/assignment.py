@@ -37,7 +37,7 @@ _BATCH_PEOPLE = 500  # people solved at a time
 class Assignment:
     """``links[e]`` people of class ``person[e]`` are linked to as many rows of class ``row[e]``, at ``log_odds``."""
 
-    paired: FilePair
+    file_pair: FilePair
     person: Ints
     row: Ints
     links: Ints
@@ -53,9 +53,9 @@ class Assignment:
         who, where = (np.asarray(side, np.int64) for side in (people, rows))
         if not len(self.person):
             return np.zeros(len(who))
-        wide, sizes = self.paired.rows.n, (self.paired.person_sizes, self.paired.row_sizes)
+        wide, sizes = self.file_pair.rows.n, (self.file_pair.person_sizes, self.file_pair.row_sizes)
         keys = self.person * wide + self.row
-        key = self.paired.person_class[who] * wide + self.paired.row_class[where]
+        key = self.file_pair.person_class[who] * wide + self.file_pair.row_class[where]
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         share = self.links / (sizes[0][self.person] * sizes[1][self.row])
         return np.where(keys[at] == key, share[at], 0.0)
@@ -65,18 +65,18 @@ def assign_links(found: Linkage, odds: float = 1.0, run: Run | None = None) -> A
     """Link people and rows one to one, at these odds or better."""
     if not odds > 0:
         raise UnveilError("odds must be above 0")
-    paired, pairs = found.paired, found.pairs
+    file_pair, pairs = found.file_pair, found.pairs
     share = max(found.prior, 1 / (max(1, found.n) + 1))
-    log_odds = pairs.likelihood - np.log(max(1, paired.row_count)) + np.log((1 - share) / share)
+    log_odds = pairs.likelihood - np.log(max(1, file_pair.row_count)) + np.log((1 - share) / share)
     good = log_odds >= max(0.0, float(np.log(odds)))
     person, row, worth = pairs.person[good], pairs.row[good], log_odds[good]
     links = np.zeros(len(person), np.int64)
     alone = (np.bincount(person, minlength=1)[person] == 1) & (np.bincount(row, minlength=1)[row] == 1)
-    r, c = paired.person_sizes, paired.row_sizes
+    r, c = file_pair.person_sizes, file_pair.row_sizes
     links[alone] = np.minimum(r[person[alone]], c[row[alone]])
     links[~alone] = _match_groups(person[~alone], row[~alone], worth[~alone], r, c, run)
     kept = links > 0
-    return Assignment(paired, person[kept], row[kept], links[kept], worth[kept])
+    return Assignment(file_pair, person[kept], row[kept], links[kept], worth[kept])
 
 
 def _match_groups(person: Ints, row: Ints, worth: Floats, r: Ints, c: Ints, run: Run | None) -> Ints:

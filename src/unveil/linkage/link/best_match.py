@@ -64,7 +64,7 @@ class Linkage:
     that no row is. ``candidates`` counts the rows that nothing known rules out.
     """
 
-    paired: FilePair
+    file_pair: FilePair
     scoring: Scoring
     errors: Floats
     prior: float
@@ -109,18 +109,18 @@ class Linkage:
     @cached_property
     def best_class(self) -> Ints:
         """The class of every person's best row, −1 if there is none."""
-        return np.where(self.best >= 0, np.append(self.paired.row_class, -1)[self.best], -1)
+        return np.where(self.best >= 0, np.append(self.file_pair.row_class, -1)[self.best], -1)
 
     def __repr__(self) -> str:
         return (
-            f"Linkage: {self.n:,} people against {self.paired.row_count:,} rows by {self.scoring}\n"
+            f"Linkage: {self.n:,} people against {self.file_pair.row_count:,} rows by {self.scoring}\n"
             f"  {self.people_with_one_candidate:,} with one candidate, {self.people_without_candidates:,} with none; "
             f"{self.expected_links:.6g} best rows expected to be right"
         )
 
 
 def link_people(
-    paired: FilePair,
+    file_pair: FilePair,
     *,
     least: float = 1.0,
     scoring: Scoring = "rarity",
@@ -143,25 +143,25 @@ def link_people(
     work
         The number of agreements that may be added up.
     """
-    rates = attribute_error_rates(paired, errors)
-    found = score_people(paired, choose_row_kinds(paired), scoring, rates, outside, run, most=work)
-    people = paired.person_class
+    rates = attribute_error_rates(file_pair, errors)
+    found = score_people(file_pair, choose_row_kinds(file_pair), scoring, rates, outside, run, most=work)
+    people = file_pair.person_class
     top, second, sigma = found.top[people], found.second[people], found.deviation[people]
-    start = found.base[people] if scoring == "likelihood" else np.zeros(paired.n)
+    start = found.base[people] if scoring == "likelihood" else np.zeros(file_pair.n)
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.where((sigma > 0) & (top > second) & (second >= 0), (top - second) * SCORE_UNIT / sigma, 0.0)
     return Linkage(
-        paired=paired,
+        file_pair=file_pair,
         scoring=scoring,
         errors=rates,
         prior=outside,
-        best=np.append(paired.first_row, -1)[found.best[people]],
+        best=np.append(file_pair.first_row, -1)[found.best[people]],
         ties=found.ties[people],
         score=start + top * SCORE_UNIT,
         second=np.where(second >= 0, start + second * SCORE_UNIT, np.nan),
         eccentricity=away,
         posterior=found.posterior[people],
         outside=found.outside[people],
-        candidates=count_candidates(paired, least, run),
+        candidates=count_candidates(file_pair, least, run),
         pairs=found.pairs,
     )

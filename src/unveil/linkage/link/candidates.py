@@ -1,8 +1,8 @@
 """Who could be whom, if what is known is right? The rows that no attribute rules out.
 
-Row y is a *candidate* for person x if sim(x_i, y_i) ≥ α for every attribute i that both have (document 002, the first
-step of Scoreboard; with 0/1 similarities, the edges of document 003 §8.1). A value missing on either side rules nothing
-out, unless nulls differ from values.
+Row y is a *candidate* for person x if sim(x_i, y_i) ≥ α for every attribute i that both have (Narayanan and Shmatikov
+2008, the first step of Scoreboard; with 0/1 similarities, the edges of Lakshmanan, Ng and Ramesh 2008, §8.1). A value
+missing on either side rules nothing out, unless nulls differ from values.
 
 **How it is computed.** Among the attributes known about a person, take the one that leaves the fewest rows, visit its
 postings and the rows that lack it, and look up the other attributes. Linking 100,000 people with 100,000 rows then
@@ -35,34 +35,34 @@ _SLICE_COMPARISONS = 20_000_000  # pairs compared in one call: well under a fift
 class CandidateRows:
     """The candidates of people of class p are the rows of classes ``classes[indptr[p] … indptr[p + 1]]``, rising."""
 
-    paired: FilePair
+    file_pair: FilePair
     indptr: Ints
     classes: Ints
 
     @cached_property
     def counts(self) -> Ints:
         """Number of candidates of each person."""
-        owner = np.repeat(np.arange(self.paired.people.n), np.diff(self.indptr))
-        rows = np.bincount(owner, self.paired.row_sizes[self.classes], self.paired.people.n).astype(np.int64)
-        return rows[self.paired.person_class]
+        owner = np.repeat(np.arange(self.file_pair.people.n), np.diff(self.indptr))
+        rows = np.bincount(owner, self.file_pair.row_sizes[self.classes], self.file_pair.people.n).astype(np.int64)
+        return rows[self.file_pair.person_class]
 
     def rows(self, person: int) -> Ints:
         """The candidates of a person, rising."""
-        kind = self.paired.person_class[person]
+        kind = self.file_pair.person_class[person]
         these = self.classes[self.indptr[kind] : self.indptr[kind + 1]]
-        return np.flatnonzero(np.isin(self.paired.row_class, these))
+        return np.flatnonzero(np.isin(self.file_pair.row_class, these))
 
     def __repr__(self) -> str:
         one, none = int((self.counts == 1).sum()), int((self.counts == 0).sum())
-        return f"Possible: {self.paired.n:,} people, {one:,} with one candidate, {none:,} with none"
+        return f"Possible: {self.file_pair.n:,} people, {one:,} with one candidate, {none:,} with none"
 
 
 def find_candidates(
-    paired: FilePair, least: float = 1.0, run: Run | None = None, *, most: int = _MAX_PAIRS
+    file_pair: FilePair, least: float = 1.0, run: Run | None = None, *, most: int = _MAX_PAIRS
 ) -> CandidateRows:
     """Find all candidates with similarity ``least`` (α) or more; at most ``most`` pairs of classes are listed."""
-    blocking, work = _blocking_attributes(paired, least)
-    counts, _ = _count_fitting(paired, least, blocking, work, run)
+    blocking, work = _blocking_attributes(file_pair, least)
+    counts, _ = _count_fitting(file_pair, least, blocking, work, run)
     total = int(counts.sum())
     if total > most:
         raise UnveilError(
@@ -74,38 +74,38 @@ def find_candidates(
     starts = indptr[:-1].copy()
     for first, last in work_slices(work, _SLICE_COMPARISONS, "listing candidates", run):
         _row_scores.find_fitting_rows(
-            *_kernel_arguments(paired, blocking, least), first, last, starts, starts[:0], found, True
+            *_kernel_arguments(file_pair, blocking, least), first, last, starts, starts[:0], found, True
         )
     owner = np.repeat(np.arange(len(counts)), counts)
-    return CandidateRows(paired, indptr, found[np.lexsort((found, owner))].astype(np.int64))
+    return CandidateRows(file_pair, indptr, found[np.lexsort((found, owner))].astype(np.int64))
 
 
-def count_candidates(paired: FilePair, least: float = 1.0, run: Run | None = None) -> Ints:
+def count_candidates(file_pair: FilePair, least: float = 1.0, run: Run | None = None) -> Ints:
     """Count the candidates of each person without listing them."""
-    blocking, work = _blocking_attributes(paired, least)
-    return _count_fitting(paired, least, blocking, work, run)[1][paired.person_class]
+    blocking, work = _blocking_attributes(file_pair, least)
+    return _count_fitting(file_pair, least, blocking, work, run)[1][file_pair.person_class]
 
 
-def _count_fitting(paired: FilePair, least: float, blocking: Ints, work: Ints, run: Run | None) -> tuple[Ints, Ints]:
-    counts, rows = np.zeros(paired.people.n, np.int64), np.zeros(paired.people.n, np.int64)
+def _count_fitting(file_pair: FilePair, least: float, blocking: Ints, work: Ints, run: Run | None) -> tuple[Ints, Ints]:
+    counts, rows = np.zeros(file_pair.people.n, np.int64), np.zeros(file_pair.people.n, np.int64)
     for first, last in work_slices(work, _SLICE_COMPARISONS, "finding candidates", run):
         _row_scores.find_fitting_rows(
-            *_kernel_arguments(paired, blocking, least), first, last, counts, rows, np.empty(0, np.int32), False
+            *_kernel_arguments(file_pair, blocking, least), first, last, counts, rows, np.empty(0, np.int32), False
         )
     return counts, rows
 
 
-def _blocking_attributes(paired: FilePair, least: float) -> tuple[Ints, Ints]:
+def _blocking_attributes(file_pair: FilePair, least: float) -> tuple[Ints, Ints]:
     """For every class of people the position of the known attribute that leaves the fewest classes of rows, −1 if
     nothing is known, and the work that remains."""
     if not 0 < least <= 1:
         raise UnveilError("a similarity threshold must be above 0 and at most 1")
-    begin, end = paired.all_posting_ends
-    enough = paired.alike.sim >= least - _SLACK
-    left = np.bincount(paired.alike.owner, (end - begin) * enough, paired.base[-1]).astype(np.int64)
-    people = paired.people
-    each = left[paired.value_places] + np.diff(paired.postings.missing_indptr)[people.attribute]
-    blocking, work = np.full(people.n, -1), np.full(people.n, paired.rows.n, np.int64)
+    begin, end = file_pair.all_posting_ends
+    enough = file_pair.alike.sim >= least - _SLACK
+    left = np.bincount(file_pair.alike.owner, (end - begin) * enough, file_pair.base[-1]).astype(np.int64)
+    people = file_pair.people
+    each = left[file_pair.value_places] + np.diff(file_pair.postings.missing_indptr)[people.attribute]
+    blocking, work = np.full(people.n, -1), np.full(people.n, file_pair.rows.n, np.int64)
     owner = np.repeat(np.arange(people.n), people.support)
     order = np.lexsort((each, owner))
     some = people.support > 0
@@ -119,17 +119,17 @@ def _blocking_attributes(paired: FilePair, least: float) -> tuple[Ints, Ints]:
     return blocking, work
 
 
-def _kernel_arguments(paired: FilePair, blocking: Ints, least: float) -> tuple[object, ...]:
+def _kernel_arguments(file_pair: FilePair, blocking: Ints, least: float) -> tuple[object, ...]:
     """The arguments of the kernel, in its order."""
-    people, rows, alike = paired.kernel_arrays
+    people, rows, alike = file_pair.kernel_arrays
     return (
         people,
         rows,
         alike,
-        paired.all_posting_ends,
-        paired.kernel_postings,
+        file_pair.all_posting_ends,
+        file_pair.kernel_postings,
         blocking,
-        paired.row_sizes,
+        file_pair.row_sizes,
         least - _SLACK,
     )
 

@@ -40,18 +40,18 @@ class ErrorRates:
 
 
 def estimate_error_rates(
-    paired: FilePair, *, start: float = 0.05, outside: float = 0.0, rounds: int = 100, run: Run | None = None
+    file_pair: FilePair, *, start: float = 0.05, outside: float = 0.0, rounds: int = 100, run: Run | None = None
 ) -> ErrorRates:
     """Estimate error rates, starting from ``start``, and the share of people outside, starting from ``outside``; 0
     stays 0."""
-    rates, common = attribute_error_rates(paired, start), choose_row_kinds(paired)
+    rates, common = attribute_error_rates(file_pair, start), choose_row_kinds(file_pair)
     done, moved = 0, 1.0
     while done < rounds and moved > _CONVERGENCE:
-        found = score_people(paired, common, "likelihood", rates, outside, run, count_errors=True)
+        found = score_people(file_pair, common, "likelihood", rates, outside, run, count_errors=True)
         before = np.append(rates, outside)
         rates = (found.tally[:, 0] + start) / (found.tally[:, 1] + 1)
         if outside:
-            outside = float((found.outside @ paired.person_sizes + outside) / (paired.n + 1))
+            outside = float((found.outside @ file_pair.person_sizes + outside) / (file_pair.n + 1))
         moved, done = float(np.abs(np.append(rates, outside) - before).max()), done + 1
-    errors = dict(zip(paired.rows.names, rates.tolist(), strict=True))
+    errors = dict(zip(file_pair.rows.names, rates.tolist(), strict=True))
     return ErrorRates(errors, outside, done, moved <= _CONVERGENCE)

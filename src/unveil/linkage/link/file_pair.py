@@ -7,7 +7,7 @@ covers the known one (``30-39`` covers 34, ``476**`` covers 47677). People or ro
 
 **Nulls.** A null in the file of people means that the attacker does not know the attribute, so it rules nothing out. In
 the release it can mean two things. In a table, a value was left out, which rules nothing out either (``unknown``). In
-ratings, the person did not rate the film, which differs from any rating (``differ``; document 002, Definition 4).
+ratings, the person did not rate the film, which differs from any rating (``differ``; Merener 2012, Definition 4).
 
 **How it is computed.** Both files share one sorted list of values per attribute, so that a value has the same code on
 both sides. The classes of rows are listed by attribute and code (*postings*). The codes alike to a known value are one

@@ -27,34 +27,34 @@ __all__ = ["LinkQuality", "assignment_quality", "calibration", "match_quality"]
 
 @dataclass(frozen=True)
 class LinkQuality:
-    """``right`` of the ``links`` are true (an expectation), out of ``true`` pairs in total. ``expected`` is the
-    precision that the posterior promises, NaN if it promises none."""
+    """``right_links`` of the ``links`` are true (an expectation), out of ``true_pairs`` in total.
+    ``expected_precision`` is what the posterior promises, NaN if it promises none."""
 
     links: int
-    right: float
-    true: int
-    expected: float = float("nan")
+    right_links: float
+    true_pairs: int
+    expected_precision: float = float("nan")
 
     @property
     def precision(self) -> float:
         """The share of links that are right; 1 if there are none."""
-        return self.right / self.links if self.links else 1.0
+        return self.right_links / self.links if self.links else 1.0
 
     @property
     def recall(self) -> float:
         """The share of true pairs that were linked; 1 if there are none."""
-        return self.right / self.true if self.true else 1.0
+        return self.right_links / self.true_pairs if self.true_pairs else 1.0
 
     @property
     def f1(self) -> float:
         """2 · precision · recall/(precision + recall); 0 if nothing is right."""
-        return 2 * self.right / (self.links + self.true) if self.links + self.true else 1.0
+        return 2 * self.right_links / (self.links + self.true_pairs) if self.links + self.true_pairs else 1.0
 
     def __repr__(self) -> str:
-        promised = "" if np.isnan(self.expected) else f" ({self.expected:.4f} expected)"
+        promised = "" if np.isnan(self.expected_precision) else f" ({self.expected_precision:.4f} expected)"
         return (
             f"Quality: precision {self.precision:.4f}{promised}, recall {self.recall:.4f}, F1 {self.f1:.4f}; "
-            f"{self.right:.6g} of {self.links:,} links right, {self.true:,} true pairs"
+            f"{self.right_links:.6g} of {self.links:,} links right, {self.true_pairs:,} true pairs"
         )
 
 
@@ -64,7 +64,7 @@ def match_quality(
     """The quality of the best rows of the people in ``linked``: by default :meth:`Linkage.likely_matches`, with a
     posterior of at least one half; for Scoreboard-RH, pass :meth:`Linkage.eccentric_matches`. The true pairs are
     ``people`` with ``rows``."""
-    who, where = _check_true_pairs(found.paired, people, rows)
+    who, where = _check_true_pairs(found.file_pair, people, rows)
     chosen = np.zeros(found.n, np.bool_)
     chosen[found.likely_matches() if linked is None else np.asarray(linked, np.int64)] = True
     right = _chance_right(found, who, where)
@@ -75,7 +75,7 @@ def match_quality(
 
 def assignment_quality(found: Assignment, people: npt.ArrayLike, rows: npt.ArrayLike) -> LinkQuality:
     """The quality of links chosen jointly."""
-    who, where = _check_true_pairs(found.paired, people, rows)
+    who, where = _check_true_pairs(found.file_pair, people, rows)
     return LinkQuality(found.total, float(found.link_chances(who, where).sum()), len(who))
 
 
@@ -84,7 +84,7 @@ def calibration(
 ) -> tuple[Ints, Floats, Floats]:
     """By confidence in the best row, in equal steps from 0 to 1: the number of people, their mean posterior, and the
     share whose best row is right. Steps without people have NaN."""
-    who, where = _check_true_pairs(found.paired, people, rows)
+    who, where = _check_true_pairs(found.file_pair, people, rows)
     there = found.best >= 0
     step = np.minimum((found.posterior[there] * steps).astype(np.int64), steps - 1)
     count = np.bincount(step, minlength=steps)
@@ -97,31 +97,31 @@ def calibration(
 def _chance_right(found: Linkage, who: Ints, where: Ints) -> Floats:
     """The probability that the best row of every person is a true one. Rows of other classes that are as good as the
     best are looked up among the pairs that were kept; those with a posterior below one in a thousand count as wrong."""
-    paired, pairs = found.paired, found.pairs
-    wide = paired.rows.n
+    file_pair, pairs = found.file_pair, found.pairs
+    wide = file_pair.rows.n
     keys = pairs.person * wide + pairs.row
     if not len(keys):
         return np.zeros(found.n)
 
-    def place(row_class: Ints) -> Ints:
-        key = paired.person_class[who] * wide + row_class
+    def class_position(row_class: Ints) -> Ints:
+        key = file_pair.person_class[who] * wide + row_class
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         return np.where(keys[at] == key, at, -1)
 
-    best, true = place(found.best_class[who]), place(paired.row_class[where])
+    best, true = class_position(found.best_class[who]), class_position(file_pair.row_class[where])
     as_good = (found.best[who] >= 0) & (best >= 0) & (true >= 0)
     as_good &= (pairs.score[best] == pairs.score[true]) & (pairs.likelihood[best] == pairs.likelihood[true])
     return np.bincount(who, as_good / np.maximum(found.ties[who], 1), found.n).astype(np.float64)
 
 
-def _check_true_pairs(paired: FilePair, people: npt.ArrayLike, rows: npt.ArrayLike) -> tuple[Ints, Ints]:
+def _check_true_pairs(file_pair: FilePair, people: npt.ArrayLike, rows: npt.ArrayLike) -> tuple[Ints, Ints]:
     who, where = (np.asarray(side) for side in (people, rows))
     if who.shape != where.shape or who.ndim != 1 or not all(x.dtype.kind in "iu" or not len(x) for x in (who, where)):
         raise UnveilError("true links must be pairs of a person number and a row number")
     who, where = who.astype(np.int64), where.astype(np.int64)
-    for side, size, what in ((who, paired.n, "person"), (where, paired.row_count, "row")):
+    for side, size, what in ((who, file_pair.n, "person"), (where, file_pair.row_count, "row")):
         if len(side) and not 0 <= side.min() <= side.max() < size:
             raise UnveilError(f"a true link names a {what} outside 0 … {size - 1}")
-    if len(np.unique(who * max(1, paired.row_count) + where)) < len(who):
+    if len(np.unique(who * max(1, file_pair.row_count) + where)) < len(who):
         raise UnveilError("a true link is listed twice")
     return who, where

@@ -1,10 +1,10 @@
-"""Who is who, if no row can be two people? The candidates of all people considered together.
+"""Who is who, if no two people share a row? The candidates of all people considered together.
 
 If John is the only person who fits a row, Mary cannot be that row, although she fits it too. Every person is in the
 release at most once and every row belongs to one person. What remains are *assignments*: each known person gets a row
 of their own among their candidates. An attacker who knows nothing more considers them equally likely. The probability
-of each pair, and how many pairs are right on average, come from :mod:`unveil.matching` (document 003 §8.1: John is
-Chinese and owns a Toyota, Mary is 30 to 35, nothing is known about Bob).
+of each pair, and how many pairs are right on average, come from :mod:`unveil.matching` (Lakshmanan, Ng and Ramesh 2008,
+§8.1: John is Chinese and owns a Toyota, Mary is 30 to 35, nothing is known about Bob).
 
 **Definition.** All assignments that place as many of the known people as possible are equally likely. If everybody can
 be placed, everybody is. If two people compete for one row, because somebody is outside the release or something known
@@ -48,33 +48,33 @@ _MATCHING_BUDGET = Budget(states=1_000_000, transitions=1_000_000_000)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneToOne:
-    """``probability[e]``, beside ``possible.classes``, is the probability that a given person and a given row of that
-    pair of classes belong together. ``placed`` is how many people can be placed at once, ``guessed`` for how many the
-    probabilities are estimates."""
+    """``probability[e]``, beside ``candidate_rows.classes``, is the probability that a given person and a given row of
+    that pair of classes belong together. ``placed_people`` is how many people can be placed at once,
+    ``estimated_people`` for how many the probabilities are estimates."""
 
-    possible: CandidateRows
+    candidate_rows: CandidateRows
     probability: Floats
-    placed: int
-    guessed: int
+    placed_people: int
+    estimated_people: int
 
     @property
     def method(self) -> Literal["exact", "estimate"]:
         """Whether all probabilities are exact."""
-        return "estimate" if self.guessed else "exact"
+        return "estimate" if self.estimated_people else "exact"
 
     @property
     def files(self) -> FilePair:
         """The two files."""
-        return self.possible.paired
+        return self.candidate_rows.file_pair
 
     @cached_property
     def _pair_owner(self) -> Ints:
-        return np.repeat(np.arange(self.files.people.n), np.diff(self.possible.indptr))
+        return np.repeat(np.arange(self.files.people.n), np.diff(self.candidate_rows.indptr))
 
     @cached_property
     def best(self) -> Ints:
         """The likeliest row of every person, the first among equals; −1 for people without candidates."""
-        kind = _likeliest_class(self._pair_owner, self.possible.classes, self.probability, self.files)
+        kind = _likeliest_class(self._pair_owner, self.candidate_rows.classes, self.probability, self.files)
         return np.append(self.files.first_row, -1)[kind][self.files.person_class]
 
     @cached_property
@@ -89,7 +89,9 @@ class OneToOne:
         """How many people an attacker gets right by choosing an assignment at random, if the truth is a random one too:
         Σ P(pair)²."""
         each = np.bincount(
-            self._pair_owner, self.probability**2 * self.files.row_sizes[self.possible.classes], self.files.people.n
+            self._pair_owner,
+            self.probability**2 * self.files.row_sizes[self.candidate_rows.classes],
+            self.files.people.n,
         )
         return float((each * self.files.person_sizes).sum())
 
@@ -104,28 +106,28 @@ class OneToOne:
         who, where = (np.asarray(side, np.int64) for side in (people, rows))
         wide = self.files.rows.n
         key = self.files.person_class[who] * wide + self.files.row_class[where]
-        keys = self._pair_owner * wide + self.possible.classes
+        keys = self._pair_owner * wide + self.candidate_rows.classes
         at = np.minimum(np.searchsorted(keys, key), max(0, len(keys) - 1))
         return np.where(keys[at] == key, self.probability[at], 0.0) if len(keys) else np.zeros(len(key))
 
     def __repr__(self) -> str:
         return (
-            f"OneToOne: {self.placed:,} of {self.files.n:,} people placed at once, {self.expected_random:.6g} right on "
-            f"average ({self.method})"
+            f"OneToOne: {self.placed_people:,} of {self.files.n:,} people placed at once, "
+            f"{self.expected_random:.6g} right on average ({self.method})"
         )
 
 
 def one_to_one_chances(found: CandidateRows, run: Run | None = None, *, budget: Budget | None = None) -> OneToOne:
-    """The probability of each candidate if no row is two people."""
-    paired = found.paired
-    a, b = np.repeat(np.arange(paired.people.n), np.diff(found.indptr)), found.classes
-    r, c = paired.person_sizes, paired.row_sizes
-    anything = np.bincount(a, c[b], len(r)) == paired.row_count
+    """The probability of each candidate if no two people share a row."""
+    file_pair = found.file_pair
+    a, b = np.repeat(np.arange(file_pair.people.n), np.diff(found.indptr)), found.classes
+    r, c = file_pair.person_sizes, file_pair.row_sizes
+    anything = np.bincount(a, c[b], len(r)) == file_pair.row_count
     known = ~anything[a]
     flow = np.zeros(len(a), np.int64)
     flow[known] = flow_between(a[known], b[known], r, c)
     placed, last = int(flow.sum()), int(r[anything].sum())
-    if placed + last > paired.row_count:  # too few rows are left for the people about whom nothing is known
+    if placed + last > file_pair.row_count:  # too few rows are left for the people about whom nothing is known
         known[:], last = True, 0
         flow = flow_between(a, b, r, c)
         placed = int(flow.sum())
@@ -135,7 +137,7 @@ def one_to_one_chances(found: CandidateRows, run: Run | None = None, *, budget: 
     )
     if last:
         taken = np.bincount(b[known], probability[known] * r[a[known]], len(c))
-        probability[~known] = (1 - taken[b[~known]]).clip(0) / (paired.row_count - placed)
+        probability[~known] = (1 - taken[b[~known]]).clip(0) / (file_pair.row_count - placed)
     return OneToOne(found, probability, placed + last, guessed)
 
 
@@ -151,7 +153,7 @@ class _CandidateGraph:
     flow: Ints
 
     @cached_property
-    def part(self) -> tuple[Ints, Ints]:
+    def component(self) -> tuple[Ints, Ints]:
         """The part that each class of people and each class of rows belongs to."""
         size = len(self.r) + len(self.c)
         joined = csr_array((np.ones(len(self.a), np.int8), (self.a, self.b + len(self.r))), shape=(size, size))
@@ -163,14 +165,14 @@ class _CandidateGraph:
         """An upper bound for the number of parts."""
         return len(self.r) + len(self.c)
 
-    def only(self, kept: Bools) -> _CandidateGraph:
+    def keep_pairs(self, kept: Bools) -> _CandidateGraph:
         """The graph with only these pairs."""
         return _CandidateGraph(self.a[kept], self.b[kept], self.r, self.c, self.flow[kept])
 
 
 def _known_probabilities(graph: _CandidateGraph, run: Run | None, budget: Budget) -> tuple[Floats, int]:
     """The probability of every pair, and for how many people it is an estimate."""
-    people, rows = graph.part
+    people, rows = graph.component
     n = np.bincount(people, graph.r, graph.parts).astype(np.int64)
     released = np.bincount(rows, graph.c, graph.parts).astype(np.int64)
     part = people[graph.a]
@@ -181,7 +183,7 @@ def _known_probabilities(graph: _CandidateGraph, run: Run | None, budget: Budget
     candidates = np.bincount(graph.a, graph.c[graph.b], len(graph.r))
     found = np.where(large[part], 1 / np.maximum(candidates, 1)[graph.a], found)
     rest = ~full[part] & ~large[part]
-    found[rest], guessed = _solve_graph(graph.only(rest), run, budget)
+    found[rest], guessed = _solve_graph(graph.keep_pairs(rest), run, budget)
     return found, guessed + int(n[large].sum())
 
 
@@ -192,7 +194,7 @@ def _solve_graph(graph: _CandidateGraph, run: Run | None, budget: Budget) -> tup
     people, a = np.unique(graph.a, return_inverse=True)
     rows, b = np.unique(graph.b, return_inverse=True)
     r, c = graph.r[people], graph.c[rows]
-    part_of, part_of_row = graph.part[0][people], graph.part[1][rows]
+    part_of, part_of_row = graph.component[0][people], graph.component[1][rows]
     parts, part_of_row = np.unique(part_of_row, return_inverse=True)
     part_of = np.searchsorted(parts, part_of)
     placed = np.bincount(part_of[a], graph.flow, len(parts)).astype(np.int64)
@@ -212,7 +214,7 @@ def _solve_graph(graph: _CandidateGraph, run: Run | None, budget: Budget) -> tup
         *edges,
         np.ones(len(edges[0])),
     )
-    solution = solve(candidates, run=run, budget=budget, may_be_wrong=True, simulate=False)
+    solution = solve(candidates, run=run, budget=budget, may_exclude_truth=True, simulate=False)
     key = candidates.edge_class * len(pseudonyms) + candidates.groups
     unsure = np.zeros(len(r) + len(entries), np.bool_)
     for block, how in zip(solution.blocks, solution.parts, strict=True):
@@ -227,9 +229,9 @@ def _number_present(sizes: Ints, start: int) -> Ints:
     return start + np.cumsum(sizes > 0) - 1
 
 
-def _likeliest_class(owner: Ints, row: Ints, probability: Floats, paired: FilePair) -> Ints:
+def _likeliest_class(owner: Ints, row: Ints, probability: Floats, file_pair: FilePair) -> Ints:
     """The likeliest class of rows for each class of people, −1 if it has none."""
     order = np.lexsort((row, -probability, owner))
-    found = np.full(paired.people.n, -1)
+    found = np.full(file_pair.people.n, -1)
     found[owner[order][::-1]] = row[order][::-1]
     return found

@@ -38,43 +38,43 @@ class RowKinds:
         """Number of kinds."""
         return int(self.kind.max()) + 1 if len(self.kind) else 0
 
-    def work(self, paired: FilePair) -> Ints:
+    def work(self, file_pair: FilePair) -> Ints:
         """Number of steps needed to score all rows for each class of people."""
-        each = sum(_posting_lengths(paired, lists) for lists in (self.common_lists, self.rare_lists))
+        each = sum(_posting_lengths(file_pair, lists) for lists in (self.common_lists, self.rare_lists))
         total = np.append(0, np.cumsum(each))
-        found: Ints = total[paired.people.indptr[1:]] - total[paired.people.indptr[:-1]] + self.count
+        found: Ints = total[file_pair.people.indptr[1:]] - total[file_pair.people.indptr[:-1]] + self.count
         return found
 
 
-def choose_row_kinds(paired: FilePair) -> RowKinds:
+def choose_row_kinds(file_pair: FilePair) -> RowKinds:
     """Choose the kinds that make scoring cheapest."""
-    rows, people = paired.rows, paired.people
-    saved = np.bincount(people.attribute, _posting_lengths(paired, paired.postings), people.c) / max(1, people.n)
+    rows, people = file_pair.rows, file_pair.people
+    saved = np.bincount(people.attribute, _posting_lengths(file_pair, file_pair.postings), people.c) / max(1, people.n)
     common, kind, count = np.zeros(rows.c, np.bool_), np.zeros(rows.n, np.int64), min(1, rows.n)
     for i in np.argsort(-saved, kind="stable")[:_MAX_TRIED].tolist():
-        more = np.unique(kind * (len(rows.values[i]) + 1) + _attribute_codes(paired, i) + 1, return_inverse=True)[1]
+        more = np.unique(kind * (len(rows.values[i]) + 1) + _attribute_codes(file_pair, i) + 1, return_inverse=True)[1]
         if rows.n and more.max() + 1 - count < saved[i]:
             common[i], kind, count = True, more.astype(np.int64), int(more.max()) + 1
     some = np.zeros(count, np.int64)
     some[kind] = np.arange(rows.n)
-    shared = class_postings(rows.select(some), paired.base, paired.nulls, common)
-    return RowKinds(common, kind, shared, class_postings(rows, paired.base, paired.nulls, ~common))
+    shared = class_postings(rows.select(some), file_pair.base, file_pair.nulls, common)
+    return RowKinds(common, kind, shared, class_postings(rows, file_pair.base, file_pair.nulls, ~common))
 
 
-def _posting_lengths(paired: FilePair, lists: ClassPostings) -> Ints:
+def _posting_lengths(file_pair: FilePair, lists: ClassPostings) -> Ints:
     """For each known value, beside ``people.attribute``, the number of postings that agree with it or lack the
     attribute."""
-    begin, end = paired.posting_ends(lists)
-    alike = np.bincount(paired.alike.owner, end - begin, paired.base[-1]).astype(np.int64)
-    found: Ints = alike[paired.value_places] + np.diff(lists.missing_indptr)[paired.people.attribute]
+    begin, end = file_pair.posting_ends(lists)
+    alike = np.bincount(file_pair.alike.owner, end - begin, file_pair.base[-1]).astype(np.int64)
+    found: Ints = alike[file_pair.value_places] + np.diff(lists.missing_indptr)[file_pair.people.attribute]
     return found
 
 
-def _attribute_codes(paired: FilePair, attribute: int) -> Ints:
+def _attribute_codes(file_pair: FilePair, attribute: int) -> Ints:
     """The codes of one attribute by row class, −1 where null."""
-    codes = np.full(paired.rows.n, -1, np.int64)
-    inside = paired.postings.indptr[paired.base[attribute] : paired.base[attribute + 1] + 1]
+    codes = np.full(file_pair.rows.n, -1, np.int64)
+    inside = file_pair.postings.indptr[file_pair.base[attribute] : file_pair.base[attribute + 1] + 1]
     if len(inside) > 1:
         own = np.repeat(np.arange(len(inside) - 1), np.diff(inside))
-        codes[paired.postings.classes[inside[0] : inside[-1]]] = own
+        codes[file_pair.postings.classes[inside[0] : inside[-1]]] = own
     return codes

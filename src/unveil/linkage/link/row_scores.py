@@ -79,7 +79,7 @@ class ScoreTable:
 
 
 def score_people(
-    paired: FilePair,
+    file_pair: FilePair,
     common: RowKinds,
     scoring: Scoring,
     rates: Floats,
@@ -94,28 +94,27 @@ def score_people(
         raise UnveilError("the share of people outside the release must be at least 0 and below 1")
     if scoring not in ("rarity", "support", "likelihood"):
         raise UnveilError("score by rarity, support or likelihood")
-    people, work = paired.people, common.work(paired)
+    people, work = file_pair.people, common.work(file_pair)
     if work.sum() > most:
         raise UnveilError(
             "too many rows agree with too many people; leave out columns in which most rows agree, or take fewer people"
         )
-    gains, nulls, wrong, blame = _agreement_gains(paired, scoring, rates)
+    gains, nulls, wrong, blame = _agreement_gains(file_pair, scoring, rates)
     owner = np.repeat(np.arange(people.n), people.support)
     base: Floats = np.bincount(owner, wrong[people.attribute], people.n).astype(np.float64)
     wholes, reals = np.zeros((people.n, 4), np.int64), np.zeros((people.n, 3))
     counts, kept, kept_reals = np.zeros(people.n, np.int64), list[Ints](), list[Floats]()
-    known, starts, common_lists, rare_lists, kinds, sizes = _kernel_arguments(paired, common)
-    room, chances = _kernel_space(paired.rows.n, common.count)
-    tally = np.zeros((paired.rows.c if count_errors else 0, 2))
+    known, starts, common_lists, rare_lists, kinds, sizes = _kernel_arguments(file_pair, common)
+    room, chances = _kernel_space(file_pair.rows.n, common.count)
+    tally = np.zeros((file_pair.rows.c if count_errors else 0, 2))
     buffer = np.empty(max(_PAIR_BUFFER, int(1 / MIN_POSTERIOR) + 2), np.int32)
     buffer_reals = np.empty((len(buffer), 3))
     for first, last in work_slices(work, _SLICE_AGREEMENTS, "scoring rows", run):
         while first < last:
             first, filled = _row_scores.score_rows(
                 known, starts, common_lists, rare_lists, gains, nulls, base, kinds, sizes, outside, first, last,
-                SCORE_UNIT,
-                MIN_POSTERIOR, room, wholes, reals, buffer, buffer_reals, counts, paired.person_sizes, blame, chances,
-                tally,
+                SCORE_UNIT, MIN_POSTERIOR, room, wholes, reals, buffer, buffer_reals, counts, file_pair.person_sizes,
+                blame, chances, tally,
             )  # fmt: skip
             kept.append(buffer[:filled].astype(np.int64))
             kept_reals.append(buffer_reals[:filled].copy())
@@ -129,9 +128,9 @@ def score_people(
     return ScoreTable(best, ties, top, second, deviation, own, none, base, pairs, tally)
 
 
-def attribute_error_rates(paired: FilePair, errors: float | Mapping[str, float]) -> Floats:
+def attribute_error_rates(file_pair: FilePair, errors: float | Mapping[str, float]) -> Floats:
     """The error rate q of every attribute."""
-    names = paired.rows.names
+    names = file_pair.rows.names
     if isinstance(errors, Mapping):
         lost = [name for name in names if name not in errors]
         if lost:
@@ -145,17 +144,18 @@ def attribute_error_rates(paired: FilePair, errors: float | Mapping[str, float])
     return rates
 
 
-def _kernel_arguments(paired: FilePair, common: RowKinds) -> tuple[object, ...]:
+def _kernel_arguments(file_pair: FilePair, common: RowKinds) -> tuple[object, ...]:
     """The arguments of the kernel for people, lists and rows, in its order."""
     order = np.argsort(common.kind, kind="stable")
-    sizes = np.bincount(common.kind, paired.row_sizes, common.count).astype(np.int64)
+    sizes = np.bincount(common.kind, file_pair.row_sizes, common.count).astype(np.int64)
     indptr = np.append(0, np.cumsum(np.bincount(common.kind, minlength=common.count)))
     lists = (
-        (*paired.posting_ends(of), of.classes, of.missing_indptr, of.missing)
+        (*file_pair.posting_ends(of), of.classes, of.missing_indptr, of.missing)
         for of in (common.common_lists, common.rare_lists)
     )
     return (
-        paired.kernel_arrays[0], paired.alike.indptr, *lists, (common.kind, indptr, order, sizes), paired.row_sizes,
+        file_pair.kernel_arrays[0], file_pair.alike.indptr, *lists, (common.kind, indptr, order, sizes),
+        file_pair.row_sizes,
     )  # fmt: skip
 
 
@@ -166,20 +166,20 @@ def _kernel_space(rows: int, kinds: int) -> tuple[tuple[object, ...], tuple[obje
     return (*touched, np.zeros((kinds, 2), np.int64), np.zeros(kinds, np.int64)), (np.zeros(rows), np.zeros(kinds))
 
 
-def _agreement_gains(paired: FilePair, scoring: Scoring, rates: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+def _agreement_gains(file_pair: FilePair, scoring: Scoring, rates: Floats) -> tuple[Ints, Ints, Floats, Floats]:
     """What a range of alike codes adds to the score and the log-likelihood, what a null adds, both in units; the
     log-likelihood of an attribute that disagrees; and the probability that agreement in a range is chance."""
-    sim, attribute = paired.alike.sim, paired.attribute
+    sim, attribute = file_pair.alike.sim, file_pair.attribute
     q, wrong = np.maximum(rates, _ZERO_RATE), np.log(np.maximum(rates, _ZERO_RATE))
     share = np.where(
-        paired.agreeing_rows > 0, paired.mean_similarity[paired.alike.owner], 1.0
+        file_pair.agreeing_rows > 0, file_pair.mean_similarity[file_pair.alike.owner], 1.0
     )  # ranges without rows add nothing
     ratio = q[attribute] + (1 - q[attribute]) * sim / share
     likelihood = np.log(ratio) - wrong[attribute]
     if scoring == "likelihood":
         score, null = likelihood, -wrong
     elif scoring == "support":
-        score, null = sim / np.log(np.maximum(paired.popularity, 2))[attribute], np.zeros(len(q))
+        score, null = sim / np.log(np.maximum(file_pair.popularity, 2))[attribute], np.zeros(len(q))
     else:
         score, null = -sim * np.log(share), np.zeros(len(q))
     gains, nulls = np.stack([score, likelihood], axis=1), np.stack([null, -wrong], axis=1)

@@ -57,10 +57,10 @@ _DATE_LEVELS = ("by day", "by month", "by year")
 
 @dataclass(frozen=True, eq=False)
 class LadderStep:
-    """``labels[becomes[v]]`` is the label of value v. ``said`` describes the level, to follow the column's name, and
-    ``rare`` counts the labels merged into the last one."""
+    """``labels[becomes[v]]`` is the label of value v. ``description`` says what the level is, to follow the column's
+    name, and ``rare`` counts the labels merged into the last one."""
 
-    said: str
+    description: str
     becomes: Small
     labels: pa.Array
     rare: int = 0
@@ -73,8 +73,8 @@ class LadderStep:
 
 @dataclass(frozen=True, eq=False)
 class ColumnLadder:
-    """The steps of one column. ``steps[0]`` is the unchanged column; on level ``out`` it is left out. The levels come
-    from ``hierarchy``."""
+    """The steps of one column. ``steps[0]`` is the unchanged column; on level ``left_out_level`` it is left out. The
+    levels come from ``hierarchy``."""
 
     name: str
     codes: Small
@@ -121,7 +121,7 @@ class ColumnLadder:
         kept = [text for text, gone in zip(texts, some.tolist(), strict=True) if not gone]
         becomes = np.where(some, len(kept), np.cumsum(~some) - 1).astype(np.int32)
         labels = pa.array([*kept, _unused_label("other", texts, self.missing)], pa.string())
-        return LadderStep(step.said, becomes[step.becomes], labels, few)
+        return LadderStep(step.description, becomes[step.becomes], labels, few)
 
 
 def column_ladders(
@@ -162,7 +162,7 @@ def flat_ladder(name: str, codes: Codes) -> ColumnLadder:
     )
 
 
-def _make_step(said: str, labels: Sequence[str], texts: Sequence[str], missing: tuple[str, ...]) -> LadderStep:
+def _make_step(description: str, labels: Sequence[str], texts: Sequence[str], missing: tuple[str, ...]) -> LadderStep:
     """A step with these labels, one per value. A label that would be read as missing is renamed."""
     import pyarrow as pa
 
@@ -174,7 +174,7 @@ def _make_step(said: str, labels: Sequence[str], texts: Sequence[str], missing: 
     shown = sorted(names.values())
     place = {label: shown.index(name) for label, name in names.items()}
     becomes = np.array([place[label] for label in labels], np.int32)
-    return LadderStep(said, becomes, pa.array(shown, pa.string()))
+    return LadderStep(description, becomes, pa.array(shown, pa.string()))
 
 
 def _unused_label(name: str, taken: Sequence[str], missing: tuple[str, ...]) -> str:

@@ -27,17 +27,17 @@ _LEAST_COST = 1e-9
 
 
 def smallest_plan(
-    search: PlanSearch, aim: float, kinds: Sequence[str], told: Callable[[float], None] = lambda done: None
+    search: PlanSearch, aim: float, kinds: Sequence[str], report_progress: Callable[[float], None] = lambda done: None
 ) -> ProtectionPlan | None:
     """A plan that reaches the aim with moves of these kinds, none of which can be undone; None if none was found.
-    ``told`` receives the progress."""
+    ``report_progress`` receives the progress."""
     starts = search.start_plans(kinds)
-    reached = [p for start in starts if (p := greedy_plan(search, aim, kinds, told, start)) is not None]
+    reached = [p for start in starts if (p := greedy_plan(search, aim, kinds, report_progress, start)) is not None]
     if not reached and tuple(kinds) == ("columns",):
         reached = list(islice((p for p in search.last_resorts() if search.success_bound(p) <= aim), 1))
     elif not reached:
-        reached = [p for kind in kinds if (p := greedy_plan(search, aim, (kind,), told)) is not None]
-    told(1.0)
+        reached = [p for kind in kinds if (p := greedy_plan(search, aim, (kind,), report_progress)) is not None]
+    report_progress(1.0)
     return max((relax_plan(search, aim, p) for p in reached), key=search.plan_usefulness, default=None)
 
 
@@ -45,7 +45,7 @@ def greedy_plan(
     search: PlanSearch,
     aim: float,
     kinds: Sequence[str],
-    told: Callable[[float], None] = lambda done: None,
+    report_progress: Callable[[float], None] = lambda done: None,
     start: ProtectionPlan | None = None,
 ) -> ProtectionPlan | None:
     """The first plan that reaches the aim, always making the move that prevents most for its cost."""
@@ -54,7 +54,7 @@ def greedy_plan(
     heap: list[tuple[float, int, int, PlanMove]] = []  # gain of a move, minus the step at which it was evaluated
     step = 0
 
-    def consider(move: PlanMove) -> None:
+    def push_move(move: PlanMove) -> None:
         after = search.apply_move(plan, move)
         if after is not None:
             cost = max(_LEAST_COST, search.plan_usefulness(plan) - search.plan_usefulness(after))
@@ -62,20 +62,20 @@ def greedy_plan(
 
     if now > aim:
         for move in search.moves(kinds):
-            consider(move)
+            push_move(move)
     while now > aim:
-        told((first - now) / max(_LEAST_COST, first - aim))
+        report_progress((first - now) / max(_LEAST_COST, first - aim))
         if not heap:
             return None
         _, seen, _, move = heapq.heappop(heap)
         if -seen < step:
-            consider(move)
+            push_move(move)
             continue
         after = search.apply_move(plan, move)
         assert after is not None
         plan, now, step = after, search.success_bound(after), step + 1
         if move.column is None:
-            consider(move)
+            push_move(move)
     return plan
 
 
@@ -97,11 +97,11 @@ def relax_plan(search: PlanSearch, aim: float, plan: ProtectionPlan) -> Protecti
 
 def _restore_left_out(search: PlanSearch, aim: float, plan: ProtectionPlan) -> ProtectionPlan:
     """The plan with as few left out as bisection finds."""
-    low, high = -1, len(plan.gone)
+    low, high = -1, len(plan.left_out_ids)
     while high - low > 1:
         middle = (low + high) // 2
-        if search.success_bound(replace(plan, gone=plan.gone[:middle])) <= aim:
+        if search.success_bound(replace(plan, left_out_ids=plan.left_out_ids[:middle])) <= aim:
             high = middle
         else:
             low = middle
-    return replace(plan, gone=plan.gone[:high])
+    return replace(plan, left_out_ids=plan.left_out_ids[:high])

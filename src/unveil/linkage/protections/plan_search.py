@@ -47,12 +47,12 @@ class ProtectionPlan:
 
     levels: tuple[int, ...]
     rare: tuple[int, ...]
-    gone: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    left_out_ids: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     @cached_property
     def key(self) -> tuple[tuple[int, ...], tuple[int, ...], bytes]:
         """Equal for equal plans."""
-        return self.levels, self.rare, sha256(self.gone.tobytes()).digest()
+        return self.levels, self.rare, sha256(self.left_out_ids.tobytes()).digest()
 
     def move_column(self, column: int, level: int, rare: int) -> ProtectionPlan:
         """The same plan with one column on another level or with another rarity limit."""
@@ -75,13 +75,13 @@ class PlanMove:
 
 @dataclass(frozen=True, eq=False)
 class AttackResult:
-    """For those ``who`` were attacked, the chance of being found; ``worst``, the upper limit for the worse of the two
-    numbers that must reach the aim; and whether ``all`` were attacked."""
+    """The chance of being found of those ``attacked``; ``success_bound``, the upper limit for the worse of the two
+    numbers that must reach the aim; and whether the attack ``covers_everyone``."""
 
-    who: Ints
+    attacked: Ints
     chance: Floats
-    worst: float
-    all: bool
+    success_bound: float
+    covers_everyone: bool
 
 
 def people_by_known_count(records: Records, known: int) -> dict[int, int]:
@@ -223,13 +223,13 @@ class PlanSearch(ABC):
     def kept_ids(self, plan: ProtectionPlan) -> Ints:
         """The rows or people that a plan keeps."""
         stays = np.ones(self.size, np.bool_)
-        stays[plan.gone] = False
+        stays[plan.left_out_ids] = False
         return np.flatnonzero(stays)
 
     def success_bound(self, plan: ProtectionPlan) -> float:
         """The upper limit for the share of people found under a plan."""
         if plan.key not in self._bound_cache:
-            self._bound_cache[plan.key] = self._cached_attack(plan).worst
+            self._bound_cache[plan.key] = self._cached_attack(plan).success_bound
         return self._bound_cache[plan.key]
 
     def _cached_attack(self, plan: ProtectionPlan) -> AttackResult:
@@ -267,10 +267,10 @@ class PlanSearch(ABC):
     def most_likely_found(self, plan: ProtectionPlan, number: int) -> Ints:
         """The kept rows or people most likely found; ties are broken by a fixed random order."""
         kept, seen = self.kept_ids(plan), self._cached_attack(plan)
-        if not seen.all:
+        if not seen.covers_everyone:
             seen = self.attack_plan(plan, everyone=True)
         chance = np.zeros(self.size)
-        chance[seen.who] = seen.chance
+        chance[seen.attacked] = seen.chance
         return kept[np.lexsort((self._tie_order[kept], -chance[kept].round(9)))[:number]]
 
     # moves and their reversal
@@ -291,9 +291,9 @@ class PlanSearch(ABC):
         """The plan after a move; None if the move no longer changes anything."""
         if move.column is None:
             number = self.next_batch_size(plan)
-            if len(plan.gone) + number > _MAX_LEFT_OUT_SHARE * self.size:
+            if len(plan.left_out_ids) + number > _MAX_LEFT_OUT_SHARE * self.size:
                 return None
-            return replace(plan, gone=np.append(plan.gone, self.most_likely_found(plan, number)))
+            return replace(plan, left_out_ids=np.append(plan.left_out_ids, self.most_likely_found(plan, number)))
         at = move.column
         ladder, level, rare = self.ladders[at], plan.levels[at], plan.rare[at]
         if level == ladder.left_out_level:
@@ -320,6 +320,6 @@ class PlanSearch(ABC):
                 less = [t for t in self.rarity_limits(i, level) if t < rare]
                 yield plan.move_column(i, level, max(less, default=0))
                 yield plan.move_column(i, level, 0)
-        if len(plan.gone):
-            yield replace(plan, gone=plan.gone[:0])
-            yield replace(plan, gone=plan.gone[: -max(1, round(_MOVE_SHARE * self.size))])
+        if len(plan.left_out_ids):
+            yield replace(plan, left_out_ids=plan.left_out_ids[:0])
+            yield replace(plan, left_out_ids=plan.left_out_ids[: -max(1, round(_MOVE_SHARE * self.size))])

@@ -77,7 +77,7 @@ class RatingsSearch(PlanSearch):
 
     def kept_rows(self, plan: ProtectionPlan) -> Ints:
         stays = np.ones(self.size, np.bool_)
-        stays[plan.gone] = False
+        stays[plan.left_out_ids] = False
         return np.flatnonzero(
             stays[self._rating_user] & (self.raters_per_item >= plan.rare[ITEM_COLUMN])[self._codes[ITEM_COLUMN]]
         )
@@ -97,7 +97,7 @@ class RatingsSearch(PlanSearch):
 
     def next_batch_size(self, plan: ProtectionPlan) -> int:
         """One percent at first, and more if many are already left out."""
-        return max(super().next_batch_size(plan), round(_BATCH_GROWTH * len(plan.gone)))
+        return max(super().next_batch_size(plan), round(_BATCH_GROWTH * len(plan.left_out_ids)))
 
     def start_plans(self, kinds: Sequence[str]) -> list[ProtectionPlan]:
         """The unchanged plan, and one without values and dates: while these tell everyone apart, no other move shows
@@ -121,9 +121,11 @@ class RatingsSearch(PlanSearch):
         compared = self.kept_similarities(plan, left)
         own = [Codes(self.labels(plan, i, kept), self.step(plan, i).labels) for i in left]
         value, date = (*own, None, None)[:2]
-        said = [compared.get(self.ladders[i].name, equal_values()) for i in left] + [equal_values()] * 2
+        similarities = [compared.get(self.ladders[i].name, equal_values()) for i in left] + [equal_values()] * 2
         person = Codes(place[user], pa.nulls(len(who)))
-        records = records_from_ratings(person, self._renumber_items(kept), value, date, (said[0], said[1]))
+        records = records_from_ratings(
+            person, self._renumber_items(kept), value, date, (similarities[0], similarities[1])
+        )
         people = people_by_known_count(records, self.known)
         if not people:
             return AttackResult(who[:0], np.empty(0), 1.0, True)

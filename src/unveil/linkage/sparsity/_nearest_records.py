@@ -1,13 +1,8 @@
-"""The compiled inner loops of ``nearest`` and ``planes``.
+"""The compiled inner loops of ``nearest_records`` and ``bit_planes``.
 
-One record x is compared with a block of others at a time, all of whose sums lie side by side in ``sums``: for each of
+One record is compared with a block of others at a time, all of whose sums lie side by side in ``sums``: for each of
 them Σ sim in the low bits and, from bit ``COUNT_SHIFT`` on, how many attributes both have. Attributes that many records
 have are compared by their bits, 64 at once; for all others the records that have them are listed, block by block.
-
-Bits: attribute a is bit ``place[a]`` of the words. In block b, ``planes[b, p, j]`` is a word of plane p of the j-th
-record: of every 64 attributes first a plane that says which of them it has, then as many as the codes of their values
-have bits. Lists: attribute a is the ``listed[a]``-th, and the records of block b that have it are from
-``begins[b · lists + listed[a]]`` to the next: which of the block (``slot``) and with which code (``value``).
 """
 
 from __future__ import annotations
@@ -27,26 +22,18 @@ __all__ = [
     "ComparisonRules",
     "RecordArrays",
     "RecordBlocks",
-    "Room",
-    "count_list_entries",
-    "fill_blocks",
-    "room_for",
+    "RecordLists",
+    "fill_planes",
     "search_blocks",
 ]
 
 COUNT_SHIFT = 42
 _SUM_MASK = (1 << COUNT_SHIFT) - 1
 _ONE_SHARED = 1 << COUNT_SHIFT
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LARGEST = (1 << 63) - 1  # x & _LARGEST is x, and known not to be negative: so indices need not be checked for that
 RUN, TABLE, LINEAR = 0, 1, 2  # how the values of an attribute are compared
 _SPARSE_RATIO = 4  # where less than one in so many records of a block is touched, only those are looked at
-
-
-class RecordArrays(NamedTuple):
-    """The records themselves."""
-
-    indptr: Any
-    attribute: Any
-    value: Any
 
 
 class ComparisonRules(NamedTuple):
@@ -69,173 +56,136 @@ class ComparisonRules(NamedTuple):
 
 
 class RecordBlocks(NamedTuple):
-    """Those that records are compared with, by the number of their attributes (``size``); ``row`` says who they are."""
+    """The records to compare with, in blocks by ``size``, the number of their attributes, which is from ``least`` to
+    ``most`` in each block; ``row`` says who they are. The last block is filled up with nobody, of row n.
+
+    Row b · P + p of ``planes`` has a word for every record of block b: of every 64 attributes, first a plane that says
+    which of them a record has, then as many as the codes of their values have ``bits``. ``ranged`` marks words whose
+    codes have a tolerance.
+    """
 
     row: Any
     size: Any
-    place: Any
-    listed: Any
+    least: Any
+    most: Any
+    planes: Any
     bits: Any
     ranged: Any
-    planes: Any
+
+
+class RecordLists(NamedTuple):
+    """The records that have an attribute: attribute a has list t = ``listed[a]``, and the records of block b in it are
+    from ``begins[b · lists + t]`` to the next: which of the block (``slot``) and with which code (``value``)."""
+
+    listed: Any
     begins: Any
     slot: Any
     value: Any
 
 
-# ---- planes and lists ------------------------------------------------------------------------------------------------
+class RecordArrays(NamedTuple):
+    """The records themselves."""
+
+    indptr: Any
+    attribute: Any
+    value: Any
 
 
 @kernel
-def count_list_entries(known: Any, others: Any, room: Any, lists: Any, first: Any, last: Any, counts: Any) -> None:
-    """Count the entries of every list, one place later than it begins."""
+def fill_planes(
+    indptr: Any, attribute: Any, value: Any, start: Any, code: Any, place: Any, bits: Any, starts: Any, height: Any,
+    rows: Any, first: Any, last: Any, planes: Any,
+) -> None:  # fmt: skip
+    """Fill the planes of some rows, ``height`` of them for every block. The attribute at ``place`` is a bit of the
+    word that begins with plane ``starts[place >> 6]``."""
     for k in range(first, last):
-        r, b = others.row[k], k // room
-        for p in range(known.indptr[r], known.indptr[r + 1]):
-            t = others.listed[known.attribute[p]]
-            if t >= 0:
-                counts[b * lists + t + 1] += 1
-
-
-@kernel
-def fill_blocks(known: Any, rules: Any, others: Any, lists: Any, starts: Any, first: Any, last: Any, ends: Any) -> None:
-    """Fill planes and lists. ``starts[w]`` is the plane with which word w begins; ``ends`` where lists go on."""
-    room = others.planes.shape[2]
-    for k in range(first, last):
-        r, b, j = others.row[k], k // room, k % room
-        for p in range(known.indptr[r], known.indptr[r + 1]):
-            a = known.attribute[p]
-            code = rules.code[rules.start[a] + known.value[p]]
-            t = others.listed[a]
-            if t >= 0:
-                q = ends[b * lists + t]
-                others.slot[q], others.value[q] = j, code
-                ends[b * lists + t] = q + 1
-            else:
-                plane, bit = starts[others.place[a] >> 6], np.uint64(others.place[a] & 63)
-                others.planes[b, plane, j] |= np.uint64(1) << bit
-                for i in range(others.bits[others.place[a] >> 6]):
-                    others.planes[b, plane + 1 + i, j] |= np.uint64((code >> i) & 1) << bit
-
-
-@helper
-def _load_record_planes(known: Any, rules: Any, others: Any, starts: Any, r: Any, low: Any, high: Any) -> None:
-    """Set the planes of one record: the least and the largest code that is alike, for every attribute."""
-    for p in range(known.indptr[r], known.indptr[r + 1]):
-        a = known.attribute[p]
-        if others.place[a] >= 0:
-            k = rules.start[a] + known.value[p]
-            plane, bit = starts[others.place[a] >> 6], np.uint64(others.place[a] & 63)
-            low[plane] |= np.uint64(1) << bit
-            for i in range(others.bits[others.place[a] >> 6]):
-                low[plane + 1 + i] |= np.uint64((rules.low[k] >> i) & 1) << bit
-                high[plane + 1 + i] |= np.uint64((rules.high[k] >> i) & 1) << bit
-
-
-# ---- the search ------------------------------------------------------------------------------------------------------
-
-
-class Room(NamedTuple):
-    """Room to work in: the planes of the wanted records, and numbers and words for those of a block."""
-
-    low: Any
-    high: Any
-    sums: Any
-    spare: Any
-    over: Any
-
-
-def room_for(others: RecordBlocks, wanted: int) -> Room:
-    """Room to compare so many records with blocks of others."""
-    planes, room = others.planes.shape[1:]
-    return Room(*(*np.zeros((2, wanted, planes), np.uint64), np.zeros(room, np.int64), *np.empty((2, room), np.uint64)))
+        r, block, j = rows[k], k // planes.shape[1] * height, k % planes.shape[1]
+        for e in range(indptr[r], indptr[r + 1]):
+            a = attribute[e]
+            if place[a] >= 0:
+                word, bit = place[a] >> 6, np.uint64(place[a] & 63)
+                number = 2 * np.int64(code[start[a] + value[e]]) + 1  # the lowest bit: that it has the attribute
+                for i in range(bits[word] + 1):
+                    planes[block + starts[word] + i, j] |= np.uint64((number >> i) & 1) << bit
 
 
 @kernel
 def search_blocks(
-    known: Any, rules: Any, others: Any, starts: Any, wanted: Any, turn: Any, state: Any, work: Any,
-    above: Any, below: Any, nearest: Any, room: Any,
-) -> None:  # fmt: skip
-    """Of each ``wanted`` record the largest Sim = above / below to any of the others, and to which, the smallest row.
+    known: Any, rules: Any, others: Any, lists: Any, wanted: Any, low: Any, high: Any, turn: Any, first: Any,
+    last: Any, work: Any, above: Any, below: Any, nearest: Any, sums: Any, under: Any, over: Any,
+) -> Any:  # fmt: skip
+    """Raise, for each ``wanted`` record, the largest Sim = above / below to any of the others, and to which, the
+    smallest row. Its planes are a row of ``low`` and ``high``: the least and the largest code that is alike.
 
-    Blocks are gone through in ``turn``. ``state`` is the block and the record to go on with; stops after so much
-    ``work``, about as many nanoseconds. What was found so far is given and raised.
+    Pair q is of record q % T with block ``turn[q // T]``, where T records are wanted. Goes through pairs from ``first``
+    to ``last``, or as far as ``work`` allows, about as many nanoseconds; returns the pair to go on with. A block is
+    left out where it cannot hold what is asked for: if x has fewer attributes than y, Sim ≤ |x| / |y|.
 
-    A block is left out where it cannot hold what is asked for: if x has fewer attributes than y, Sim ≤ |x| / |y|.
+    ``sums`` are 0 for every slot of a block, and ``under`` and ``over`` are space to work in.
     """
-    low, high, sums, spare, over = room
-    planes, many, blocks = others.planes.shape[1], len(sums), len(others.planes)
-    lists = (len(others.begins) - 1) // blocks
-    if state[0] == 0 and state[1] == 0:
-        for t in range(len(wanted)):
-            _load_record_planes(known, rules, others, starts, wanted[t], low[t], high[t])
-    done = 0
-    while state[0] < len(turn):
-        b = turn[state[0]]
-        first, last = b * many, min((b + 1) * many, len(others.row))
-        row, size = others.row[first:last], others.size[first:last]
-        while state[1] < len(wanted):
-            if done >= work:
-                return
-            t = state[1]
-            state[1] += 1
-            r = wanted[t]
-            own = known.indptr[r + 1] - known.indptr[r]
-            fewer, more = min(own, size[-1]), max(own, size[0])
-            done += 1
-            if fewer < more and rules.unit * fewer * below[t] < above[t] * more:
-                continue
-            if planes > 0:
-                _compare_planes(low[t], high[t], others, b, rules.unit, sums, spare, over)
-            touched = _add_lists(known, rules, others, b * lists, r, sums)
-            if planes == 0 and _SPARSE_RATIO * touched < last - first:
-                best = _best_in_lists(known, others, b * lists, r, own, row, size, sums, above[t], below[t], nearest[t])
-            else:
-                best = above[t], below[t], nearest[t]
-                if _has_better(own, row, size, sums, best[0], best[1], best[2]):
-                    best = _best_in_block(r, own, row, size, sums, best[0], best[1], best[2])
-                if planes == 0:
-                    for j in range(many):
-                        sums[j] = 0
-                done += many // 4
-            above[t], below[t], nearest[t] = best
-            done += planes * many // 8 + touched
-        state[0] += 1
-        state[1] = 0
+    many, height, records, unit = len(sums), low.shape[1], len(wanted), rules.unit
+    width, done = (len(lists.begins) - 1) // len(others.row), 0
+    for q in range(first, last):
+        if done >= work:
+            return q
+        b, t = turn[q // records], q % records
+        r = wanted[t]
+        row, size, own = others.row[b], others.size[b], known.indptr[r + 1] - known.indptr[r]
+        best = above[t], below[t], nearest[t]
+        done += 1
+        if unit * own * best[1] < best[0] * others.least[b] or unit * others.most[b] * best[1] < best[0] * own:
+            continue
+        if height:
+            _compare_planes(
+                low[t], high[t], others.planes, b * height, others.bits, others.ranged, unit, under, over, sums
+            )
+        touched = _add_lists(known, rules, lists, b * width, r, sums)
+        done += height * many // 8 + touched
+        if height == 0 and _SPARSE_RATIO * touched < many:
+            best = _best_in_lists(known, lists, b * width, r, own, row, size, sums, best)
+        else:
+            if _has_better(own, row, size, sums, best):
+                best = _best_in_block(r, own, row, size, sums, best)
+            for j in range(many):
+                sums[j] = 0
+            done += many // 4
+        above[t], below[t], nearest[t] = best
+    return last
 
 
 @helper
-def _compare_planes(low: Any, high: Any, others: Any, b: Any, unit: Any, sums: Any, spare: Any, over: Any) -> None:
+def _compare_planes(
+    low: Any, high: Any, planes: Any, block: Any, bits: Any, ranged: Any, unit: Any, under: Any, over: Any, sums: Any
+) -> None:  # fmt: skip
     """Compare the bits of a record with those of a block. Every loop is so simple that several run at once.
 
     Codes are alike where no bit differs or, with a range, where c < low and c > high are both wrong. Those are found as
     in subtracting: from the lowest bit on, c is less if its bit is less, and else as much as it was.
     """
     p = 0
-    for j in range(len(sums)):
-        sums[j] = 0
-    for w in range(len(others.bits)):
-        last = p + others.bits[w]
-        has, own = others.planes[b, p], low[p]
-        if last == p:
-            _add_shared(has, own, sums)
-        elif others.ranged[w]:
-            for j in range(len(spare)):
-                spare[j] = over[j] = 0
-            for k in range(p + 1, last + 1):
-                _mark_outside_range(others.planes[b, k], low[k], high[k], spare, over)
-            _add_inside_range(has, own, spare, over, sums)
-        elif last == p + 1:
-            _add_equal(has, own, others.planes[b, last], low[last], sums)
+    for w in range(len(bits)):
+        last, k, plane, mask, marked = p + bits[w], p + 1, under, np.uint64(0), np.uint64(0)
+        has, own = planes[block + p], low[p]
+        if ranged[w]:
+            while k <= last:
+                plane, least, most = planes[block + k], low[k], high[k]
+                for j in range(len(sums)):
+                    under[j] = (~plane[j] & least) | (~(plane[j] ^ least) & under[j] & marked)
+                    over[j] = (plane[j] & ~most) | (~(plane[j] ^ most) & over[j] & marked)
+                marked, k = _ALL, k + 1
+            plane = under
         else:
-            _mark_differences(others.planes[b, p + 1], low[p + 1], others.planes[b, p + 2], low[p + 2], spare)
-            k = p + 3
             while k < last:
-                _mark_more_differences(others.planes[b, k], low[k], others.planes[b, k + 1], low[k + 1], spare)
-                k += 2
-            if k == last:
-                _mark_more_differences(others.planes[b, k], low[k], others.planes[b, k], low[k], spare)
-            _add_agreements(has, own, spare, sums)
+                i = k + (k + 1 < last)  # two planes at a time, but for the last one
+                plane, other, mask, more = planes[block + k], planes[block + i], low[k], low[i]
+                for j in range(len(sums)):
+                    over[j] = (plane[j] ^ mask) | (other[j] ^ more) | (over[j] & marked)
+                marked, k = _ALL, i + 1
+            plane, mask = planes[block + last], low[last]
+        for j in range(len(sums)):
+            both = has[j] & own
+            alike = bit_count(both & ~((plane[j] ^ mask) | (over[j] & marked)))
+            sums[j] += np.int64((bit_count(both) << np.uint64(COUNT_SHIFT)) + alike)
         p = last + 1
     if unit > 1:
         for j in range(len(sums)):
@@ -243,85 +193,40 @@ def _compare_planes(low: Any, high: Any, others: Any, b: Any, unit: Any, sums: A
 
 
 @helper
-def _add_shared(has: Any, own: Any, sums: Any) -> None:
-    for j in range(len(sums)):
-        sums[j] += np.int64(bit_count(has[j] & own)) * (_ONE_SHARED + 1)
-
-
-@helper
-def _add_equal(has: Any, own: Any, plane: Any, bits: Any, sums: Any) -> None:
-    for j in range(len(sums)):
-        both = has[j] & own
-        sums[j] += np.int64((bit_count(both) << np.uint64(COUNT_SHIFT)) + bit_count(both & ~(plane[j] ^ bits)))
-
-
-@helper
-def _mark_differences(one: Any, bits: Any, other: Any, more: Any, spare: Any) -> None:
-    for j in range(len(spare)):
-        spare[j] = (one[j] ^ bits) | (other[j] ^ more)
-
-
-@helper
-def _mark_more_differences(one: Any, bits: Any, other: Any, more: Any, spare: Any) -> None:
-    for j in range(len(spare)):
-        spare[j] |= (one[j] ^ bits) | (other[j] ^ more)
-
-
-@helper
-def _add_agreements(has: Any, own: Any, spare: Any, sums: Any) -> None:
-    for j in range(len(sums)):
-        both = has[j] & own
-        sums[j] += np.int64((bit_count(both) << np.uint64(COUNT_SHIFT)) + bit_count(both & ~spare[j]))
-
-
-@helper
-def _mark_outside_range(plane: Any, low: Any, high: Any, under: Any, over: Any) -> None:
-    for j in range(len(under)):
-        under[j] = (~plane[j] & low) | (~(plane[j] ^ low) & under[j])
-        over[j] = (plane[j] & ~high) | (~(plane[j] ^ high) & over[j])
-
-
-@helper
-def _add_inside_range(has: Any, own: Any, under: Any, over: Any, sums: Any) -> None:
-    for j in range(len(sums)):
-        both = has[j] & own
-        sums[j] += np.int64((bit_count(both) << np.uint64(COUNT_SHIFT)) + bit_count(both & ~(under[j] | over[j])))
-
-
-@helper
-def _add_lists(known: Any, rules: Any, others: Any, block: Any, r: Any, sums: Any) -> Any:
+def _add_lists(known: Any, rules: Any, lists: Any, block: Any, r: Any, sums: Any) -> Any:
     """Add what the lists of a block say; returns how many entries they have. No record is in a list twice."""
-    touched = 0
-    for p in range(known.indptr[r], known.indptr[r + 1]):
-        a = known.attribute[p]
-        t = others.listed[a]
+    begins, table, touched = lists.begins, rules.table, 0
+    for e in range(known.indptr[r], known.indptr[r + 1]):
+        a = known.attribute[e]
+        t = lists.listed[a]
         if t < 0:
             continue
-        first, last = others.begins[block + t], others.begins[block + t + 1]
-        if first == last:
+        begin, end = begins[block + t], begins[block + t + 1]
+        if begin == end:
             continue
-        touched += last - first
-        slot, value = others.slot[first:last], others.value[first:last]
-        k = rules.start[a] + known.value[p]
+        touched += end - begin
+        slot, value = lists.slot[begin:end], lists.value[begin:end]
+        k = rules.start[a] + known.value[e]
         if rules.kind[a] == RUN:
             low, high, one = rules.low[k], rules.high[k], rules.unit
-            for q in range(last - first):
+            for q in range(end - begin):
                 sums[slot[q]] += _ONE_SHARED + one * ((value[q] >= low) & (value[q] <= high))  # without a branch
         elif rules.kind[a] == TABLE:
-            table = rules.table[rules.base[k] :]
-            for q in range(last - first):
-                sums[slot[q]] += _ONE_SHARED + table[value[q]]
+            first = rules.base[k]
+            for q in range(end - begin):
+                sums[slot[q]] += _ONE_SHARED + table[(first + value[q]) & _LARGEST]
         else:
-            number, own, scale = rules.number[rules.start[a] :], rules.number[k], rules.scale[a]
-            for q in range(last - first):
-                near = max(1.0 - abs(number[value[q]] - own) / scale, 0.0)
+            first, number, scale = rules.start[a], rules.number[k], rules.scale[a]
+            for q in range(end - begin):
+                near = max(1.0 - abs(rules.number[first + value[q]] - number) / scale, 0.0)
                 sums[slot[q]] += _ONE_SHARED + np.int64(np.rint(near * rules.unit))
     return touched
 
 
 @helper
-def _has_better(own: Any, row: Any, size: Any, sums: Any, above: Any, below: Any, nearest: Any) -> Any:
+def _has_better(own: Any, row: Any, size: Any, sums: Any, best: Any) -> Any:
     """Whether any of a block is more alike than above / below, or as much and an earlier row."""
+    above, below, nearest = best
     found = 0
     for j in range(len(row)):
         gain = (sums[j] & _SUM_MASK) * below - above * (own + size[j] - (sums[j] >> COUNT_SHIFT))
@@ -330,8 +235,9 @@ def _has_better(own: Any, row: Any, size: Any, sums: Any, above: Any, below: Any
 
 
 @helper
-def _best_in_block(r: Any, own: Any, row: Any, size: Any, sums: Any, above: Any, below: Any, nearest: Any) -> Any:
+def _best_in_block(r: Any, own: Any, row: Any, size: Any, sums: Any, best: Any) -> Any:
     """The most alike of a block, but for the record itself."""
+    above, below, nearest = best
     for j in range(len(row)):
         alike, either = sums[j] & _SUM_MASK, own + size[j] - (sums[j] >> COUNT_SHIFT)
         gain = alike * below - above * either
@@ -342,18 +248,16 @@ def _best_in_block(r: Any, own: Any, row: Any, size: Any, sums: Any, above: Any,
 
 @helper
 def _best_in_lists(
-    known: Any, others: Any, block: Any, r: Any, own: Any, row: Any, size: Any, sums: Any,
-    above: Any, below: Any, nearest: Any,
+    known: Any, lists: Any, block: Any, r: Any, own: Any, row: Any, size: Any, sums: Any, best: Any
 ) -> Any:  # fmt: skip
     """The same among those that are in a list of the record's, whose sums are 0 again afterwards."""
-    for p in range(known.indptr[r], known.indptr[r + 1]):
-        t = others.listed[known.attribute[p]]
+    above, below, nearest = best
+    for e in range(known.indptr[r], known.indptr[r + 1]):
+        t = lists.listed[known.attribute[e]]
         if t < 0:
             continue
-        for q in range(others.begins[block + t], others.begins[block + t + 1]):
-            j = others.slot[q]
-            if sums[j] == 0:
-                continue
+        for q in range(lists.begins[block + t], lists.begins[block + t + 1]):
+            j = lists.slot[q]
             alike, either = sums[j] & _SUM_MASK, own + size[j] - (sums[j] >> COUNT_SHIFT)
             sums[j] = 0
             gain = alike * below - above * either

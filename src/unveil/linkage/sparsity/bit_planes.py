@@ -14,15 +14,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from unveil.arrays import Bools, Ints, Small
+from unveil.arrays import Bools, Ints, Small, Words
 from unveil.linkage.records import Records
 from unveil.linkage.sparsity import _nearest_records
 from unveil.linkage.sparsity.record_similarity import AttributeKinds
 from unveil.run import Run
 from unveil.slices import chunks
 
-__all__ = ["PlaneLayout", "arrange_blocks", "choose_layout"]
+__all__ = ["PlaneLayout", "arrange_blocks", "choose_layout", "record_planes"]
 
 
 _PLANE_COST, _ENTRY_COST, _LOOK_COST = 0.11, 1.0, 0.25  # nanoseconds to compare a word, to add an entry, to read a sum
@@ -86,34 +87,70 @@ def _pack_words(bits: Ints, ranged: Bools) -> _WordLayout:
 
 
 def arrange_blocks(
-    records: Records,
-    known: _nearest_records.RecordArrays,
-    rules: _nearest_records.ComparisonRules,
-    layout: PlaneLayout,
-    compared: Ints,
-    run: Run,
-) -> _nearest_records.RecordBlocks:
+    records: Records, rules: _nearest_records.ComparisonRules, layout: PlaneLayout, compared: Ints, run: Run
+) -> tuple[_nearest_records.RecordBlocks, _nearest_records.RecordLists]:
     """The records to compare with, in blocks by number of attributes."""
-    row = compared[np.argsort(records.support[compared], kind="stable")]
-    size = records.support[row]
-    lists, room = int(layout.listed.max(initial=-1)) + 1, _block_size(len(row), layout, len(records.value))
-    blocks = -(-len(row) // room)
-    begins = np.zeros(blocks * lists + 1, np.int64)
-    planes = np.zeros((blocks, layout.planes, room), np.uint64)
-    parts = row, size, layout.place, layout.listed, layout.bits, layout.ranged, planes
-    entries = np.append(0, np.cumsum(size))
-    empty = _nearest_records.RecordBlocks(*parts, begins, np.empty(0, np.uint16), np.empty(0, np.int32))
-    for first, last in chunks(entries, run):
-        _nearest_records.count_list_entries(known, empty, room, lists, first, last, begins)
-    np.cumsum(begins, out=begins)
-    slot = np.empty(int(begins[-1]), np.uint16)
-    others, ends = (
-        _nearest_records.RecordBlocks(*parts, begins, slot, np.empty(len(slot), np.int32)),
-        begins[:-1].copy(),
+    many = _block_size(len(compared), layout, len(records.value))
+    row = np.full(-(-len(compared) // many) * many, records.n)
+    row[: len(compared)] = compared[np.argsort(records.support[compared], kind="stable")]
+    row = np.sort(row.reshape(-1, many))  # inside a block, in the order in which lists name them
+    blocks, size = len(row), np.append(records.support, records.support[compared].max())[row]
+    planes = np.zeros((blocks * layout.planes, many), np.uint64)
+    for first, last in chunks(np.append(0, np.cumsum(size))[: len(compared) + 1], run):
+        _fill_planes(records, rules, rules.code, layout, row.ravel(), first, last, planes)
+    others = _nearest_records.RecordBlocks(
+        row, size, size.min(axis=1), size.max(axis=1), planes, layout.bits, layout.ranged
     )
-    for first, last in chunks(entries, run):
-        _nearest_records.fill_blocks(known, rules, others, lists, layout.starts, first, last, ends)
-    return others
+    return others, _list_holders(records, rules, layout, row, run)
+
+
+def record_planes(
+    records: Records, rules: _nearest_records.ComparisonRules, code: Small, layout: PlaneLayout, rows: Ints
+) -> Words:
+    """The planes of some rows, with a code for every value."""
+    planes = np.zeros((layout.planes, len(rows)), np.uint64)
+    _fill_planes(records, rules, code, layout, rows, 0, len(rows), planes)
+    return np.ascontiguousarray(planes.T)
+
+
+def _fill_planes(
+    records: Records, rules: _nearest_records.ComparisonRules, code: Small, layout: PlaneLayout, rows: Ints, first: int,
+    last: int, planes: Words,
+) -> None:  # fmt: skip
+    if layout.planes:
+        _nearest_records.fill_planes(
+            records.indptr, records.attribute, records.value, rules.start, code, layout.place, layout.bits,
+            layout.starts, layout.planes, rows, first, last, planes,
+        )  # fmt: skip
+
+
+def _list_holders(
+    records: Records, rules: _nearest_records.ComparisonRules, layout: PlaneLayout, row: Ints, run: Run
+) -> _nearest_records.RecordLists:
+    """The holders of listed attributes. Transposing a sparse matrix sorts them, in one pass."""
+    place, (blocks, many) = np.full(records.n + 1, -1), row.shape
+    place[row.ravel()] = np.arange(row.size)
+    place, lists = place[:-1], int(layout.listed.max(initial=-1)) + 1
+    if lists == 0:
+        return _nearest_records.RecordLists(
+            layout.listed, np.zeros(1, np.int64), np.empty(0, np.uint16), np.empty(0, np.int32)
+        )
+    run.check()
+    column = layout.listed[records.attribute]
+    if (place < 0).any():
+        column[np.repeat(place < 0, records.support)] = -1
+    indptr, attribute, value = records.indptr, records.attribute, records.value
+    kept = column >= 0
+    if not kept.all():
+        indptr, attribute, value, column = (
+            np.append(0, np.cumsum(kept))[indptr], attribute[kept], value[kept], column[kept],
+        )  # fmt: skip
+    column = column + np.repeat(place // many * lists, np.diff(indptr))
+    code = rules.code[rules.start[attribute] + value]
+    run.check()
+    found = csr_array((code, column, indptr), shape=(records.n, blocks * lists)).tocsc()
+    slot = (place % many).astype(np.uint16)[found.indices]
+    return _nearest_records.RecordLists(layout.listed, found.indptr.astype(np.int64), slot, found.data)
 
 
 def _block_size(others: int, layout: PlaneLayout, entries: int) -> int:

@@ -26,7 +26,7 @@ from unveil.errors import UnveilError
 from unveil.linkage.equal_records import group_equal_records
 from unveil.linkage.records import Records
 from unveil.linkage.sparsity import _nearest_records
-from unveil.linkage.sparsity.bit_planes import arrange_blocks, choose_layout
+from unveil.linkage.sparsity.bit_planes import PlaneLayout, arrange_blocks, choose_layout, record_planes
 from unveil.linkage.sparsity.record_similarity import RecordSimilarity, comparison_rules
 from unveil.run import Run
 from unveil.slices import MAX_THREADS, chunks, run_tasks
@@ -80,7 +80,6 @@ def nearest_records(
     """
     chosen, run = requested_rows(records.n, rows), run or Run()
     rules, kinds = comparison_rules(records, sim, least)
-    known = _nearest_records.RecordArrays(records.indptr, records.attribute, records.value)
     found = _initial_best(records, rules.unit)
     equivalence = bool((kinds.runs & ~kinds.ranged).all())
     compared, alone = _resolve_equal_records(records, rules, found, run) if equivalence else _nonempty_records(records)
@@ -89,8 +88,8 @@ def nearest_records(
     wanted = alone[asked[alone]]
     if len(wanted) and len(compared) > 1:
         layout = choose_layout(records, kinds, len(compared))
-        others = arrange_blocks(records, known, rules, layout, compared, run)
-        _search_all_blocks(known, rules, others, layout.starts, wanted, found, run)
+        others, lists = arrange_blocks(records, rules, layout, compared, run)
+        _search_all_blocks(records, rules, layout, others, lists, wanted, found, run)
     above, below, row = (part[chosen] for part in found)
     shared = np.gcd(above, below * rules.unit)
     return NearestRecords(chosen, row, above // shared, below * rules.unit // shared)
@@ -172,35 +171,41 @@ def _similarity_codes(records: Records, rules: _nearest_records.ComparisonRules,
 
 
 def _search_all_blocks(
-    known: _nearest_records.RecordArrays,
+    records: Records,
     rules: _nearest_records.ComparisonRules,
+    layout: PlaneLayout,
     others: _nearest_records.RecordBlocks,
-    starts: Ints,
+    lists: _nearest_records.RecordLists,
     wanted: Ints,
     found: _BestSoFar,
     run: Run,
 ) -> None:
     """Improve the best so far for the ``wanted`` records by comparing each with all others. Threads do not interfere:
     each record has its own slot, and a maximum does not depend on the order."""
-    sizes = known.indptr[wanted + 1] - known.indptr[wanted]
-    order = np.argsort(sizes, kind="stable")
-    wanted, sizes = wanted[order], sizes[order]
-    many, blocks = others.planes.shape[2], len(others.planes)
+    wanted = wanted[np.argsort(records.support[wanted], kind="stable")]
+    known = _nearest_records.RecordArrays(records.indptr, records.attribute, records.value)
+    blocks, many = others.row.shape
+    planes, place = others.planes.reshape(blocks, layout.planes, many), np.empty(records.n + 1, np.int64)
+    place[others.row.ravel()] = np.arange(others.row.size)
     step = min(_TILE_RECORDS, max(1, len(wanted) // MAX_THREADS))
 
     def search_tile(first: int, stop: Event) -> None:
         tile = wanted[first : first + step]
-        middle = sizes[first + len(tile) // 2]
-        own = min(int(np.searchsorted(others.size, middle)) // many, blocks - 1)
+        own = np.searchsorted(others.most[:-1], records.support[tile[len(tile) // 2]])
         turn = np.argsort(np.abs(np.arange(blocks) - own), kind="stable")
+        if layout.ranged.any():
+            low, high = (record_planes(records, rules, code, layout, tile) for code in (rules.low, rules.high))
+        else:  # what is alike has the same code
+            low = high = planes[place[tile] // many, :, place[tile] % many]
         parts = [part[tile] for part in found]
-        state, room = np.zeros(2, np.int64), _nearest_records.room_for(others, len(tile))
-        while state[0] < blocks:
+        space = np.zeros(many, np.int64), *np.zeros((2, many), np.uint64)
+        pair, pairs = 0, blocks * len(tile)
+        while pair < pairs:
             run.check()
             if stop.is_set():
                 return
-            _nearest_records.search_blocks(
-                known, rules, others, starts, tile, turn, state, _SLICE_NANOSECONDS, *parts, room
+            pair = _nearest_records.search_blocks(
+                known, rules, others, lists, tile, low, high, turn, pair, pairs, _SLICE_NANOSECONDS, *parts, *space
             )
         for part, told in zip(found, parts, strict=True):
             part[tile] = told

@@ -1,6 +1,6 @@
 """What is the best that a theorem promises? The choice of σ, given the sparsity function.
 
-A theorem about finding the record can fail in two ways (Theorem 7 of document 002, with its two errors separate). The
+A theorem about finding the record can fail in two ways (Theorem 7 of Merener 2012, with its two errors separate). The
 record named is not more than σ similar to the target, with probability n γ(σ)^m; or it is similar but a different
 record, with probability f(σ). The first error grows with σ and the second falls, and any σ may be chosen.
 :func:`best_bound` chooses the best one for a given m, and :func:`smallest_m` finds the smallest m for a given
@@ -21,7 +21,7 @@ from unveil.arrays import Floats
 from unveil.errors import UnveilError
 from unveil.linkage.theorems.exact_numbers import Number
 from unveil.linkage.theorems.guarantees import Guarantee, guarantee_for_m
-from unveil.linkage.theorems.statements import Setting
+from unveil.linkage.theorems.statements import TheoremCase
 
 __all__ = ["best_bound", "smallest_m", "sparsity_steps"]
 
@@ -68,12 +68,12 @@ def best_bound(
     like a confidence band.
 
     >>> guarantee = best_bound(8619, 69, ([0.70, 0.73, 0.75], [0.145, 0.079, 0.063]))
-    >>> guarantee.setting.sigma, round(guarantee.p, 4)
+    >>> guarantee.applied.sigma, round(guarantee.p, 4)
     (0.73, 0.8501)
     """
-    first = Setting(theorem, n, 0, epsilon, kappa, bound)
+    first = TheoremCase(theorem, n, 0, epsilon, kappa, bound)
     sigma, f = _sigma_places(sparsity, first, m)
-    width, power = float(first.width), m - first.certain_attributes
+    width, power = float(first.sigma_limit), m - first.certain_attributes
     gamma = 2 * sigma / (width + sigma)
     with np.errstate(divide="ignore"):
         log_missed = math.log(float(first.confusable_records)) + (
@@ -99,7 +99,7 @@ def smallest_m(
     """The smallest m with which :func:`best_bound` reaches p; None if there is none because f stays above 1 − p.
 
     >>> found = smallest_m(8619, 0.842, ([0.70, 0.73, 0.75], [0.145, 0.079, 0.063]))
-    >>> found and (found.m, found.setting.sigma)
+    >>> found and (found.m, found.applied.sigma)
     (69, 0.73)
     """
 
@@ -121,11 +121,11 @@ def smallest_m(
     return found
 
 
-def _sigma_places(sparsity: SparsityInput, setting: Setting, m: int) -> tuple[Floats, Floats]:
+def _sigma_places(sparsity: SparsityInput, applied: TheoremCase, m: int) -> tuple[Floats, Floats]:
     """Points σ below w, including 0, and the upper limit of f beyond each."""
-    width = float(setting.width)
+    width = float(applied.sigma_limit)
     if callable(sparsity):
-        sigma = _even_sigmas(setting, m, width)
+        sigma = _even_sigmas(applied, m, width)
         f = np.array([float(sparsity(float(s))) for s in sigma])
     else:
         sigma, f = (np.asarray(part, np.float64) for part in sparsity)
@@ -137,9 +137,9 @@ def _sigma_places(sparsity: SparsityInput, setting: Setting, m: int) -> tuple[Fl
     return np.append(0.0, sigma[kept]), np.append(1.0, f[kept])
 
 
-def _even_sigmas(setting: Setting, m: int, width: float) -> Floats:
+def _even_sigmas(applied: TheoremCase, m: int, width: float) -> Floats:
     """The σ at which η is 0, 1/10,000, … 1; evenly spaced if η does not depend on σ."""
-    power = m - setting.certain_attributes
+    power = m - applied.certain_attributes
     part = np.arange(_GRID_SIZE) / _GRID_SIZE
-    gamma = np.minimum((part / float(setting.confusable_records)) ** (1 / power), 1.0) if power else part
+    gamma = np.minimum((part / float(applied.confusable_records)) ** (1 / power), 1.0) if power else part
     return np.asarray(width * gamma / (2 - gamma))

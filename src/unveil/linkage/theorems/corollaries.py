@@ -1,4 +1,4 @@
-"""Corollaries: the figures that document 002 derives from its theorems.
+"""Corollaries: the figures that Merener (2012) derives from its theorems.
 
 Corollary 5 and Example 1 say how much an attacker learns by finding a similar record, §4.4 what a long tail is worth.
 """
@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING
 
 from unveil.linkage.theorems.exact_numbers import Number, exact_decimal, high_precision
 from unveil.linkage.theorems.guarantees import guarantee_for_p
-from unveil.linkage.theorems.statements import Setting
+from unveil.linkage.theorems.statements import TheoremCase
 
 __all__ = ["doubling_width", "halving_kappa", "learned_values"]
 
@@ -28,10 +28,10 @@ def learned_values(c: int, sigma: Number) -> int:
 def doubling_width(n: int, p: Number, sigma: Number) -> tuple[float, int]:
     """Example 1: the number of attributes c from which Corollary 5 doubles what the attacker knows, 2m ≤ σc. Returns
     the real number for m = L, as printed, and the integer for an integer m."""
-    setting = Setting("4(1)", n, sigma)
-    m = guarantee_for_p(setting, p).m
+    applied = TheoremCase("4(1)", n, sigma)
+    m = guarantee_for_p(applied, p).m
     with high_precision():
-        limit = 2 * setting.exact_limit(1 - exact_decimal(p)) / exact_decimal(sigma)
+        limit = 2 * applied.exact_limit(1 - exact_decimal(p)) / exact_decimal(sigma)
         return float(limit), int((2 * m / exact_decimal(sigma)).to_integral_value(ROUND_CEILING))
 
 

@@ -6,9 +6,10 @@ D′, what the attacker knows about them. :func:`check_hypotheses` checks each o
 - ``pseudometric``: 1 − sim satisfies the triangle inequality on the values of D and D′ together. The proof uses it
   once, to conclude from the likeness of r to r′ and of r′ to a candidate that r is like the candidate. If D′ is D, this
   is not needed and any similarity will do. If D′ is unknown, only similarities that always satisfy it pass;
-- ``similar``: every value of D′ is at least 1 − ε/2 alike to that of D, and null where that is null (Definition 6);
+- ``similar values``: every value of D′ is at least 1 − ε/2 alike to that of D, and null where that is null (Definition
+  6);
 - ``same support``: D′ has values exactly where D has, whatever they are (Definition 7);
-- ``supported``: every record that counts has m attributes (Definition 3);
+- ``enough attributes``: every record that counts has m attributes (Definition 3);
 - ``sparse``: at most the stated share of the records that count has another one that is more than σ similar (Definition
   10, with > for ≥);
 - ``tail``: at most κn records have each of the attributes called rare (Definition 13; the theorem does not say which
@@ -33,6 +34,7 @@ from unveil.linkage.similarity import Similarity
 from unveil.linkage.sparsity.long_tail import has_rare_attribute
 from unveil.linkage.theorems.guarantees import Guarantee
 from unveil.linkage.theorems.statements import HypothesisKind
+from unveil.release.codes import arrow_integers
 from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
@@ -57,34 +59,36 @@ def check_hypotheses(
     ``auxiliary`` is D′; pass ``records`` itself for an attacker without errors. ``nearest`` is each record's greatest
     similarity to another one, by the theorem's record similarity. ``rare`` marks the attributes in the tail.
     """
-    at = guarantee.setting
-    if records.n != at.n:
-        raise UnveilError(f"the theorem was applied to {count_text(at.n, 'record')}, but there are {records.n:,}")
+    applied = guarantee.applied
+    if records.n != applied.n:
+        raise UnveilError(f"the theorem was applied to {count_text(applied.n, 'record')}, but there are {records.n:,}")
     if auxiliary is not None and (auxiliary.n, auxiliary.names) != (records.n, records.names):
         raise UnveilError("what the attacker knows must be about the same records and attributes")
-    few = None if rare is None or not at.law.tail else np.asarray(rare)
+    few = None if rare is None or not applied.statement.needs_rare_attribute else np.asarray(rare)
     counting = np.ones(records.n, np.bool_) if few is None else has_rare_attribute(records, few)
 
-    def holds(need: HypothesisKind) -> bool | None:
+    def check_hypothesis(need: HypothesisKind) -> bool | None:
         match need:
             case "pseudometric":
                 return _is_pseudometric(records, auxiliary)
-            case "similar":
-                return None if auxiliary is None else _is_similar(records, auxiliary, 1 - float(at.epsilon) / 2)
+            case "similar values":
+                return None if auxiliary is None else _is_similar(records, auxiliary, 1 - float(applied.epsilon) / 2)
             case "same support":
                 return None if auxiliary is None else _has_same_support(records, auxiliary)
-            case "supported":
+            case "enough attributes":
                 return bool((records.support[counting] >= guarantee.m).all())
             case "sparse":
-                known = nearest is not None and (few is not None or not at.law.tail)
+                known = nearest is not None and (few is not None or not applied.statement.needs_rare_attribute)
                 return _is_sparse(np.asarray(nearest)[counting], guarantee) if known else None
             case "tail":
-                most = float(at.n * (at.kappa or 0)) * (1 + _SLACK)
+                most = float(applied.n * (applied.kappa or 0)) * (1 + _SLACK)
                 return None if few is None else bool((records.popularity[few] <= most).all())
-            case "below":
+            case "sigma below limit":
                 return True
 
-    return replace(guarantee, hypotheses=tuple(replace(h, holds=holds(h.kind)) for h in guarantee.hypotheses))
+    return replace(
+        guarantee, hypotheses=tuple(replace(h, holds=check_hypothesis(h.kind)) for h in guarantee.hypotheses)
+    )
 
 
 def value_similarities(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") -> Floats:
@@ -101,7 +105,7 @@ def value_similarities(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "a
 
 
 def _is_sparse(nearest: Floats, guarantee: Guarantee) -> bool:
-    near = nearest > float(guarantee.setting.sigma)
+    near = nearest > float(guarantee.applied.sigma)
     return not near.size or float(near.mean()) <= guarantee.sparsity + _SLACK
 
 
@@ -142,16 +146,10 @@ def _is_similar(records: Records, auxiliary: Records, least: float) -> bool:
         mine = pairs[pairs[:, 0] == i]
         for start in range(0, len(mine), _PAIR_BATCH):
             part = mine[start : start + _PAIR_BATCH]
-            a, b = ours[i].take(_arrow_indices(part[:, 1])), theirs[i].take(_arrow_indices(part[:, 2]))
+            a, b = (own[i].take(arrow_integers(part[:, k])) for own, k in ((ours, 1), (theirs, 2)))
             if (np.diag(value_similarities(sims[i], a, b, records.names[i])) < least - _SLACK).any():
                 return False
     return True
-
-
-def _arrow_indices(places: Ints) -> pa.Array:
-    from unveil.release.codes import arrow_integers
-
-    return arrow_integers(places)
 
 
 def _join_values(a: pa.Array, b: pa.Array, name: str) -> tuple[pa.Array, Ints]:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Floats, Ints
+from unveil.arrays import Floats, Ints, Small
 from unveil.linkage.postings import build_postings
 from unveil.linkage.records import Records
 from unveil.linkage.theorems import _record_agreement
@@ -47,20 +48,37 @@ def agreement_bounds(
     records: Records, rows: npt.ArrayLike, ms: Sequence[int], run: Run | None = None
 ) -> AgreementBounds:
     """The bounds for these records and numbers of things known."""
-    run, chosen, support = run or Run(), np.asarray(rows, np.int64), records.support
-    ranges, (starts, holder, code) = records.code_ranges(1.0), build_postings(records)
-    count = np.zeros(records.n, np.int64)
-    found = np.zeros((3, int(support.max(initial=0)) + 1), np.int64)
+    run, chosen = run or Run(), np.asarray(rows, np.int64)
+    some, (starts, holder, code) = records.select(chosen), build_postings(records)
+    begin, end = _agreeing_ranges(some, starts, code)
+    count, support = np.zeros(records.n, np.int64), records.support
     shape = len(chosen), len(ms)
     made = AgreementBounds(chosen, np.full(shape, np.nan), np.full(shape, np.nan))
-    for place, row in enumerate(chosen.tolist()):
+    for place, (first, last) in enumerate(pairwise(some.indptr.tolist())):
         run.check()
         run.progress("counting how far records agree", place / len(chosen))
-        _record_agreement.count_agreements(
-            records.indptr, records.attribute, records.value, ranges.starts, ranges.low, ranges.high, starts, holder,
-            code, support, row, count, found,
-        )  # fmt: skip
-        own = int(support[row])
+        own = last - first
+        found = np.zeros((3, own + 1), np.int64)
+        found[1, own] = -1  # the record itself
+        _record_agreement.count_agreements(begin[first:last], end[first:last], holder, support, count, found)
         for j, m in enumerate(ms if own else ()):
-            made.union[place, j], made.jensen[place, j] = bounds_from_counts(found[:, : own + 1], own, min(m, own))
+            made.union[place, j], made.jensen[place, j] = bounds_from_counts(found, own, min(m, own))
     return made
+
+
+def _agreeing_ranges(records: Records, starts: Ints, code: Small) -> tuple[Ints, Ints]:
+    """For every entry of some records, where the holders of a value that agrees with it begin and end among all
+    holders."""
+    ranges, begin, end = (
+        records.code_ranges(1.0),
+        np.empty(len(records.value), np.int64),
+        np.empty(len(records.value), np.int64),
+    )
+    at = ranges.starts[records.attribute] + records.value
+    order = np.argsort(records.attribute, kind="stable")
+    attributes, firsts = np.unique(records.attribute[order], return_index=True)
+    for i, mine in zip(attributes.tolist(), np.split(order, firsts[1:]), strict=False):
+        codes = code[starts[i] : starts[i + 1]]
+        begin[mine] = starts[i] + codes.searchsorted(ranges.low[at[mine]])
+        end[mine] = starts[i] + codes.searchsorted(ranges.high[at[mine]], "right")
+    return begin, end

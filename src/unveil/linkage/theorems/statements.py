@@ -6,14 +6,14 @@ records that have all m attributes. The theorems say, without an attack, how oft
 and, if few records have a similar one (the data are *sparse*), how often it *is* r.
 
 **Definitions** (M. M. Merener, Theoretical results on de-anonymization via linkage attacks, Transactions on Data
-Privacy 5, 2012: document 002). D are the n records, D′ the same with the attacker's errors. D and D′ are (1 −
+Privacy 5, 2012). D are the n records, D′ the same with the attacker's errors. D and D′ are (1 −
 ε/2)-similar: every value is alike to that degree, and Â requires as much. Sim(r, y) is the share, among the attributes
 that either record has, of those that (2.1) are 1 − ε alike, (2.2) are alike, by degree, or (2.3) both have. With w = 1
 − ε for (2.2), else 1, let
 
     γ = 2σ / (w + σ).
 
-| | adversary, Sim | guarantees, if D is ``supported`` (every record has m attributes) |
+| | adversary, Sim | guarantees, if every record has m attributes |
 |---|---|---|
 | 4(1), 4(2), 6 | Â (2.1), Â (2.2), B̂ (2.3) | P[Sim > σ] ≥ 1 − n γ^m |
 | 8(a), 8(b), 8(c) | the same | P[found] ≥ 1 − n γ^m − f(σ), f(σ) = P[some other record is more than σ similar] |
@@ -24,13 +24,13 @@ attributes on which they agree, and g = |Γ|. Both have those in Γ, so |supp(r)
 hence g ≤ γu (Lemma 2). If y is a candidate, all m attributes lie in Γ (by the triangle inequality for 1 − sim, if D′ is
 not D). The probability is C(g, m)/C(u, m) = ∏ (g−j)/(u−j) ≤ (g/u)^m ≤ γ^m (Lemma 1). There are fewer than n such y. For
 (2.2), Sim ≥ (1−ε) Sim(2.1), so σ/(1−ε) replaces σ. If the record that Â names is more than σ similar but not r, then r
-has another record that similar, which has probability f(σ) (Theorem 7). The document has Sim ≥ σ throughout; the proof
+has another record that similar, which has probability f(σ) (Theorem 7). The paper has Sim ≥ σ throughout; the proof
 also gives Sim > σ, which is slightly more.
 
 **Long tail.** The attacker knows m − 1 random attributes and one attribute i of r that at most κn records have. All
 candidates have i, so there are at most |supp(i)| ≤ κn of them. Only m − 1 attributes are random, so each is a candidate
 with probability at most γ^(m−1). (If they are drawn from the u − 1 attributes other than i, the probability is C(g−1,
-m−1)/C(u−1, m−1) ≤ (g/u)^(m−1) just the same.) Hence κn γ^(m−1), ``safe``. The document prints m > L = log(κn/(1−p)) /
+m−1)/C(u−1, m−1) ≤ (g/u)^(m−1) just the same.) Hence κn γ^(m−1), ``safe``. The paper prints m > L = log(κn/(1−p)) /
 log(1/γ), which is κn γ^m < 1−p. That is one attribute too few unless L is an integer, and false (the tests have
 counterexamples). The proof uses only the number of records that have i, so κ = |supp(i)|/n of the attribute at hand
 suffices (:func:`unveil.linkage.sparsity.long_tail.mean_kappa` averages it). The records that count are those with a
@@ -55,28 +55,33 @@ from unveil.errors import UnveilError
 from unveil.linkage.theorems.exact_numbers import Number, exact_decimal, high_precision, round_up, smallest_exponent
 from unveil.wording import list_text
 
-__all__ = ["THEOREMS", "HypothesisKind", "Setting", "Theorem"]
+__all__ = ["THEOREMS", "HypothesisKind", "Theorem", "TheoremCase"]
 
-HypothesisKind = Literal["pseudometric", "similar", "same support", "below", "supported", "sparse", "tail"]
+HypothesisKind = Literal[
+    "pseudometric", "similar values", "same support", "sigma below limit", "enough attributes", "sparse", "tail"
+]
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """What a theorem is about; ``perfect`` if about finding the record itself rather than a similar one."""
+    """What a theorem is about: finding the person's own record rather than a similar one (``finds_own_record``), by an
+    attacker who knows a rare attribute (``needs_rare_attribute``)."""
 
     name: str
     adversary: Literal["Â", "B̂"]
     similarity: Literal["2.1", "2.2", "2.3"]
-    perfect: bool = False
-    tail: bool = False
+    finds_own_record: bool = False
+    needs_rare_attribute: bool = False
 
     @property
     def needs(self) -> tuple[HypothesisKind, ...]:
         """The hypotheses."""
-        values: tuple[HypothesisKind, ...] = ("pseudometric", "similar") if self.adversary == "Â" else ("same support",)
-        below: tuple[HypothesisKind, ...] = ("below",) if self.similarity == "2.2" else ()
-        sparse: tuple[HypothesisKind, ...] = ("sparse",) if self.perfect else ()
-        return (*values, *below, "supported", *sparse, *(("tail",) if self.tail else ()))
+        values: tuple[HypothesisKind, ...] = ("same support",)
+        if self.adversary == "Â":
+            values = ("pseudometric", "similar values")
+        below: tuple[HypothesisKind, ...] = ("sigma below limit",) if self.similarity == "2.2" else ()
+        sparse: tuple[HypothesisKind, ...] = ("sparse",) if self.finds_own_record else ()
+        return (*values, *below, "enough attributes", *sparse, *(("tail",) if self.needs_rare_attribute else ()))
 
 
 THEOREMS = {
@@ -85,26 +90,26 @@ THEOREMS = {
         Theorem("4(1)", "Â", "2.1"),
         Theorem("4(2)", "Â", "2.2"),
         Theorem("6", "B̂", "2.3"),
-        Theorem("8(a)", "Â", "2.1", perfect=True),
-        Theorem("8(b)", "Â", "2.2", perfect=True),
-        Theorem("8(c)", "B̂", "2.3", perfect=True),
-        Theorem("9", "Â", "2.1", tail=True),
-        Theorem("4(2), long tail", "Â", "2.2", tail=True),
-        Theorem("6, long tail", "B̂", "2.3", tail=True),
-        Theorem("8(a), long tail", "Â", "2.1", perfect=True, tail=True),
-        Theorem("8(b), long tail", "Â", "2.2", perfect=True, tail=True),
-        Theorem("10", "B̂", "2.3", perfect=True, tail=True),
+        Theorem("8(a)", "Â", "2.1", finds_own_record=True),
+        Theorem("8(b)", "Â", "2.2", finds_own_record=True),
+        Theorem("8(c)", "B̂", "2.3", finds_own_record=True),
+        Theorem("9", "Â", "2.1", needs_rare_attribute=True),
+        Theorem("4(2), long tail", "Â", "2.2", needs_rare_attribute=True),
+        Theorem("6, long tail", "B̂", "2.3", needs_rare_attribute=True),
+        Theorem("8(a), long tail", "Â", "2.1", finds_own_record=True, needs_rare_attribute=True),
+        Theorem("8(b), long tail", "Â", "2.2", finds_own_record=True, needs_rare_attribute=True),
+        Theorem("10", "B̂", "2.3", finds_own_record=True, needs_rare_attribute=True),
     )
 }
 """The theorems by name. 9 is the long-tail version of 4(1), and 10 that of 8(c)."""
 
 
 @dataclass(frozen=True)
-class Setting:
+class TheoremCase:
     """What a theorem is applied to. ``kappa`` belongs to a long tail: at most κn records have the rare attribute.
 
-    >>> netflix = Setting("8(b)", 480_000, 0.25)
-    >>> round(netflix.limit(0.08), 4), netflix.attributes(0.08)
+    >>> netflix = TheoremCase("8(b)", 480_000, 0.25)
+    >>> round(netflix.limit(0.08), 4), netflix.attributes_needed(0.08)
     (17.0331, 18)
     """
 
@@ -123,9 +128,9 @@ class Setting:
         if not 0 <= self.epsilon < 1:
             raise UnveilError("ε must be at least 0 and below 1")
         with high_precision():
-            if not 0 <= self.sigma < 1 or exact_decimal(self.sigma) >= self.width:
+            if not 0 <= self.sigma < 1 or exact_decimal(self.sigma) >= self.sigma_limit:
                 raise UnveilError("σ must be at least 0 and below 1, and below 1 − ε for similarity (2.2)")
-        if (self.kappa is not None) != self.law.tail:
+        if (self.kappa is not None) != self.statement.needs_rare_attribute:
             raise UnveilError("theorems about a long tail need κ, and no others take it")
         if self.kappa is not None and not 0 < self.kappa <= 1:
             raise UnveilError("κ must be a share of the records, above 0 and at most 1")
@@ -133,19 +138,19 @@ class Setting:
             raise UnveilError("a bound must be safe or printed")
 
     @property
-    def law(self) -> Theorem:
+    def statement(self) -> Theorem:
         """The theorem."""
         return THEOREMS[self.theorem]
 
     def limit(self, eta: Number) -> float:
-        """L = log(n/η) / log(1/γ), with κn for n in a long tail: the real number that the document prints."""
+        """L = log(n/η) / log(1/γ), with κn for n in a long tail: the real number that the paper prints."""
         with high_precision():
             return float(self.exact_limit(_check_probability(eta)))
 
-    def attributes(self, eta: Number) -> int:
+    def attributes_needed(self, eta: Number) -> int:
         """The smallest m with which the record named is more than σ similar except with probability η."""
         with high_precision():
-            return self.least(_check_probability(eta))
+            return self.exact_attributes(_check_probability(eta))
 
     def miss_probability(self, m: int) -> float:
         """η, an upper bound for the probability that the record named is not more than σ similar."""
@@ -155,15 +160,15 @@ class Setting:
     # the rest is exact to 60 digits and must be called with that precision (:func:`high_precision`)
 
     @property
-    def width(self) -> Decimal:
+    def sigma_limit(self) -> Decimal:
         """w, which σ must stay below."""
-        return 1 - exact_decimal(self.epsilon) if self.law.similarity == "2.2" else Decimal(1)
+        return 1 - exact_decimal(self.epsilon) if self.statement.similarity == "2.2" else Decimal(1)
 
     @property
     def gamma(self) -> Decimal:
         """γ."""
         sigma = exact_decimal(self.sigma)
-        return 2 * sigma / (self.width + sigma)
+        return 2 * sigma / (self.sigma_limit + sigma)
 
     @property
     def confusable_records(self) -> Decimal:
@@ -178,14 +183,14 @@ class Setting:
     @property
     def certain_attributes(self) -> int:
         """How many of the m attributes do not count: the rare one."""
-        return int(self.law.tail and self.bound == "safe")
+        return int(self.statement.needs_rare_attribute and self.bound == "safe")
 
     @property
     def needs_strict(self) -> bool:
         """Whether m must be above L: the printed bound says so, without a proof."""
-        return self.law.tail and self.bound == "printed"
+        return self.statement.needs_rare_attribute and self.bound == "printed"
 
-    def least(self, eta: Decimal) -> int:
+    def exact_attributes(self, eta: Decimal) -> int:
         """The smallest m for η."""
         return max(
             1, self.certain_attributes + smallest_exponent(self.confusable_records, eta, self.gamma, self.needs_strict)

@@ -5,7 +5,7 @@ among the g attributes on which r and y agree. The probability is exactly
 
     C(g, m) / C(u, m) = ∏_{j<m} (g − j)/(u − j).
 
-The theorems of document 002 bound it by γ^m for any data (:mod:`unveil.linkage.theorems.statements`), using only g ≤
+The theorems of Merener (2012) bound it by γ^m for any data (:mod:`unveil.linkage.theorems.statements`), using only g ≤
 γu. Adding the exact values over the other records gives the same union bound without that loss. It is weak only where
 there are many candidates at once.
 
