@@ -338,6 +338,52 @@ def test_noise_needs_values_that_are_alike() -> None:
     assert known.value.tolist() == exact.value.tolist()
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.data(), tables(), st.integers(0, 99))
+def test_errors_are_those_of_a_loop_over_things(data: st.DataObject, records: Records, seed: int) -> None:
+    """One thing after the other: from elsewhere as long as the target lacks a column that was not drawn yet."""
+    knowledge = replace(data.draw(knowledges(records)), rare=None)
+    if records.c == 0 or not len(records.value):
+        return
+    rows, errors = np.arange(records.n), np.random.default_rng(seed)
+    sure = draw_knowledge(records, rows, 3, np.random.default_rng(1), replace(knowledge, elsewhere=0, wrong=0, noise=0))
+    found = draw_knowledge(records, rows, 3, np.random.default_rng(1), knowledge, errors=errors)
+    random, ranges = np.random.default_rng(seed).random((*sure.attribute.shape, 5)), records.code_ranges(1.0)
+    for t, own in enumerate(plain(records)):
+        taken = set(own)
+        for j, (i, v) in enumerate(zip(sure.attribute[t].tolist(), sure.value[t].tolist(), strict=True)):
+            elsewhere, which, of_all, wrong, noise = random[t, j]
+            free = [c for c in sure.columns.tolist() if c not in taken]
+            if i >= 0:
+                away = elsewhere < knowledge.elsewhere and bool(free)
+                if away:
+                    i = free[int(which * len(free))]
+                    taken.add(i)
+                if away or wrong < knowledge.wrong:
+                    codes = sorted(r[i] for r in plain(records) if i in r)
+                    v = codes[int(of_all * len(codes))]
+                elif noise < knowledge.noise:
+                    at = ranges.starts[i] + v
+                    others = [u for u in range(ranges.low[at], ranges.high[at] + 1) if u != v]
+                    v = others[int(of_all * len(others))] if others else v
+            assert (found.attribute[t, j], found.value[t, j]) == (i, v)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), ways)
+def test_holders_are_found_by_planes_and_by_search(records: Records, way: dict) -> None:
+    with computed(way):
+        index, _ = module.posting_index(records)
+    attribute = np.repeat(np.arange(records.c, dtype=np.int32), [len(own) + 1 for own in records.values])
+    code = np.concatenate([np.arange(len(own) + 1, dtype=np.int32) for own in records.values])
+    ends = index.starts[attribute + 1]
+    slow = [
+        begin + np.searchsorted(index.code[begin:end], least)
+        for begin, end, least in zip(index.starts[attribute], ends, code, strict=True)
+    ]
+    assert module.search_holders(index, attribute, code).tolist() == slow
+
+
 @pytest.mark.parametrize("name", ["elsewhere", "wrong", "noise"])
 def test_a_probability_is_one(name: str) -> None:
     with pytest.raises(UnveilError, match=f"{name} must be a probability"):

@@ -1,7 +1,7 @@
 """Compiled: the records that have all that is known.
 
-Candidates are a set of bits as long as they are many, and a list of places then (see ``_posting_index``). Arrays of two
-axes go by target and by thing or number of things known.
+Candidates are kept as a bit set while there are many, and as a list of places afterwards (see ``_posting_index``).
+Arrays of two axes go by target and by thing or number of things known.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _least_support(last: Any, live: Any) -> Any:
 
 
 class _Room(NamedTuple):
-    """Room to work in: candidates as a set of bits, with an empty word at the end, and as a list; the rows of planes
+    """Working arrays: candidates as a set of bits, with an empty word at the end, and as a list; the rows of planes
     between which the holders of each thing known are; and what the target has."""
 
     live: Words

@@ -114,16 +114,14 @@ def _follow_paths(
 
 
 class _Room(NamedTuple):
-    """Room to work in. By attribute: its place among the points. By point: a key to sort it by, where the list of its
-    holders begins and ends, the same in order, the codes alike and what it needs. Then what :func:`_follow_paths`
+    """Working arrays. By attribute: its place among the points. By point: a key to sort it by, and where the list of
+    its holders begins and ends; in that order, the codes alike and what it needs. Then what :func:`_follow_paths`
     takes."""
 
     point_of: Ints
     key: Ints
     start: Ints
     end: Ints
-    begins: Ints
-    ends: Ints
     low: Ints
     high: Ints
     needed: Ints
@@ -143,25 +141,28 @@ def find_rarest_points(
 ) -> tuple[int, int]:  # fmt: skip
     """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
     many have all of them. Returns the target to go on with and the work done."""
-    c, words = len(index.plane), (len(index.last) + 63) >> 6
+    c, n, words = len(index.plane), len(index.last), (len(index.last) + 63) >> 6
     points = int(np.diff(index.indptr).max(initial=0))
     room = _Room(*(
-        np.full(c + 1, -1), *np.empty((8, points), np.int64),
+        np.full(c + 1, -1), *np.empty((6, points), np.int64),
         np.empty(min(_MAX_POINT_WORDS, points * words), np.uint64), np.empty((size, words), np.uint64),
         np.empty(size, np.int64), *np.empty((2, size, points + 1), np.int64), *np.empty((2, size), np.int64),
         np.full(points + 1, -1),
     ))  # fmt: skip
+    holders = (
+        index.indptr, index.attribute, index.value, index.starts, index.holder, index.code, index.plane, index.before
+    )  # fmt: skip
     reached: tuple[int, int] = _fill_rarest(
-        index, like.starts, like.low, like.high, targets, needs, not (needs >= 0).any(), size, cap, first, last, work,
-        least, twins, exact, room,
+        holders, n, like.starts, like.low, like.high, targets, needs, not (needs >= 0).any(), size, cap, first, last,
+        work, least, twins, exact, room,
     )  # fmt: skip
     return reached
 
 
 @kernel
 def _fill_rarest(
-    index: Any, like_starts: Any, like_low: Any, like_high: Any, targets: Any, needs: Any, plain: Any, size: Any,
-    cap: Any, first: Any, last: Any, work: Any, least: Any, twins: Any, exact: Any, room: Any,
+    index: Any, n: Any, like_starts: Any, like_low: Any, like_high: Any, targets: Any, needs: Any, plain: Any,
+    size: Any, cap: Any, first: Any, last: Any, work: Any, least: Any, twins: Any, exact: Any, room: Any,
 ) -> Any:  # fmt: skip
     """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
     many have all of them. A point that ``needs`` another is chosen only with it; it is ``plain`` if none does. Not
@@ -172,14 +173,14 @@ def _fill_rarest(
     all its points. Left out are paths that cannot get below the least so far: a further point takes away at most as
     many records as lack it.
     """
-    indptr, attribute, value, past, starts, holder, code, plane, before, _ = index
-    point_of, key, start, end, begins, ends, low, high, needed = room[:9]
+    indptr, attribute, value, starts, holder, code, plane, before = index
+    point_of, key, start, end, low, high, needed = room[:7]
     zero: Any = np.int64(0)  # not a literal, for which helpers would be compiled again
     live, count, base, total, stamp = room.live, room.counts, zero, zero, zero
     for t in range(first, last):
         if total >= work:
             return t, total
-        begin, best, same, done = indptr[targets[t]], len(past), len(past), zero
+        begin, best, same, done = indptr[targets[t]], n, n, zero
         points = indptr[targets[t] + 1] - begin
         for q in range(points):
             i = attribute[begin + q]
@@ -196,7 +197,7 @@ def _fill_rarest(
             p = key[q] & _POINT_MASK
             i = attribute[begin + p]
             at = like_starts[i] + value[begin + p]
-            low[q], high[q], begins[q], ends[q], point_of[i] = like_low[at], like_high[at], start[p], end[p], base + q
+            low[q], high[q], point_of[i] = like_low[at], like_high[at], base + q
             need, many = point_of[needs[i]] - base, end[p] - start[p]
             needed[q] = need
             if need < 0:
@@ -205,18 +206,18 @@ def _fill_rarest(
                 best = many
             if many > longest:
                 longest = many
-            if many < ends[shortest] - begins[shortest]:
-                shortest = q
+            if many < end[shortest] - start[shortest]:
+                shortest = p
         width = (longest + 63) >> 6
         fits = points * width <= _MAX_POINT_WORDS
         has = room.has[: points * width * fits].reshape(points * fits, width)
         for f in range(-1, points - 1):  # before the first path: how many have all points?
             if f >= 0 and (needed[f] >= 0 or best == same or done > cap):
                 continue
-            q, after = f, f
-            if f < 0:
-                q, after = shortest, points
-            those = holder[begins[q] : ends[q]]
+            p, after = shortest, points
+            if f >= 0:
+                p, after = key[f] & _POINT_MASK, f
+            those = holder[start[p] : end[p]]
             count[0], spent = _mark_sharing_records(
                 indptr, attribute, value, those, point_of, base, low, high, points, after, has, live[0]
             )

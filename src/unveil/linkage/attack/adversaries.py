@@ -56,7 +56,7 @@ from unveil.arrays import Bools, Floats, Ints, Small
 from unveil.errors import UnveilError
 from unveil.linkage.attack._candidates import narrow_candidates
 from unveil.linkage.attack._outcomes import TargetOutcomes, outcomes_of_beliefs
-from unveil.linkage.attack._posting_index import PostingIndex, fill_planes
+from unveil.linkage.attack._posting_index import PostingIndex, fill_planes, search_holders
 from unveil.linkage.attack._scoring import ScoreModel, plan_scores, score_records
 from unveil.linkage.attack._target_similarity import Grades, RecordComparison
 from unveil.linkage.attack.auxiliary import Auxiliary
@@ -79,6 +79,7 @@ __all__ = [
     "posting_index",
     "record_comparison",
     "scoreboard_adversary",
+    "search_holders",
     "target_outcomes",
 ]
 

@@ -311,7 +311,7 @@ def _walk_level(level: _Level, plan: _SetPlan, sums: Floats, run: Run) -> None:
 
 
 class _WalkSpace(NamedTuple):
-    """Room to work in, as :func:`_exact_success.walk_sets` describes it."""
+    """Working arrays, as :func:`_exact_success.walk_sets` describes it."""
 
     seen: npt.NDArray[np.uint32]
     touched: npt.NDArray[np.uint32]

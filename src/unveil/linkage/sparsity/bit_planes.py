@@ -127,30 +127,21 @@ def _fill_planes(
 def _list_holders(
     records: Records, rules: _nearest_records.ComparisonRules, layout: PlaneLayout, row: Ints, run: Run
 ) -> _nearest_records.RecordLists:
-    """The holders of listed attributes. Transposing a sparse matrix sorts them, in one pass."""
-    place, (blocks, many) = np.full(records.n + 1, -1), row.shape
-    place[row.ravel()] = np.arange(row.size)
-    place, lists = place[:-1], int(layout.listed.max(initial=-1)) + 1
-    if lists == 0:
-        return _nearest_records.RecordLists(
-            layout.listed, np.zeros(1, np.int64), np.empty(0, np.uint16), np.empty(0, np.int32)
-        )
-    run.check()
-    column = layout.listed[records.attribute]
-    if (place < 0).any():
-        column[np.repeat(place < 0, records.support)] = -1
-    indptr, attribute, value = records.indptr, records.attribute, records.value
-    kept = column >= 0
-    if not kept.all():
-        indptr, attribute, value, column = (
-            np.append(0, np.cumsum(kept))[indptr], attribute[kept], value[kept], column[kept],
-        )  # fmt: skip
-    column = column + np.repeat(place // many * lists, np.diff(indptr))
-    code = rules.code[rules.start[attribute] + value]
-    run.check()
-    found = csr_array((code, column, indptr), shape=(records.n, blocks * lists)).tocsc()
-    slot = (place % many).astype(np.uint16)[found.indices]
-    return _nearest_records.RecordLists(layout.listed, found.indptr.astype(np.int64), slot, found.data)
+    """The holders of listed attributes. Transposing a sparse matrix sorts those of a block, in one pass."""
+    lists = int(layout.listed.max(initial=-1)) + 1
+    begins, slots, codes = [np.zeros(1, np.int64)], [np.empty(0, np.uint16)], [np.empty(0, np.int32)]
+    for rows in row if lists else row[:0]:
+        run.check()
+        block = records.select(rows[rows < records.n])
+        listed = layout.listed[block.attribute]
+        kept = np.flatnonzero(listed >= 0)
+        code = rules.code[rules.start[block.attribute[kept]] + block.value[kept]]
+        entries = (code, listed[kept], np.searchsorted(kept, block.indptr).astype(np.int32))
+        found = csr_array(entries, shape=(block.n, lists)).tocsc()
+        begins.append(begins[-1][-1] + found.indptr[1:])
+        slots.append(found.indices.astype(np.uint16))
+        codes.append(found.data)
+    return _nearest_records.RecordLists(layout.listed, *(np.concatenate(part) for part in (begins, slots, codes)))
 
 
 def _block_size(others: int, layout: PlaneLayout, entries: int) -> int:
