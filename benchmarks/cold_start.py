@@ -20,13 +20,13 @@ def main() -> None:
     print("cold start: compilation with an empty cache")
     with tempfile.TemporaryDirectory() as folder:
         demo, patients = Path(folder) / "demo", Path(folder) / "demo" / "patients.csv"
-        _figures(folder, "unveil demo", ["demo", str(demo)], goal=12)
-        _figures(folder, "unveil assess patients.csv", ["assess", str(patients), "--exit-zero"], goal=6)
+        _print_figures(folder, "unveil demo", ["demo", str(demo)], goal=12)
+        _print_figures(folder, "unveil assess patients.csv", ["assess", str(patients), "--exit-zero"], goal=6)
 
 
-def _figures(folder: str, named: str, command: list[str], goal: float) -> None:
+def _print_figures(folder: str, named: str, command: list[str], goal: float) -> None:
     cache = tempfile.mkdtemp(dir=folder)
-    cold, warm = _measured(cache, command), _measured(cache, command)
+    cold, warm = _measure_command(cache, command), _measure_command(cache, command)
     assert warm["functions"] == 0
     what = f"compiling {cold['functions']:.0f} functions for {named} ({cold['own']:.0f} of them ours, goal ≤ {goal} s)"
     print_figure(what, cold["compiling"], warm["cpu"], "the command with a warm cache")
@@ -34,7 +34,7 @@ def _figures(folder: str, named: str, command: list[str], goal: float) -> None:
         print(f"    {seconds:.2f} s  {name}")
 
 
-def _measured(cache: str, command: list[str]) -> dict[str, float]:
+def _measure_command(cache: str, command: list[str]) -> dict[str, float]:
     """One run in a process of its own: CPU seconds in all and for compiling, and how many functions were compiled."""
     environment = os.environ | {"NUMBA_CACHE_DIR": cache}
     call = [sys.executable, __file__, *command, "--quiet"]
@@ -43,7 +43,7 @@ def _measured(cache: str, command: list[str]) -> dict[str, float]:
     return found
 
 
-def _counted(command: list[str]) -> None:
+def _count_compilations(command: list[str]) -> None:
     """Run a command and print what was compiled, each function without those that it calls."""
     from numba.core import event
 
@@ -86,6 +86,6 @@ def _counted(command: list[str]) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        _counted(sys.argv[1:])
+        _count_compilations(sys.argv[1:])
     else:
         main()
