@@ -117,15 +117,16 @@ def _ours(name: str, known: str) -> dict[str, float]:
     from unveil.linkage.attack.auxiliary import draw_knowledge
 
     records, m = _records(name), int(known)
-    index, like, sight = posting_index(records), record_comparison(records), scoreboard_adversary().evidence
+    like, sight = record_comparison(records), scoreboard_adversary().evidence
+    posting_index(records)  # made once and kept
 
     def drawn() -> Auxiliary:
         return draw_knowledge(records, np.arange(records.n), m, np.random.default_rng(0))
 
     things = drawn()
-    alone = measure_work(lambda: target_outcomes(records, index, things, sight, [m], like), repeat=9)["cpu"]
-    both = measure_work(lambda: target_outcomes(records, index, drawn(), sight, [m], like), repeat=9)
-    found = target_outcomes(records, index, _sample(records, m), sight, [m], like).size
+    alone = measure_work(lambda: target_outcomes(records, things, sight, [m], like), repeat=9)["cpu"]
+    both = measure_work(lambda: target_outcomes(records, drawn(), sight, [m], like), repeat=9)
+    found = target_outcomes(records, _sample(records, m), sight, [m], like).size
     thousand = int((things.usable >= m).sum()) / 1_000
     return {**both, "cpu": both["cpu"] / thousand, "alone": alone / thousand, "check": float(np.nansum(found))}
 
@@ -169,11 +170,8 @@ def _several(name: str, known: str) -> dict[str, float]:
 
     records = _records(name)
     everyone = np.arange(records.n)  # a copy has no index yet
-    index, like, close = (
-        posting_index(records),
-        record_comparison(records),
-        record_comparison(records, "alike", 1.0, 0.5),
-    )
+    like, close = record_comparison(records), record_comparison(records, "alike", 1.0, 0.5)
+    posting_index(records)  # made once and kept
     sights = {
         "eight": scoreboard_adversary(),
         "bare": attributes_only_adversary(),
@@ -184,19 +182,19 @@ def _several(name: str, known: str) -> dict[str, float]:
     things, few = (draw_knowledge(records, r, int(known), np.random.default_rng(0)) for r in (rows, rows[:500]))
     sight = scoreboard_adversary().evidence
     found = {
-        "cpu": measure_work(lambda: target_outcomes(records, index, things, sight, _KNOWN, like))["cpu"],
+        "cpu": measure_work(lambda: target_outcomes(records, things, sight, _KNOWN, like))["cpu"],
         "apart": sum(
-            measure_work(lambda m=m: target_outcomes(records, index, things, sight, [m], like))["cpu"] for m in _KNOWN
+            measure_work(lambda m=m: target_outcomes(records, things, sight, [m], like))["cpu"] for m in _KNOWN
         ),
         "index": measure_work(lambda: posting_index(records.select(everyone)), repeat=3)["cpu"],
-        "similar": measure_work(lambda: target_outcomes(records, index, few, sight, [8], close), repeat=3)["cpu"] * 2,
+        "similar": measure_work(lambda: target_outcomes(records, few, sight, [8], close), repeat=3)["cpu"] * 2,
     }
     for rule, adversary in sights.items():
         fast = adversary.evidence.kind == "candidates"
         some = things if fast else few
-        took = measure_work(
-            lambda s=adversary.evidence, k=some: target_outcomes(records, index, k, s, [8], like), repeat=3
-        )["cpu"]
+        took = measure_work(lambda s=adversary.evidence, k=some: target_outcomes(records, k, s, [8], like), repeat=3)[
+            "cpu"
+        ]
         found[rule] = took * 1_000 / len(some)
     return found
 

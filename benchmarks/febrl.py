@@ -113,6 +113,7 @@ def _judged(links: Iterable[tuple[int, int]], true: list[int]) -> dict[str, floa
 
 
 def _unveil(released: Columns, known: Columns, true: list[int]) -> dict[str, Any]:
+    import numpy as np
     import pyarrow as pa
 
     from unveil.linkage.link.assignment import Assignment, assign_links
@@ -139,7 +140,9 @@ def _unveil(released: Columns, known: Columns, true: list[int]) -> dict[str, Any
     people = range(len(true))
     results = {
         "best row of each": match_quality(found, people, true),
-        "best rows that stand out by 1.5 σ": match_quality(found, people, true, found.eccentric_matches()),
+        "best rows that stand out by 1.5 σ": match_quality(
+            found, people, true, np.flatnonzero((found.eccentricity >= 1.5) & (found.best >= 0))
+        ),
         "one to one": assignment_quality(together, people, true),
     }
     said = {

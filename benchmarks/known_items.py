@@ -53,7 +53,7 @@ def _ours(transactions: Transactions, size: int) -> dict[str, float]:
     figures = measure_work(lambda: found.append(measure_known_items(transactions, most=size)), repeat=3)
     assert not found[0].truncated
     long = np.flatnonzero(np.diff(transactions.indptr) >= size)  # no set of a shorter basket is so large
-    return {**figures, "check": _check(long, found[0].least[long])}
+    return {**figures, "check": _check(long, found[0].rarest_supports[long])}
 
 
 def _theirs(transactions: Transactions, size: int) -> dict[str, float]:

@@ -96,7 +96,7 @@ def _meaning(setting: Setting) -> str:
 
 def _default(risk: Risk) -> str:
     if risk.tolerance is None:
-        return f"same as `{risk.follows.id}`" if risk.follows else "none (for information)"
+        return f"same as `{risk.tolerance_from.id}`" if risk.tolerance_from else "none (for information)"
     limit = f"{100 * risk.tolerance:g}%" if risk.unit == "share" else f"{risk.tolerance:g}"
     return f"at {'most' if risk.safer == 'lower' else 'least'} {limit}"
 

@@ -20,7 +20,13 @@ def checked_names(path: Path) -> dict[str, str]:
     imports = (
         node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ImportFrom)
     )
-    return {alias.name: node.module or "" for node in imports for alias in node.names if alias.asname == alias.name}
+    return {
+        name: node.module or ""
+        for node in imports
+        for alias in node.names
+        for name in (importlib.import_module(node.module or "").__all__ if alias.name == "*" else [alias.name])
+        if alias.name in ("*", alias.asname)
+    }
 
 
 @EACH

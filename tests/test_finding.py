@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil.finding import Curve, ExposedSubject, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 
 
 def finding(**changes: Any) -> Finding:
@@ -204,7 +204,7 @@ def test_curves_come_back(points: dict[str, list[tuple[float, ...]]], banded: bo
     assert Finding.from_dict(plain).curves == (made,)
 
 
-def links(**changes: Any) -> Links:
+def links(**changes: Any) -> LinkChart:
     base: dict[str, Any] = {
         "title": "t",
         "left_label": "entry",
@@ -215,7 +215,7 @@ def links(**changes: Any) -> Links:
         "pairs": ((0, 0, 0.5), (0, 2, 0.5), (1, 1, 1.0)),
         "reading": "r",
     }
-    return Links(**{**base, **changes})
+    return LinkChart(**{**base, **changes})
 
 
 @pytest.mark.parametrize("true", [None, (), ((0, 2), (1, 1))])
@@ -224,7 +224,7 @@ def test_links_come_back_beside_curves(true: Any) -> None:
     made = finding(curves=(links(true=true), curve))
     back = Finding.from_dict(json.loads(json.dumps(made.to_dict())))
     assert back == made
-    assert [type(c) for c in back.curves] == [Links, Curve]
+    assert [type(c) for c in back.curves] == [LinkChart, Curve]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_every_risk_is_declared_once_and_belongs_to_its_room() -> None:
         for risk in question.risks:
             assert risk.question == question.name
             assert risk.summary.endswith(".")
-            for other in (risk.follows, risk.detail_of):
+            for other in (risk.tolerance_from, risk.detail_of):
                 assert other is None or other in question.risks
 
 

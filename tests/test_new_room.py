@@ -34,7 +34,7 @@ BROKEN = Risk("toys.broken", title="Broken toys", unit="share", safer="lower", t
 
 
 def ask(case, policy, run):
-    oldest = policy.room(ToySettings).oldest
+    oldest = policy.settings_for(ToySettings).oldest
     ages = [int(a) for a in case.release.codes(["age"], policy.missing)["age"].values.to_pylist()]
     share = sum(a > oldest for a in ages) / len(ages)
     held = "catalogue" in case.holds
@@ -44,7 +44,7 @@ def ask(case, policy, run):
 
 QUESTION = Question(
     name="toys", title="Which toys break?", kinds=("table",), risks=(BROKEN,), ask=ask, settings=ToySettings,
-    holds=(Holding("catalogue", "table", "A catalogue of toys."),),
+    holdings=(Holding("catalogue", "table", "A catalogue of toys."),),
 )
 questions.QUESTIONS += (QUESTION,)
 '''

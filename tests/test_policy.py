@@ -61,8 +61,8 @@ def test_a_full_policy_file(tmp_path: Path) -> None:
         "cost": "insensitive",
     }
     assert (policy.seed, policy.subject, policy.missing) == (7, "patient", ("", "-9"))
-    assert policy.room(LinkageSettings) == LinkageSettings(known=6, compare={"age": "2"})
-    assert policy.room(ClassesSettings).ruled_out == {"diagnosis": ("flu",)}
+    assert policy.settings_for(LinkageSettings) == LinkageSettings(known=6, compare={"age": "2"})
+    assert policy.settings_for(ClassesSettings).ruled_out == {"diagnosis": ("flu",)}
     assert policy.tolerance_for("classes.k") == 3  # overridden
     assert policy.tolerance_for("classes.reidentification") is None  # informs
     assert policy.tolerance_for("network.degree_k") is None  # turned off

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bools", "Floats", "Ints", "Small", "Words"]
+__all__ = ["BitWords", "Bools", "Floats", "Int32s", "Ints"]
 
 Bools = npt.NDArray[np.bool_]
 """Marks: which of some things are meant."""
@@ -16,8 +16,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 """Counts, row numbers, positions."""
 
-Small = npt.NDArray[np.int32]
+Int32s = npt.NDArray[np.int32]
 """Codes of values, of which there may be billions: −1 is a missing value."""
 
-Words = npt.NDArray[np.uint64]
+BitWords = npt.NDArray[np.uint64]
 """Sets of bits, 64 to a word."""

@@ -21,6 +21,7 @@ from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
 from unveil.release import Release
+from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.roles import complete_roles, role_options
 from unveil.release.table import Table
 from unveil.risk import Risk
@@ -100,8 +101,8 @@ def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, P
             raise UnveilError(f"nothing an attacker may hold is called {safe_text(name)!r}{did_you_mean(name, held)}")
     if not isinstance(case.release, Table) and (policy.roles or policy.subject or policy.hierarchy):
         raise UnveilError(
-            f"{safe_text(case.release.name)}: was read as {case.release.kind}, which has no columns; leave out the "
-            f"roles, or read it as a table ({option_text('kind', 'table')})"
+            f"{safe_text(case.release.name)}: was read as {KIND_SINGULARS[case.release.kind]}, which has no columns; "
+            f"leave out the roles, or read it as a table ({option_text('kind', 'table')})"
         )
     return case, policy
 

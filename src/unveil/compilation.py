@@ -1,8 +1,8 @@
 """Compile inner loops with numba: once, and without the interpreter's lock.
 
 **What is compiled.** A kernel allocates nothing: its caller provides work space and the arrays to fill. numba then need
-not count references to arrays, which is most of what it would compile. ``parallel=True`` is never used: it takes ten
-times as long to compile.
+not count references to arrays, which is most of what it would compile. Its arguments carry no types; numba finds them
+out. ``parallel=True`` is never used: it takes ten times as long to compile.
 
 **Where compiled code is kept.** Beside the source; if that directory is read-only, in the user's cache directory; if
 neither is writable, every process compiles anew. A kernel is compiled again when its own file changes, or any file of
@@ -30,7 +30,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["allocating_kernel", "helper", "kernel", "on_compilation", "processor_level", "ship_to"]
+__all__ = ["allocating_kernel", "helper", "kernel", "on_compilation", "processor_level", "write_shipped_code_to"]
 
 _PACKAGE = Path(__file__).parent
 _SHIPPED = _PACKAGE / "_shipped"
@@ -46,7 +46,7 @@ _ship_to: Path | None = None
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that neither allocates nor returns arrays, when it is first called."""
-    return _compile_function(function, _nrt=False, **_OPTIONS)
+    return _compile_function(function, _nrt=False, pipeline_class=_compiler_classes()[0], **_OPTIONS)
 
 
 def helper(function: Callable[..., Any]) -> Any:
@@ -56,7 +56,7 @@ def helper(function: Callable[..., Any]) -> Any:
 
     _register_listener()
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, **_OPTIONS}
-    return numba.njit(pipeline_class=_helper_compiler(), **options)(function)
+    return numba.njit(pipeline_class=_compiler_classes()[1], **options)(function)
 
 
 def allocating_kernel(function: Callable[..., Any]) -> Any:
@@ -75,16 +75,28 @@ def _compile_function(function: Callable[..., Any], **options: Any) -> Any:
 
 
 @functools.cache
-def _helper_compiler() -> Any:
-    """numba's compiler, up to LLVM's intermediate code. What follows, optimisation and machine code, would be repeated
-    in every kernel that calls the helper, because numba links the intermediate code of a helper into its callers."""
+def _compiler_classes() -> tuple[Any, Any]:
+    """numba's compiler without what kernels do not need: for kernels, and for helpers.
+
+    numba optimises each function by itself, and everything again once it is linked; the first is left out. A helper is
+    translated up to LLVM's intermediate code. What follows, optimisation and machine code, would be repeated in every
+    kernel that calls the helper, because numba links the intermediate code of a helper into its callers.
+    """
     codegen: Any = importlib.import_module("numba.core.codegen")  # untyped
     compiler: Any = importlib.import_module("numba.core.compiler")
     machinery: Any = importlib.import_module("numba.core.compiler_machinery")
     passes: Any = importlib.import_module("numba.core.typed_passes")
+    untyped: Any = importlib.import_module("numba.core.untyped_passes")
     dynamic: Any = importlib.import_module("numba._dynfunc")
+    needless = (untyped.InlineClosureLikes, passes.NopythonRewrites)
 
-    class LinkableCode(codegen.JITCodeLibrary):  # type: ignore[misc]
+    class KernelCode(codegen.JITCodeLibrary):  # type: ignore[misc]
+        """Code that is optimised as a whole only."""
+
+        def _optimize_functions(self, module: Any) -> None:
+            module.data_layout = self._codegen._data_layout
+
+    class LinkableCode(KernelCode):
         """Code that others link: it contains what it calls, and is neither optimised nor executable."""
 
         def finalize(self) -> None:
@@ -110,16 +122,28 @@ def _helper_compiler() -> Any:
             state.cr = state.cr._replace(cfunc=entry)
             return True
 
+    def define_passes(state: Any) -> Any:
+        """The passes without those that look for closures and for expressions of whole arrays."""
+        steps = compiler.DefaultPassBuilder.define_nopython_pipeline(state)
+        steps.passes = [step for step in steps.passes if step[0] not in needless]
+        return steps
+
+    class KernelCompiler(compiler.CompilerBase):  # type: ignore[misc]
+        def define_pipelines(self) -> list[Any]:
+            self.state.library = KernelCode(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+            self.state.library.enable_object_caching()
+            return [define_passes(self.state)]
+
     class HelperCompiler(compiler.CompilerBase):  # type: ignore[misc]
         def define_pipelines(self) -> list[Any]:
             self.state.flags.no_compile = True
             self.state.library = LinkableCode(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-            steps = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            steps = define_passes(self.state)
             steps.add_pass_after(OfferForLinking, passes.NativeLowering)
             steps.finalize()
             return [steps]
 
-    return HelperCompiler
+    return KernelCompiler, HelperCompiler
 
 
 # ---- listeners -------------------------------------------------------------------------------------------------------
@@ -257,7 +281,7 @@ def _shipped_level() -> _ProcessorLevel | None:
     return None if level is None else _ProcessorLevel(level)
 
 
-def ship_to(folder: Path) -> None:
+def write_shipped_code_to(folder: Path) -> None:
     """Write everything compiled from now on to a folder that will be shipped.
 
     Call it before any kernel is loaded, in a process with ``NUMBA_CPU_NAME`` set to the processor level and an empty

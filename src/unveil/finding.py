@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from unveil.wording import at_least_text, at_most_text, number_text, percent_text, range_text, unit_noun
 
-__all__ = ["Curve", "Direction", "ExposedSubject", "Finding", "Links", "Method", "Status"]
+__all__ = ["Curve", "Direction", "ExposedSubject", "Finding", "LinkChart", "Method", "Status"]
 
 Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
@@ -74,7 +74,7 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Links:
+class LinkChart:
     """Who may be whom, for one picture: entries on the left, pseudonyms on the right, a probability on every pair.
 
     ``risk`` is the probability of a crack of each entry; ``pairs`` holds (left, right, probability). The names in
@@ -152,7 +152,7 @@ class Finding:
     missing: str = ""
     baseline: float | None = None
     sentence: str
-    curves: tuple[Curve | Links, ...] = ()
+    curves: tuple[Curve | LinkChart, ...] = ()
     exposed: tuple[ExposedSubject, ...] = ()
     source: str = ""
     seconds: float = 0.0
@@ -273,15 +273,15 @@ def _derive_status(finding: Finding) -> Status | None:
 
 
 def _to_plain(value: Any) -> Any:
-    if isinstance(value, (Curve, Links, ExposedSubject)):
+    if isinstance(value, (Curve, LinkChart, ExposedSubject)):
         return {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
         return [_to_plain(v) for v in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _drawing_from(data: Mapping[str, Any]) -> Curve | Links:
-    return Links(**data) if data["kind"] == "links" else Curve(**data)
+def _drawing_from(data: Mapping[str, Any]) -> Curve | LinkChart:
+    return LinkChart(**data) if data["kind"] == "links" else Curve(**data)
 
 
 def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 
 __all__ = ["Ints", "class_ids", "group_people", "pack_columns"]
 
@@ -19,7 +19,7 @@ __all__ = ["Ints", "class_ids", "group_people", "pack_columns"]
 _KEY_LIMIT = 1 << 62
 
 
-def pack_columns(columns: Sequence[Small], rows: int, room: int = 1) -> tuple[Ints, int]:
+def pack_columns(columns: Sequence[Int32s], rows: int, room: int = 1) -> tuple[Ints, int]:
     """One key per row, equal where all columns are equal, and an upper bound that every key is below.
 
     The bound times ``room`` fits in 64 bits. Without columns all rows look the same.
@@ -43,13 +43,13 @@ def pack_columns(columns: Sequence[Small], rows: int, room: int = 1) -> tuple[In
     return key, bound
 
 
-def class_ids(columns: Sequence[Small], rows: int) -> tuple[Ints, int]:
+def class_ids(columns: Sequence[Int32s], rows: int) -> tuple[Ints, int]:
     """The class of every row, numbered from 0 in the order of the codes, and the number of classes."""
     values, ids = np.unique(pack_columns(columns, rows)[0], return_inverse=True)
     return ids, len(values)
 
 
-def group_people(ids: Ints, person: Small) -> tuple[Ints, Ints]:
+def group_people(ids: Ints, person: Int32s) -> tuple[Ints, Ints]:
     """The class of every person and the person of every row, where several rows may belong to one person.
 
     Two people are in the same class if their rows show the same set of classes. A row without a person is a person of

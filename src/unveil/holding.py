@@ -23,21 +23,21 @@ __all__ = ["PEOPLE", "Holding"]
 class Holding:
     """Something that can be read beside a release.
 
-    ``beside`` are the kinds of release it belongs to; without any, all that its question is asked of. ``several``: the
-    option may be repeated. ``original``: it is the release that the one under attack was made from. ``truth``: it says
-    which row or item is which, worked out by this function. ``to_protect``: only a protection reads it. ``formerly``:
-    the names it had before.
+    ``release_kinds`` are the kinds of release it belongs to; without any, all that its question is asked of.
+    ``repeatable``: the option may be repeated. ``is_original``: it is the release that the one under attack was made
+    from. ``read_truth``: it says which row or item is which, worked out by this function. ``only_for_protection``: only
+    a protection reads it. ``former_names``: the names it had before.
     """
 
     name: str
     kind: Literal["table", "transactions"]
     help: str
-    beside: tuple[str, ...] = ()
-    several: bool = False
-    original: bool = False
-    truth: Callable[[Release, Case], np.ndarray] | None = None
-    to_protect: bool = False
-    formerly: tuple[str, ...] = ()
+    release_kinds: tuple[str, ...] = ()
+    repeatable: bool = False
+    is_original: bool = False
+    read_truth: Callable[[Release, Case], np.ndarray] | None = None
+    only_for_protection: bool = False
+    former_names: tuple[str, ...] = ()
 
     @property
     def option(self) -> str:
@@ -49,6 +49,6 @@ PEOPLE = Holding(
     "people",
     "table",
     "People the attacker knows, in a table with some of the release's columns.",
-    beside=("table",),
+    release_kinds=("table",),
 )
 """Read by several rooms: who is to be found among the rows (``linkage``), or in several releases (``classes``)."""

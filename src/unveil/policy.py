@@ -70,36 +70,44 @@ class Policy:
 
     ``quasi`` holds sets of quasi-identifiers: each set is one attacker's knowledge, and all must hold. ``settings``
     maps the name of a room to its settings; in Python, plain values do: ``settings={"linkage": {"known": 3}}``.
-    :meth:`room` returns them as the room declares them.
+    :meth:`settings_for` returns them as the room declares them.
     """
 
     identifier: tuple[str, ...] = setting(
-        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns that name people."
+        (), kind="columns", release_kinds=("table",), metavar="COLUMNS", help="Columns that name people."
     )
     quasi: tuple[tuple[str, ...], ...] = setting(
         (),
         kind="sets of columns",
-        about=("table",),
+        release_kinds=("table",),
         metavar="COLUMNS",
         help="What an attacker may know about a person; each set of columns is one attacker.",
     )
     sensitive: tuple[str, ...] = setting(
-        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns whose values nobody should learn."
+        (),
+        kind="columns",
+        release_kinds=("table",),
+        metavar="COLUMNS",
+        help="Columns whose values nobody should learn.",
     )
     insensitive: tuple[str, ...] = setting(
-        (), kind="columns", about=("table",), metavar="COLUMNS", help="Columns that are of no use to an attacker."
+        (),
+        kind="columns",
+        release_kinds=("table",),
+        metavar="COLUMNS",
+        help="Columns that are of no use to an attacker.",
     )
     subject: str | None = setting(
         None,
         kind="column",
-        about=("table",),
+        release_kinds=("table",),
         metavar="COLUMN",
         help="Column that identifies the person, if a person can have several rows.",
     )
     ratings: tuple[str, ...] = setting(
         (),
         kind="columns",
-        about=("table",),
+        release_kinds=("table",),
         metavar="COLUMNS",
         help="For tables in which each row is one rating, purchase or visit: the columns for person, item and, "
         "optionally, value and date.",
@@ -107,14 +115,14 @@ class Policy:
     missing: tuple[str, ...] = setting(
         ("", "?", "NA", "*"),
         kind="texts",
-        about=("table",),
+        release_kinds=("table",),
         metavar="TEXT",
         help="Text that stands for a missing or suppressed value.",
     )
     missing_as: str = setting(
         "value",
         kind="text",
-        about=("table",),
+        release_kinds=("table",),
         choices=("value", "wildcard", "excluded"),
         help="How to treat a missing value in a quasi-identifier: as a value of its own, as one that matches anything, "
         "or by leaving out the row.",
@@ -122,10 +130,10 @@ class Policy:
     hierarchy: Mapping[str, str] = setting(
         {},
         kind="text per column",
-        about=("table",),
+        release_kinds=("table",),
         metavar="COLUMN=WHAT",
         example='zip = "prefixes"',
-        expects="a file name or a rule such as prefixes",
+        expected_form="a file name or a rule such as prefixes",
         help="The hierarchy of a column's values: a file in ARX's format, prefixes, prefixes:4,2, intervals:5,10,20 or "
         "dates.",
     )
@@ -169,7 +177,7 @@ class Policy:
         named |= dict.fromkeys(self.insensitive, "insensitive")
         return named
 
-    def room(self, kind: type[_S]) -> _S:
+    def settings_for(self, kind: type[_S]) -> _S:
         """The settings of the room that declares this class."""
         return next(found for found in self.settings.values() if isinstance(found, kind))
 
@@ -178,15 +186,15 @@ class Policy:
         found = _risk(risk)
         if found.id in self.tolerance:
             return self.tolerance[found.id]
-        if found.follows is not None and self.preset not in found.presets:
-            return self.tolerance_for(found.follows)
+        if found.tolerance_from is not None and self.preset not in found.presets:
+            return self.tolerance_for(found.tolerance_from)
         return self.preset_tolerance(found)
 
     def preset_tolerance(self, risk: Risk | str) -> float | None:
         """The tolerance of a risk before the policy overrides it."""
         found = _risk(risk)
-        if found.follows is not None and self.preset not in found.presets:
-            return self.preset_tolerance(found.follows)
+        if found.tolerance_from is not None and self.preset not in found.presets:
+            return self.preset_tolerance(found.tolerance_from)
         return found.presets.get(self.preset, found.tolerance)
 
     def threshold(self, risk: Risk | str) -> float:
@@ -266,7 +274,7 @@ def _current_place(key: str, known: Iterable[str]) -> str:
     places = []
     for room, kind in room_settings().items():
         for name, declaration in declared_settings(kind).items():
-            if key == name or key in declaration.formerly:
+            if key == name or key in declaration.former_names:
                 table = declaration.kind.endswith("per column")
                 places.append(f"[{room}.{name}]" if table else f"{name} = ... under [{room}]")
     if places:

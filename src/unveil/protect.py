@@ -24,6 +24,7 @@ from unveil.errors import UnveilError
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release import Release, Table, Transactions
+from unveil.release.kinds import KIND_SINGULARS
 from unveil.run import Progress, Run
 from unveil.settings import declared_settings, make_settings, plain_settings
 from unveil.wording import list_text, percent_text, safe_text
@@ -108,9 +109,9 @@ def protect(
     resolved = resolve(case, policy, run)
     before = assess_resolved(resolved, run)
     over = before.verdict.decision == "protect first" or (
-        _has_open_finding(before) and not any(o.harmless for o in offered.values())
+        _has_open_finding(before) and not any(o.is_harmless for o in offered.values())
     )
-    to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.harmless]
+    to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
     if not to_try and not over:
         return ProtectedRelease(case, replace(before, protections=(_unchanged_result(before, chosen=True),)), before)
     case, policy = _same_attackers(resolved)
@@ -136,9 +137,11 @@ def offered_protections(case: Case, policy: Policy, method: str | None = None) -
     """The protections that suit a case, by name; refuse a method that is not among them."""
     asked = questions.questions_about(case.release.kind)
     there = {name: offer for q in asked for name, offer in q.protections.items()}
-    offered = {name: offer for name, offer in there.items() if offer.suits(case, policy)}
+    offered = {name: offer for name, offer in there.items() if offer.applies_to(case, policy)}
     if not offered:
-        raise UnveilError(f"{safe_text(case.release.name)}: there is no protection for a {case.release.kind} yet")
+        raise UnveilError(
+            f"{safe_text(case.release.name)}: there is no protection for {KIND_SINGULARS[case.release.kind]} yet"
+        )
     if method is not None and method not in offered:
         of = "for such data " if method in there else ""
         raise UnveilError(f"no protection {of}is called {safe_text(method)!r}; choose from {list_text(offered)}")
@@ -280,14 +283,14 @@ def _try_offer(
     @cache
     def attempt(strictness: float) -> _Attempt:
         run.progress(f"{offer.title.lower()}, aiming at {strictness:.0%}", None)
-        protection = offer.make(case, policy, run, strictness)
+        protection = offer.fit(case, policy, run, strictness)
         if protection is None:
             return _Attempt(name, offer)
         safer = protection.apply()
         return _Attempt(name, offer, protection, safer, assess_again(safer))
 
     best = attempt(_STRICTNESS_STEPS[0])
-    if offer.harmless or (best.is_over and attempt(_STRICTNESS_STEPS[-1]).is_over):
+    if offer.is_harmless or (best.is_over and attempt(_STRICTNESS_STEPS[-1]).is_over):
         return best
     for strictness in _STRICTNESS_STEPS[1:]:
         if not best.may_improve(before):

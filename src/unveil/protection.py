@@ -35,15 +35,15 @@ class Protection:
 class ProtectionOffer:
     """A kind of protection.
 
-    ``make`` fits it to a case, and returns None if no protection of this kind reaches the tolerance. Its last argument,
-    the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the result
-    over. ``harmless`` protections change only names and order. They suffice where nothing is over its tolerance, and do
-    not help where something is. ``suits`` says which cases the protection is for. ``caveat`` is what an owner
-    should know about any release made this way.
+    ``fit`` adapts it to a case, and returns None if no protection of this kind reaches the tolerance. Its last
+    argument, the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the
+    result over. ``is_harmless`` protections change only names and order. They suffice where nothing is over its
+    tolerance, and do not help where something is. ``applies_to`` says which cases the protection is for. ``caveat`` is
+    what an owner should know about any release made this way.
     """
 
     title: str
-    make: Callable[[Case, Policy, Run, float], Protection | None]
-    harmless: bool = False
-    suits: Callable[[Case, Policy], bool] = lambda case, policy: True
+    fit: Callable[[Case, Policy, Run, float], Protection | None]
+    is_harmless: bool = False
+    applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True
     caveat: str = ""

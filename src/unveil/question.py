@@ -62,7 +62,7 @@ class Question:
         what takes long.
     settings
         The room's settings, a frozen dataclass of :func:`~unveil.settings.setting` fields.
-    holds
+    holdings
         What the attacker may hold.
     check
         Refuses input that cannot be right, before anything is measured.
@@ -82,7 +82,7 @@ class Question:
     risks: tuple[Risk, ...]
     ask: Callable[[Case, Policy, Run], Iterable[Finding | Artefact]]
     settings: type | None = None
-    holds: tuple[Holding, ...] = ()
+    holdings: tuple[Holding, ...] = ()
     check: Callable[[Case, Policy], None] | None = None
     doubts: Callable[[Case, Policy, Sequence[Finding]], Iterable[str]] = _no_doubts
     facts: Callable[[Release], Mapping[str, float | bool]] = _no_facts

@@ -30,7 +30,7 @@ def questions_about(kind: str) -> tuple[Question, ...]:
 
 def risks_about(kind: str) -> list[Risk]:
     """The risks that a kind of release can have."""
-    return [risk for q in questions_about(kind) for risk in q.risks if kind in (risk.about or q.kinds)]
+    return [risk for q in questions_about(kind) for risk in q.risks if kind in (risk.release_kinds or q.kinds)]
 
 
 def all_risks() -> dict[str, Risk]:
@@ -53,4 +53,4 @@ def room_settings() -> dict[str, type]:
 
 def all_holdings() -> dict[str, tuple[Holding, tuple[str, ...]]]:
     """Everything an attacker may hold, by its name, with the kinds of release it belongs beside."""
-    return {held.name: (held, held.beside or q.kinds) for q in QUESTIONS for held in q.holds}
+    return {held.name: (held, held.release_kinds or q.kinds) for q in QUESTIONS for held in q.holdings}

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Direction, ExposedSubject, Finding, Links, Method
+from unveil.finding import Curve, Direction, ExposedSubject, Finding, LinkChart, Method
 
 if TYPE_CHECKING:
     from unveil.policy import Policy
@@ -32,11 +32,11 @@ class Risk:
     """What a room can find.
 
     ``summary`` says in one line what is measured. ``presets``: the tolerance in presets other than the default one.
-    ``per_subject``: the value counts subjects, and the tolerance is a share of all of them. ``about``: the kinds of
-    release it says something about; without any, all that its question is asked of. ``needs``: what the attacker must
-    hold for it to be measured. ``sampled``: the value may come from a simulation, so that it shares the verdict's error
-    rate. ``follows``: without a tolerance of its own, the one of that risk applies. ``detail_of``: the risk under which
-    the report folds this one away.
+    ``per_subject``: the value counts subjects, and the tolerance is a share of all of them. ``release_kinds``: the
+    kinds of release it says something about; without any, all that its question is asked of. ``needs``: what the
+    attacker must hold for it to be measured. ``sampled``: the value may come from a simulation, so that it shares the
+    verdict's error rate. ``tolerance_from``: without a tolerance of its own, the one of that risk applies.
+    ``detail_of``: the risk under which the report folds this one away.
     """
 
     id: str
@@ -47,10 +47,10 @@ class Risk:
     tolerance: float | None = None
     presets: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     per_subject: bool = False
-    about: tuple[str, ...] = ()
+    release_kinds: tuple[str, ...] = ()
     needs: str = ""
     sampled: bool = False
-    follows: Risk | None = None
+    tolerance_from: Risk | None = None
     detail_of: Risk | None = None
 
     @property
@@ -87,7 +87,7 @@ class Risk:
         may_decide: bool = True,
         missing: str = "",
         baseline: float | None = None,
-        curves: tuple[Curve | Links, ...] = (),
+        curves: tuple[Curve | LinkChart, ...] = (),
         exposed: tuple[ExposedSubject, ...] = (),
         source: str = "",
     ) -> Finding:

@@ -53,9 +53,9 @@ class Setting:
     """What is known about one setting.
 
     ``choices``: texts that it may be (a share may also be one of them). ``pattern``: what a text must look like;
-    ``expects`` says that in words. ``about``: the kinds of release it says something about; without any, all that its
-    room is asked of. ``option``: whether the command line has it. ``formerly``: the names it had before. ``secret``:
-    results hide its values.
+    ``expected_form`` says that in words. ``release_kinds``: the kinds of release it says something about; without any,
+    all that its room is asked of. ``option``: whether the command line has it. ``former_names``: the names it had
+    before. ``secret``: results hide its values.
     """
 
     kind: Kind
@@ -63,14 +63,14 @@ class Setting:
     metavar: str = ""
     at_least: float | None = None
     at_most: float | None = None
-    above: float | None = None
+    greater_than: float | None = None
     choices: tuple[str, ...] = ()
     pattern: str = ""
-    expects: str = ""
+    expected_form: str = ""
     example: object = None
-    about: tuple[str, ...] = ()
+    release_kinds: tuple[str, ...] = ()
     option: bool = True
-    formerly: tuple[str, ...] = ()
+    former_names: tuple[str, ...] = ()
     secret: bool = False
 
 
@@ -145,7 +145,7 @@ def _check_share(name: str, declaration: Setting, value: Any) -> float | str:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1 or not _within_limits(declaration, value):
         either = f"{' or '.join(declaration.choices)}, or " if declaration.choices else ""
-        bounds = "above 0 and up to 1" if declaration.above == 0 else "between 0 and 1"
+        bounds = "above 0 and up to 1" if declaration.greater_than == 0 else "between 0 and 1"
         raise UnveilError(f"{name} must be {either}a share {bounds} such as {declaration.example or 0.1}")
     return float(value)
 
@@ -153,9 +153,9 @@ def _check_share(name: str, declaration: Setting, value: Any) -> float | str:
 def _check_text(name: str, declaration: Setting, value: Any) -> str:
     if not isinstance(value, str) or (declaration.choices and value not in declaration.choices):
         what = f"one of {list_text(declaration.choices, 12)}" if declaration.choices else "a text"
-        raise UnveilError(f"{name} must be {declaration.expects or what}")
+        raise UnveilError(f"{name} must be {declaration.expected_form or what}")
     if declaration.pattern and not re.fullmatch(declaration.pattern, value):
-        raise UnveilError(f"{name} must be {declaration.expects}")
+        raise UnveilError(f"{name} must be {declaration.expected_form}")
     return value
 
 
@@ -184,10 +184,10 @@ def _check_text_per_column(name: str, declaration: Setting, value: Any) -> Mappi
     items = _check_table(name, declaration, value)
     for column, text in items.items():
         if not isinstance(text, (str, int, float)) or isinstance(text, bool) or not str(text):
-            raise UnveilError(f"{name} for {safe_text(column)} must be {declaration.expects or 'a text'}")
+            raise UnveilError(f"{name} for {safe_text(column)} must be {declaration.expected_form or 'a text'}")
         if declaration.pattern and not re.fullmatch(declaration.pattern, str(text)):
             raise UnveilError(
-                f"{name} for {safe_text(column)} cannot be {safe_text(text)!r}; write {declaration.expects}"
+                f"{name} for {safe_text(column)} cannot be {safe_text(text)!r}; write {declaration.expected_form}"
             )
     return MappingProxyType({column: str(text) for column, text in items.items()})
 
@@ -219,7 +219,7 @@ _CHECKS: Mapping[Kind, Callable[[str, Setting, Any], Any]] = {
 
 
 def _within_limits(declaration: Setting, value: float) -> bool:
-    low, high, above = declaration.at_least, declaration.at_most, declaration.above
+    low, high, above = declaration.at_least, declaration.at_most, declaration.greater_than
     return (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
 
 

@@ -38,7 +38,7 @@ def make_baskets(baskets: Baskets, labels: str | None = None) -> Transactions:
 
 
 def list_counts(found: KnownItems) -> list[list[int]]:
-    return [found.smallest.tolist(), found.below.tolist(), found.unique.tolist()]
+    return [found.smallest_supports.tolist(), found.baskets_below_k.tolist(), found.unique_baskets.tolist()]
 
 
 def item_labels(found: KnownItems, basket: int) -> list[str]:
@@ -49,14 +49,17 @@ def check(baskets: Baskets, k: int, most: int) -> None:
     found = measure_known_items(make_baskets(baskets), k, most)
     expected = [naive.least_supports(baskets, m) for m in range(most + 1)]
     assert not found.truncated and found.known == most
-    assert found.least.tolist() == expected[-1]
-    assert found.fewest.tolist() == naive.fewest_items(baskets, most)
+    assert found.rarest_supports.tolist() == expected[-1]
+    assert found.rarest_set_sizes.tolist() == naive.fewest_items(baskets, most)
     assert list_counts(found) == [
         [min(least, default=0) for least in expected],
         [sum(x < k for x in least) for least in expected],
         [sum(x == 1 for x in least) for least in expected],
     ]
-    assert all(array.dtype == np.int64 for array in (found.smallest, found.below, found.unique, found.least))
+    assert all(
+        array.dtype == np.int64
+        for array in (found.smallest_supports, found.baskets_below_k, found.unique_baskets, found.rarest_supports)
+    )
 
 
 @settings(max_examples=300, deadline=None)
@@ -81,7 +84,10 @@ def test_why_is_the_first_of_the_smallest_sets(baskets: Baskets, most: int) -> N
     for basket in range(len(baskets)):
         why = item_labels(found, basket)
         assert why == naive.rarest_items(baskets, basket, most)
-        assert len(why) == found.fewest[basket] and naive.count_support(baskets, set(why)) == found.least[basket]
+        assert (
+            len(why) == found.rarest_set_sizes[basket]
+            and naive.count_support(baskets, set(why)) == found.rarest_supports[basket]
+        )
 
 
 @settings(max_examples=150, deadline=None)
@@ -94,8 +100,8 @@ def test_the_order_of_baskets_and_items_changes_nothing(baskets: Baskets, most: 
     two = measure_known_items(make_baskets([baskets[b] for b in turned], "".join(labels)), 3, most, work=work)
     assert list_counts(one) == list_counts(two)
     assert (one.known, one.truncated, one.work) == (two.known, two.truncated, two.work)
-    assert two.least.tolist() == one.least[turned].tolist()
-    assert two.fewest.tolist() == one.fewest[turned].tolist()
+    assert two.rarest_supports.tolist() == one.rarest_supports[turned].tolist()
+    assert two.rarest_set_sizes.tolist() == one.rarest_set_sizes[turned].tolist()
     assert all(item_labels(two, new) == item_labels(one, old) for new, old in enumerate(turned))
 
 
@@ -103,7 +109,7 @@ def test_releases_without_much_in_them() -> None:
     nothing = measure_known_items(make_baskets([]), 5, 2)
     assert (
         list_counts(nothing) == [[0] * 3] * 3
-        and nothing.least.tolist() == []
+        and nothing.rarest_supports.tolist() == []
         and nothing.rarest_baskets(3).tolist() == []
     )
     empty = measure_known_items(make_baskets([frozenset()] * 3), 4, 2)
@@ -111,15 +117,22 @@ def test_releases_without_much_in_them() -> None:
     alone = measure_known_items(make_baskets([frozenset("ab")]), 2, 3)
     assert list_counts(alone) == [[1] * 4] * 3 and alone.rarest_itemset(0) == ()  # who is alone is found by anyone
     one_item = measure_known_items(make_baskets([frozenset("a"), frozenset(), frozenset("a")]), 3, 2)
-    assert one_item.least.tolist() == [2, 3, 2] and one_item.fewest.tolist() == [1, 0, 1]
-    assert one_item.below.tolist() == [0, 2, 2]
+    assert one_item.rarest_supports.tolist() == [2, 3, 2] and one_item.rarest_set_sizes.tolist() == [1, 0, 1]
+    assert one_item.baskets_below_k.tolist() == [0, 2, 2]
     equal = measure_known_items(make_baskets([frozenset("abc")] * 4), 5, 10**5)
-    assert equal.known == 10**5 and set(equal.smallest.tolist()) == {4} and equal.work == 0
+    assert equal.known == 10**5 and set(equal.smallest_supports.tolist()) == {4} and equal.work == 0
 
 
 def test_the_worst_come_first() -> None:
     found = measure_known_items(make_baskets([frozenset(x) for x in ("ab", "abc", "ac", "bc", "d", "cb")]), most=3)
-    assert found.least.tolist() == [2, 1, 2, 3, 1, 3] and found.fewest.tolist() == [2, 3, 2, 2, 1, 2]
+    assert found.rarest_supports.tolist() == [2, 1, 2, 3, 1, 3] and found.rarest_set_sizes.tolist() == [
+        2,
+        3,
+        2,
+        2,
+        1,
+        2,
+    ]
     assert found.rarest_baskets(4).tolist() == [4, 1, 0, 2]
     assert [item_labels(found, b) for b in (4, 1, 0)] == [["d"], ["a", "b", "c"], ["a", "b"]]
 
@@ -143,7 +156,7 @@ def test_the_work_is_the_same_in_any_order() -> None:
         measure_known_items(random_baskets(), 5, 5),
         measure_known_items(make_baskets([baskets[b] for b in turned], labels), 5, 5),
     )
-    assert two.work == one.work and two.least.tolist() == one.least[turned].tolist()
+    assert two.work == one.work and two.rarest_supports.tolist() == one.rarest_supports[turned].tolist()
     assert all(item_labels(two, new) == item_labels(one, old) for new, old in enumerate(turned[:40]))
 
 
@@ -157,8 +170,8 @@ def test_where_the_work_runs_out_smaller_sets_are_still_complete() -> None:
         assert (
             list_counts(part) == [values[: known + 1] for values in list_counts(whole)] == list_counts(upto[known - 1])
         )
-        assert part.least.tolist() == upto[known - 1].least.tolist()
-        assert part.fewest.tolist() == upto[known - 1].fewest.tolist()
+        assert part.rarest_supports.tolist() == upto[known - 1].rarest_supports.tolist()
+        assert part.rarest_set_sizes.tolist() == upto[known - 1].rarest_set_sizes.tolist()
         assert part.rarest_itemset(7) == upto[known - 1].rarest_itemset(7)
 
 
@@ -167,7 +180,9 @@ def test_short_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_STEPS_PER_SLICE", 100)
     parts = measure_known_items(random_baskets(), 5, 4)
     assert list_counts(parts) == list_counts(whole) and parts.work == whole.work
-    assert parts.least.tolist() == whole.least.tolist() and parts.rarest_itemset(11) == whole.rarest_itemset(11)
+    assert parts.rarest_supports.tolist() == whole.rarest_supports.tolist() and parts.rarest_itemset(
+        11
+    ) == whole.rarest_itemset(11)
 
 
 def test_a_cancelled_run_stops_and_progress_only_rises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +195,7 @@ def test_a_cancelled_run_stops_and_progress_only_rises(monkeypatch: pytest.Monke
     with pytest.raises(KeyboardInterrupt):
         measure_known_items(random_baskets(), 5, 4, run=run)
     with pytest.raises(KeyboardInterrupt):
-        found.rarest_itemset(int(np.argmax(found.fewest)), run)
+        found.rarest_itemset(int(np.argmax(found.rarest_set_sizes)), run)
     late = Run(progress=lambda doing, fraction: late.cancelled.set() if (fraction or 0) > 0.5 else None)
     with pytest.raises(KeyboardInterrupt):
         measure_known_items(random_baskets(), 5, 4, run=late)
@@ -190,7 +205,7 @@ def test_baskets_are_alike_only_if_they_hold_the_same(monkeypatch: pytest.Monkey
     """Even if all baskets had the same hash."""
     monkeypatch.setattr(module, "_hash_baskets", lambda begins, held, items: np.zeros(len(begins) - 1, np.uint64))
     sizes, held = np.array([2, 2, 2, 1, 2]), np.array([0, 1, 0, 1, 0, 2, 0, 0, 1], np.int32)
-    alike, begins, kinds = module._group_equal_baskets(sizes, held, 3, Run())
+    alike, begins, kinds = module.group_equal_baskets(sizes, held, 3, Run())
     assert begins.tolist() == [0, 2, 4, 5, 7] and kinds.tolist() == [0, 1, 0, 2, 0, 0, 1]
     assert alike.tolist() == [0, 0, 1, 2, 3]  # the last is like the first two, but far from them: nothing is wrong then
 
@@ -199,7 +214,7 @@ def test_baskets_are_alike_only_if_they_hold_the_same(monkeypatch: pytest.Monkey
 @given(st.lists(st.frozensets(st.integers(0, 5), min_size=1), max_size=12))
 def test_equal_baskets_are_of_one_kind(baskets: list[frozenset[int]]) -> None:
     sizes, held = np.array([len(b) for b in baskets], np.int64), [item for b in baskets for item in sorted(b)]
-    alike, begins, kinds = module._group_equal_baskets(sizes, np.array(held, np.int32), 6, Run())
+    alike, begins, kinds = module.group_equal_baskets(sizes, np.array(held, np.int32), 6, Run())
     found = [frozenset(kinds[a:b].tolist()) for a, b in pairwise(begins)]
     assert [found[kind] for kind in alike] == baskets and len(set(found)) == len(found)
 
@@ -223,9 +238,9 @@ def test_chess(data: Path) -> None:
     transactions = read(data / "transactions" / "chess.dat")
     held = np.zeros((transactions.baskets, len(transactions.labels)), np.int64)
     held[np.repeat(np.arange(transactions.baskets), np.diff(transactions.indptr)), transactions.items] = 1
-    assert measure_known_items(transactions, 5, 2).least.tolist() == naive.supports_by_tables(held, 2)
+    assert measure_known_items(transactions, 5, 2).rarest_supports.tolist() == naive.supports_by_tables(held, 2)
     found = measure_known_items(transactions, 5, 3)
-    assert found.least.tolist() == naive.supports_by_tables(held, 3)
+    assert found.rarest_supports.tolist() == naive.supports_by_tables(held, 3)
     assert list_counts(found) == [[3196, 1, 1, 1], [0, 1, 52, 463], [0, 1, 8, 81]]
 
 
@@ -233,6 +248,6 @@ def test_retail(data: Path) -> None:
     """The same as DuckDB finds by joining the baskets with themselves (``benchmarks/measure_known_items.py``): with two
     items known most baskets are the only one."""
     found = measure_known_items(read(data / "transactions" / "retail.dat"), 5, 3)
-    assert found.below.tolist() == [0, 9_252, 75_536, 77_357]
-    assert found.unique.tolist() == [0, 2_078, 69_553, 74_058]
+    assert found.baskets_below_k.tolist() == [0, 9_252, 75_536, 77_357]
+    assert found.unique_baskets.tolist() == [0, 2_078, 69_553, 74_058]
     assert not found.truncated

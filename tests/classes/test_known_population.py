@@ -49,12 +49,12 @@ def test_who_fits_a_row_by_looking_at_everybody(people: list[tuple[str, str]], r
     assert found.average_risk == pytest.approx(sum(1 / m for m in each) / len(rows))
     assert found.uniques == sum(m == 1 for m in each)
     assert found.sample_uniques == sum(s == 1 for s in same)
-    assert found.rows_lacking == sum(m < s for m, s in zip(many, same, strict=True))
+    assert found.rows_without_enough_people == sum(m < s for m, s in zip(many, same, strict=True))
     present = [
         min(1.0, sum(1 / m for m, row in zip(each, rows, strict=True) if all(map(fits, p, row)))) for p in people
     ]
     assert found.presence == pytest.approx((min(present), max(present)))
-    assert found.several == any(len({r for r in rows if all(map(fits, p, r))}) > 1 for p in people)
+    assert found.has_ambiguous_people == any(len({r for r in rows if all(map(fits, p, r))}) > 1 for p in people)
     assert found.population == len(people)
 
 

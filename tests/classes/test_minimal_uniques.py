@@ -39,20 +39,18 @@ def test_every_row_has_the_sets_of_the_definition(rows: Table, most: int) -> Non
     expected = naive.minimal_sets(rows, columns, min(most, columns))
     assert [list(found.sets_of_row(row)) for row in range(len(rows))] == expected
     assert not found.truncated
-    assert found.smallest_set.tolist() == [found.sets.index(e[0]) if e else -1 for e in expected]
     sizes = Counter(len(s) for e in expected for s in e)
-    assert found.sets_by_size.tolist() == [sizes[k] for k in range(1, found.most + 1)]
-    shortest = Counter(len(e[0]) for e in expected if e)
-    assert found.people_by_size.tolist() == [shortest[k] for k in range(1, found.most + 1)]
-    by_row = [sum(naive.set_score(columns, found.most, len(s)) for s in e) for e in expected]
+    assert found.sets_by_size.tolist() == [sizes[k] for k in range(1, found.largest_size + 1)]
+    by_row = [sum(naive.set_score(columns, found.largest_size, len(s)) for s in e) for e in expected]
     assert found.score.tolist() == by_row
     having = [
-        sum(naive.set_score(columns, found.most, len(s)) for e in expected for s in e if c in s) for c in range(columns)
+        sum(naive.set_score(columns, found.largest_size, len(s)) for e in expected for s in e if c in s)
+        for c in range(columns)
     ]
     assert found.contribution == pytest.approx([x / max(1, sum(by_row)) for x in having])
     classes = Counter(rows)
-    assert found.alone == sum(classes[r] == 1 for r in rows)
-    assert found.paired == sum(classes[r] == 2 for r in rows)
+    assert found.unique_people == sum(classes[r] == 1 for r in rows)
+    assert found.people_in_pairs == sum(classes[r] == 2 for r in rows)
 
 
 @settings(max_examples=60, deadline=None)
@@ -74,7 +72,7 @@ def test_a_row_of_several_people_is_never_unique(rows: Table, data: st.DataObjec
     counts = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
     found = find_minimal_uniques(encode_rows(rows), np.array(counts))
     people = [row for row, count in zip(rows, counts, strict=True) for _ in range(count)]
-    expected = naive.minimal_sets(people, len(rows[0]), found.most)
+    expected = naive.minimal_sets(people, len(rows[0]), found.largest_size)
     by_row = dict(zip(people, expected, strict=True))
     for k, (row, count) in enumerate(zip(rows, counts, strict=True)):
         assert list(found.sets_of_row(k)) == (by_row[row] if count == 1 and Counter(people)[row] == 1 else [])
@@ -105,7 +103,7 @@ def test_tables_without_much_in_them() -> None:
     assert one.sets_of_row(0) == ((0,), (1,)) and one.score.tolist() == [2]
     assert find_minimal_uniques([zeros[:1]], np.array([7])).sets_of_row(0) == ()
     none = find_minimal_uniques([zeros[:0], zeros[:0]])
-    assert none.sets == () and none.score.tolist() == [] and none.smallest_set.tolist() == []
+    assert none.sets == () and none.score.tolist() == []
     nothing = find_minimal_uniques([], np.array([5]))
     assert nothing.sets == () and nothing.sets_of_row(0) == () and nothing.sets_by_size.tolist() == []
 
@@ -137,12 +135,12 @@ def test_where_work_or_room_runs_out_smaller_sets_are_still_complete() -> None:
     whole = find_minimal_uniques(table, None, 4)
     few = int(whole.sets_by_size[:3].sum())
     for part in (find_minimal_uniques(table, None, 4, work=5000 * 100), find_minimal_uniques(table, None, 4, keep=few)):
-        assert part.truncated and part.most == 3
+        assert part.truncated and part.largest_size == 3
         assert as_sets(part) == [tuple(s for s in sets if len(s) <= 3) for sets in as_sets(whole)]
     assert not whole.truncated
     names = [np.arange(9, dtype=np.int32)]
     assert (
-        find_minimal_uniques([*names, *random_table(9, 3)], None, 4, keep=0).most == 1
+        find_minimal_uniques([*names, *random_table(9, 3)], None, 4, keep=0).largest_size == 1
     )  # the sets of one column are always kept
 
 
@@ -200,10 +198,10 @@ def test_the_scores_of_the_practice_guide() -> None:
     found = find_minimal_uniques(survey(), None, 3)
     assert found.score.tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
     assert found.sets_of_row(4) == ((0,), (1, 2), (1, 3), (2, 3))
-    assert (found.alone, found.paired) == (4, 6)
+    assert (found.unique_people, found.people_in_pairs) == (4, 6)
     older = np.array([0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0])
     published = [0, 0, 0.0051, 0, 0.0107, 0, 0.0051, 0.0088, 0, 0]
-    assert dis_suda_scores(older, found.paired, 4, 0.01) == pytest.approx(published, abs=5e-5)
+    assert dis_suda_scores(older, found.people_in_pairs, 4, 0.01) == pytest.approx(published, abs=5e-5)
 
 
 def test_with_sets_of_all_sizes_the_score_is_that_of_sdcmicro() -> None:
@@ -234,7 +232,7 @@ def test_adult(data: Path) -> None:
     )
     codes = [np.asarray(c.combine_chunks().dictionary_encode().indices, np.int32) for c in table.columns]
     found = find_minimal_uniques(codes, None, 9)
-    assert found.alone == int((found.smallest_set >= 0).sum()) == found.people_by_size.sum() == 15_512
+    assert found.unique_people == int((np.diff(found.begins) > 0).sum()) == 15_512
     four = find_minimal_uniques(codes, None, 4)
     assert four.sets_by_size.tolist() == found.sets_by_size[:4].tolist()
     expected = naive.minimal_sets_by_numpy(codes, 3)

@@ -391,7 +391,7 @@ def test_a_known_population_row_by_row(table: list[tuple[str, str, bool]]) -> No
     assert found.sample_uniques == len(alone)
     assert found.uniques == sum(people.count(row) == 1 for row in alone)
     assert found.share == (sum(people.count(row) == 1 for row in alone) / len(alone) if alone else 0)
-    assert found.highest_risk == max(risks)
+    assert 1 / found.k_map == max(risks)
     assert found.average_risk == pytest.approx(sum(risks) / len(risks))
     assert found.k_map == min(people.count(row) for row in sample)
     assert found.presence == (min(presence), max(presence))

@@ -140,7 +140,10 @@ def test_counts_are_exact() -> None:
             found = find_neighbourhoods(encode_rows(rows), np.array(counts), len(rows))
             classes = neighbourhood_classes(found, np.array([0, 0, 1, 1, 0], np.int32), np.array(counts))
         assert classes.size[found.row_profile].tolist() == expected
-        assert classes.whole is not None and classes.whole.tolist() == [2**31 + 2**53 + 9, 2**32 + 2**53 + 8]
+        assert classes.table_counts is not None and classes.table_counts.tolist() == [
+            2**31 + 2**53 + 9,
+            2**32 + 2**53 + 8,
+        ]
 
 
 def test_borders() -> None:
@@ -239,7 +242,7 @@ def test_neighbourhoods_are_measured_as_defined(rows: Table, way: dict[str, int]
     codes = sorted(set(sensitive), key=lambda v: (v < 0, v))
     assert classes.key.tolist() == list(range(len(profiles)))
     assert classes.codes.tolist() == codes
-    assert classes.whole is not None and classes.whole.tolist() == [everyone.count(v) for v in codes]
+    assert classes.table_counts is not None and classes.table_counts.tolist() == [everyone.count(v) for v in codes]
     assert classes.target_counts.tolist() == found.members.tolist()
     for c, members in enumerate(near):
         here = slice(classes.begins[c], classes.begins[c + 1])

@@ -380,7 +380,7 @@ def test_roles_need_a_table(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "people.txt").write_text("34 M\n51 F\n34 F\n")
     done = unveil("assess", "people.txt", "--quasi", "age,sex")
     assert done.returncode == 2
-    assert "was read as graph" in done.stderr
+    assert "was read as a graph" in done.stderr
     assert "--kind table" in done.stderr
 
 

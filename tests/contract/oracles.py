@@ -27,7 +27,7 @@ def tolerated(policy: Policy, risk: Risk) -> float | None:
         return policy.tolerance[risk.id]
     if policy.preset in risk.presets:
         return risk.presets[policy.preset]
-    return risk.tolerance if risk.follows is None else tolerated(policy, risk.follows)
+    return risk.tolerance if risk.tolerance_from is None else tolerated(policy, risk.tolerance_from)
 
 
 def is_missing(value: Any) -> bool:

@@ -232,7 +232,7 @@ def test_the_summary_and_the_columns() -> None:
 
 def test_roles_are_for_tables() -> None:
     for policy in (Policy(quasi=("a",)), Policy(subject="a"), Policy(hierarchy={"a": "prefixes"})):
-        with pytest.raises(UnveilError, match="was read as graph, which has no columns"):
+        with pytest.raises(UnveilError, match="was read as a graph, which has no columns"):
             unveil.assess(CASES["graph"]().case, policy)
     with pytest.raises(UnveilError, match="no question is called 'clases'; did you mean 'classes'"):
         unveil.assess(people(), Policy(require=("clases",)))
@@ -388,10 +388,10 @@ SETTINGS = [
     ("flag", {}, [(True, True), (False, False)], [1, "yes", None, 0]),
     ("whole number", {"at_least": 1, "at_most": 9}, [(1, 1), (9, 9), (4.0, 4)], [0, 10, 2.5, True, "4"]),
     ("share", {}, [(0, 0.0), (1, 1.0), (0.25, 0.25)], [-0.01, 1.01, True, "x"]),
-    ("share", {"above": 0}, [(0.001, 0.001), (1, 1.0)], [0, 2]),
+    ("share", {"greater_than": 0}, [(0.001, 0.001), (1, 1.0)], [0, 2]),
     ("share", {"choices": ("gap",)}, [("gap", "gap"), (0.5, 0.5)], ["gaps", 3]),
     ("text", {"choices": ("a", "b")}, [("a", "a")], ["c", 3]),
-    ("text", {"pattern": "x+", "expects": "some x"}, [("xx", "xx")], ["y", "xy"]),
+    ("text", {"pattern": "x+", "expected_form": "some x"}, [("xx", "xx")], ["y", "xy"]),
     ("column", {}, [("a", "a")], [3, ["a"]]),
     ("columns", {}, [("a", ("a",)), (["a", "b"], ("a", "b"))], [3, [1]]),
     ("texts", {}, [((), ())], [{}]),
@@ -422,13 +422,13 @@ def test_settings_at_their_limits(kind: Any, limits: dict[str, Any], right: list
         ("whole number", {"at_least": 2}, 0, "n must be a whole number, 2 or more"),
         ("whole number", {}, "x", "n must be a whole number$"),
         ("share", {}, 2, "n must be a share between 0 and 1 such as 0.1"),
-        ("share", {"above": 0, "example": 0.3}, 0, "n must be a share above 0 and up to 1 such as 0.3"),
+        ("share", {"greater_than": 0, "example": 0.3}, 0, "n must be a share above 0 and up to 1 such as 0.3"),
         ("share", {"choices": ("a", "b")}, 2, "n must be a or b, or a share between 0 and 1 such as 0.1"),
         ("text", {}, 3, "n must be a text"),
         ("text", {"choices": ("a", "b")}, "c", "n must be one of a and b"),
-        ("text", {"choices": ("a",), "expects": "an a"}, "c", "n must be an a"),
+        ("text", {"choices": ("a",), "expected_form": "an a"}, "c", "n must be an a"),
         ("text per column", {}, {"x": []}, "n for x must be a text"),
-        ("text per column", {"pattern": "a", "expects": "an a"}, {"x": "b"}, "n for x cannot be 'b'; write an a"),
+        ("text per column", {"pattern": "a", "expected_form": "an a"}, {"x": "b"}, "n for x cannot be 'b'; write an a"),
         ("text per column", {"example": 'x = "a"'}, 3, r"\[n\] must be a table such as \[n\] with x = \"a\" under it"),
         ("sets of columns", {}, [["a"], 3], "each set of n must be a list of names"),
     ],

@@ -75,7 +75,7 @@ def every(*names: str) -> Iterator[tuple[str, Finding]]:
 
 
 def setting(policy: Policy, room: str, name: str) -> object:
-    return getattr(policy.room(room_settings()[room]), name)
+    return getattr(policy.settings_for(room_settings()[room]), name)
 
 
 def test_every_risk_is_found_somewhere() -> None:

@@ -49,7 +49,7 @@ def test_items_whose_frequency_is_roughly_known() -> None:
         assert alpha.value == pytest.approx(min(1.0, limit * 6 / cracks))
         assert alpha.share is None
         estimate = found["items.o_estimate"]
-        assert estimate.value == pytest.approx(crack_estimates(NEAR, True, True).sum())
+        assert estimate.value == pytest.approx(crack_estimates(NEAR, True).sum())
         assert (estimate.method, estimate.share, estimate.decides) == ("estimate", None, False)
 
 

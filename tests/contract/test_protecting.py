@@ -156,7 +156,7 @@ def test_caveats_of_the_chosen_one_are_told(toy: Toy) -> None:
 )
 def test_methods_that_are_not_offered(toy: Toy, method: str, error: str) -> None:
     toy.offer("good", saying("0.4"))
-    toy.offer("unsuited", saying("0.4"), suits=lambda case, policy: False)
+    toy.offer("unsuited", saying("0.4"), applies_to=lambda case, policy: False)
     with pytest.raises(UnveilError, match=error):
         made(method=method)
     assert "unsuited" not in weighed(made())
@@ -179,7 +179,7 @@ def test_what_is_within_tolerance_stays_as_it_is(toy: Toy) -> None:
 
 
 def test_harmless_protections_are_for_what_is_within_tolerance(toy: Toy) -> None:
-    toy.offer("rename", saying("0.4"), 1.0, harmless=True)
+    toy.offer("rename", saying("0.4"), 1.0, is_harmless=True)
     toy.offer("good", saying("0.1"), 0.5)
     assert set(weighed(made(saying("0.5")))) == {"none", "rename"}
     assert set(weighed(made(saying("0.9")))) == {"none", "good"}
@@ -191,7 +191,7 @@ def test_what_is_open_counts_as_over_where_nothing_is_harmless(toy: Toy) -> None
     toy.offer("good", saying("0.1"))
     assert weighed(made(unsure))["good"][2]
     toy.asked.clear()
-    toy.offer("rename", unsure, harmless=True)
+    toy.offer("rename", unsure, is_harmless=True)
     assert set(weighed(made(unsure))) == {"none", "rename"}
     assert [name for name, _ in toy.asked] == ["rename"]
 

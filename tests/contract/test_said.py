@@ -17,7 +17,7 @@ import pytest
 
 from contract.cases import CASES, assessed
 from unveil import Finding
-from unveil.finding import Curve, Links
+from unveil.finding import Curve, LinkChart
 from unveil.questions import QUESTIONS, questions_about
 
 SAID = Path(__file__).parent / "said"
@@ -55,7 +55,7 @@ def lines(f: Finding, reveal: Finding) -> Iterator[str]:
         yield f"- {hidden.subject}, {hidden.risk:.4g}: {hidden.because}; learns {', '.join(hidden.learns)}; {values}"
     for c in f.curves:
         yield f"~ {c.title} ({c.kind}): {c.reading}"
-        if isinstance(c, Links):
+        if isinstance(c, LinkChart):
             yield f"  {c.left_label}, {c.right_label}, {len(c.pairs)} pairs"
             continue
         mark = "" if c.mark is None else f", mark {c.mark:.4g} {c.mark_label}"

@@ -85,16 +85,16 @@ def test_beliefs_and_similar_baskets_exclude_each_other() -> None:
 
 
 def test_the_original_and_the_mapping_go_together() -> None:
-    (mapping,) = (held for held in QUESTION.holds if held.truth is not None)
-    (original,) = (held for held in QUESTION.holds if held.original)
+    (mapping,) = (held for held in QUESTION.holdings if held.read_truth is not None)
+    (original,) = (held for held in QUESTION.holdings if held.is_original)
     assert (mapping.name, original.name) == ("mapping", "original")
-    assert mapping.truth is not None
+    assert mapping.read_truth is not None
     renamed = Transactions.from_baskets([["x"], ["x", "y"]])
     known = table(item=["a", "b", "c"], pseudonym=["y", "x", None])
     before = Transactions.from_baskets([["a", "b"], ["b", "c"]])
-    assert mapping.truth(known, Case(renamed, before)).tolist() == [1, 0, -1]
+    assert mapping.read_truth(known, Case(renamed, before)).tolist() == [1, 0, -1]
     with pytest.raises(UnveilError, match="give both"):
-        mapping.truth(known, Case(renamed))
+        mapping.read_truth(known, Case(renamed))
     with pytest.raises(UnveilError, match="give both"):
         unveil.assess(Case(renamed, before))
     with pytest.raises(UnveilError, match="give both"):

@@ -17,16 +17,14 @@ from unveil.finding import Curve
 from unveil.items import ask_pairs
 from unveil.items.beliefs import Beliefs
 from unveil.items.correlation import (
-    filter_single_pair,
     identify_and_filter,
-    pair_knowledge_gain,
     refine_beliefs,
     select_nearly_always,
 )
 from unveil.items.item_pairs import ItemPairs, top_pairs
 from unveil.items.never_together import solve_never_together
 from unveil.matching.candidates import Candidates
-from unveil.matching.solver import Budget
+from unveil.matching.solver import Budget, solve
 from unveil.wording import number_text
 
 BIGMART = [[1, 2, 3], [1, 2, 3, 4], [4, 6], [3, 4, 5, 6], [5, 6], [6], [1, 2], [1, 3, 4], [1, 3, 5], [2, 4, 6]]
@@ -45,8 +43,8 @@ def some(*pairs: tuple[int, int]) -> ItemPairs:
 
 def removed(before: Candidates, after: Candidates) -> set[tuple[int, int]]:
     """Edges that are gone, as (pseudonym, item) numbered from 1; none is new."""
-    assert (after.is_dense() <= before.is_dense()).all()
-    items, pseudonyms = np.nonzero(before.is_dense() > after.is_dense())
+    assert (after.to_matrix() <= before.to_matrix()).all()
+    items, pseudonyms = np.nonzero(before.to_matrix() > after.to_matrix())
     return set(zip((pseudonyms + 1).tolist(), (items + 1).tolist(), strict=True))
 
 
@@ -57,7 +55,7 @@ def removed(before: Candidates, after: Candidates) -> set[tuple[int, int]]:
 def test_bigmart(beliefs: Beliefs, reverse: bool, gone: set[tuple[int, int]]) -> None:
     """Section 7.1: (1, 2) is identified with (1′, 2′). The example's edges are those with the reverse filter."""
     before = beliefs.candidates
-    assert removed(before, filter_single_pair(before, (0, 1), some((0, 1)), reverse)) == gone
+    assert removed(before, identify_and_filter(before, some((0, 1)), some((0, 1)), reverse)) == gone
     assert len(gone) == {(False, False): 3, (False, True): 6, (True, False): 7, (True, True): 12}[beliefs is H, reverse]
 
 
@@ -81,7 +79,7 @@ def test_filters_against_all_edges(data: st.DataObject) -> None:
         with pytest.raises(UnveilError, match="cannot be matched"):
             identify_and_filter(before, some(*known), some(*found), reverse)
         return
-    wanted = before.is_dense()
+    wanted = before.to_matrix()
     items, pseudonyms = {i for p in known for i in p}, {j for p in found for j in p}
     for i in range(n):
         for j in range(n):
@@ -90,12 +88,12 @@ def test_filters_against_all_edges(data: st.DataObject) -> None:
             if reverse and len(known) == len(found) and j in pseudonyms and i not in items:
                 wanted[i, j] = 0
     after = identify_and_filter(before, some(*known), some(*found), reverse)
-    assert (after.is_dense() == wanted).all()
+    assert (after.to_matrix() == wanted).all()
     assert (after.class_sizes > 0).all() and (after.group_sizes > 0).all()
     one_by_one = before
     for pair in known:
-        one_by_one = filter_single_pair(one_by_one, pair, some(*found))
-    assert (one_by_one.is_dense() == identify_and_filter(before, some(*known), some(*found)).is_dense()).all()
+        one_by_one = identify_and_filter(one_by_one, some(pair), some(*found))
+    assert (one_by_one.to_matrix() == identify_and_filter(before, some(*known), some(*found)).to_matrix()).all()
 
 
 def test_beliefs_are_refined_in_order() -> None:
@@ -196,7 +194,7 @@ def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> N
     assert (curve.x, curve.low) == ((1, 2, 3, 5), None)
     wanted = []
     for k in (1, 2, 3, 5):
-        matrix = Beliefs.from_half_width(data.counts, 1).candidates.is_dense()
+        matrix = Beliefs.from_half_width(data.counts, 1).candidates.to_matrix()
         known, found = set(pairs.take_first(1).items.tolist()), set(pairs.take_first(k).items.tolist())
         for i, j in product(range(6), range(6)):
             if (i in known and j not in found) or (k == 1 and j in found and i not in known):
@@ -211,18 +209,15 @@ def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> N
     assert asked(data, 7, 1).curves == ()
 
 
-def test_adjusted() -> None:
+def test_knowledge_of_pairs_is_solved_exactly() -> None:
     transactions = Transactions.from_baskets(BIGMART)
     pairs = top_pairs(transactions, 3)
-    candidates = Beliefs.from_half_width(transactions.counts, 1).candidates
-    found = pair_knowledge_gain(candidates, pairs, 1, 2)
-    after = identify_and_filter(candidates, pairs.take_first(1), pairs.take_first(2)).is_dense()
-    for cracks, matrix in ((found.before, candidates.is_dense()), (found.after, after)):
-        assert cracks.exact
-        assert cracks.expected == pytest.approx(np.trace(marginals(matrix)))
-        assert cracks.o_estimate == pytest.approx((1 / matrix.sum(axis=1)).sum())
-    with pytest.raises(UnveilError, match="0 ≤ w ≤ k"):
-        pair_knowledge_gain(candidates, pairs, 3, 2)
+    before = Beliefs.from_half_width(transactions.counts, 1).candidates
+    after = identify_and_filter(before, pairs.take_first(1), pairs.take_first(2))
+    for candidates in (before, after):
+        found = solve(candidates, may_exclude_truth=True)
+        assert found.exact
+        assert found.expected_cracks == pytest.approx(np.trace(marginals(candidates.to_matrix())))
 
 
 # ---- never together --------------------------------------------------------------------------------------------------

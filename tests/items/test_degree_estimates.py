@@ -1,4 +1,4 @@
-"""O, OS and OS2 against the graph drawn in full, and what the lemmas say about widening intervals."""
+"""O and OS against the graph drawn in full, and what the lemmas say about widening intervals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from reference import naive_items
 from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
-from unveil.items.degree_estimates import (
-    crack_estimates,
-    o_estimate,
-    os2_estimate,
-    os2_estimates,
-    os_estimate,
-    os_estimates,
-)
+from unveil.items.degree_estimates import crack_estimates, o_estimate, os2_estimates, os_estimates
 from unveil.matching import Candidates, solve
 
 
@@ -39,13 +32,13 @@ def possible(some: Beliefs) -> np.ndarray:
 
 
 @settings(max_examples=300, deadline=None)
-@given(beliefs(12), st.booleans(), st.booleans(), st.sampled_from([1, 0.1, 1e7]))
-def test_estimates_are_those_of_the_graph(some: Beliefs, propagate: bool, compliant: bool, unit: float) -> None:
+@given(beliefs(12), st.booleans(), st.sampled_from([1, 0.1, 1e7]))
+def test_estimates_are_those_of_the_graph(some: Beliefs, propagate: bool, unit: float) -> None:
     """Whole counts are looked up, others are sought."""
     scaled = Beliefs.from_intervals(some.low * unit, some.high * unit, some.counts * unit)
-    expected = naive_items.crack_estimates(possible(some), propagate, compliant)
-    assert np.allclose(crack_estimates(scaled, propagate, compliant), expected)
-    assert o_estimate(scaled, propagate, compliant) == pytest.approx(expected.sum())
+    expected = naive_items.crack_estimates(possible(some), propagate)
+    assert np.allclose(crack_estimates(scaled, propagate), expected)
+    assert o_estimate(scaled, propagate) == pytest.approx(expected.sum())
 
 
 @settings(max_examples=100, deadline=None)
@@ -58,13 +51,13 @@ def test_long_cascades(seed: int) -> None:
     low = np.where(rng.random() < 0.5, 0.0, counts - rng.integers(0, 3, n))
     high = counts + np.where(rng.random(n) < 0.8, 0, rng.integers(0, 4, n))
     some = Beliefs.from_intervals(low, high, counts)
-    assert np.allclose(crack_estimates(some), naive_items.crack_estimates(possible(some), True, True))
+    assert np.allclose(crack_estimates(some), naive_items.crack_estimates(possible(some), True))
 
 
 def test_no_items_and_infinite_intervals() -> None:
     assert o_estimate(Beliefs.from_intervals([], [], [])) == 0
-    assert o_estimate(Beliefs.from_ignorance([3, 1, 2])) == pytest.approx(1)
-    assert o_estimate(Beliefs.from_ignorance([0.3, 0.1]), propagate=False) == pytest.approx(1)
+    assert o_estimate(naive_items.from_ignorance([3, 1, 2])) == pytest.approx(1)
+    assert o_estimate(naive_items.from_ignorance([0.3, 0.1]), propagate=False) == pytest.approx(1)
 
 
 @settings(max_examples=150, deadline=None)
@@ -75,14 +68,13 @@ def test_os_and_os2_are_those_of_the_graph(some: Beliefs, k: int) -> None:
     graph = possible(some)
     assert os_estimates(some, sets) == pytest.approx([naive_items.os_estimate(graph, x) for x in sets])
     assert os2_estimates(some.candidates, sets) == pytest.approx([naive_items.os2_estimate(graph, x) for x in sets])
-    assert os_estimate(some.candidates, sets[-1]) == pytest.approx(naive_items.os_estimate(graph, sets[-1]))
 
 
 def test_an_itemset_with_a_wrong_interval_may_be_cracked_as_a_set() -> None:
     """Both believe the other's frequency: neither item can be cracked, the pair is certain."""
     swapped = Beliefs.from_intervals([2, 1], [2, 1], [1, 2])
     assert o_estimate(swapped) == 0
-    assert os_estimate(swapped, [0, 1]) == os2_estimate(swapped, [0, 1]) == 1
+    assert os_estimates(swapped, [[0, 1]]).tolist() == os2_estimates(swapped, [[0, 1]]).tolist() == [1]
 
 
 @pytest.mark.parametrize("wrong", [[[0, 0]], [[0, 9]], [[-1, 0]], [0, 1]])
@@ -97,7 +89,7 @@ def test_lemma_4_2(some: Beliefs, data: st.DataObject, propagate: bool) -> None:
     """Wider intervals: O does not rise, with propagation or without."""
     more = st.lists(st.integers(0, 3), min_size=some.n, max_size=some.n)
     wider = Beliefs.from_intervals(some.low - data.draw(more), some.high + data.draw(more), some.counts)
-    assert some.is_within(wider)
+    assert naive_items.is_within(some, wider)
     assert o_estimate(some, propagate) >= o_estimate(wider, propagate) - 1e-9
 
 
@@ -114,7 +106,7 @@ def test_lemma_4_4(some: Beliefs, other: Beliefs, data: st.DataObject) -> None:
     worse = Beliefs.from_intervals(low, high, counts)
     kept = worse.compliant & ~right.compliant
     worse = Beliefs.from_intervals(np.where(kept, counts + 1, low), np.where(kept, counts + 2, high), counts)
-    assert right.is_at_least_as_right(worse)
+    assert naive_items.is_at_least_as_right(right, worse)
     assert o_estimate(worse, propagate=False) <= o_estimate(right, propagate=False) + 1e-9
 
 
@@ -122,7 +114,7 @@ def test_lemma_4_4_fails_with_propagation() -> None:
     """An interval that is wrong leaves a pseudonym alone with its item, which propagation then takes for a crack."""
     right = Beliefs.from_intervals([1, 1, 1, 1], [2, 2, 4, 4], [1, 2, 3, 4])
     worse = Beliefs.from_intervals([1, 1, 1, 0], [2, 2, 4, 0], [1, 2, 3, 4])
-    assert right.is_at_least_as_right(worse)
+    assert naive_items.is_at_least_as_right(right, worse)
     assert (o_estimate(right), o_estimate(worse)) == (1.5, 2)
     assert (o_estimate(right, propagate=False), o_estimate(worse, propagate=False)) == (1.5, 1.25)
 
@@ -131,7 +123,7 @@ def test_the_exact_number_of_cracks_is_not_monotone() -> None:
     """One interval of four items widens, and more items are cracked on average: 13/10, then 4/3. O cannot rise."""
     narrow = Beliefs.from_intervals([1, 1, 3, 1], [4, 3, 4, 4], [1, 2, 3, 4])
     wide = Beliefs.from_intervals([1, 1, 3, 1], [4, 4, 4, 4], [1, 2, 3, 4])
-    assert narrow.is_within(wide)
+    assert naive_items.is_within(narrow, wide)
     before, after = (naive_cracks(x) for x in (narrow, wide))
     assert (before, after) == (pytest.approx(13 / 10), pytest.approx(4 / 3))
     assert o_estimate(wide, propagate=False) <= o_estimate(narrow, propagate=False)

@@ -62,7 +62,8 @@ def test_lemmas_3_1_to_3_6(counts: list[int], k: int, data: st.DataObject) -> No
     groups = FrequencyGroups.from_counts(counts)
     interest = np.bincount(groups.group[np.array(chosen, int)], minlength=len(groups.sizes))
     nothing, everything = (
-        naive_items.itemset_chances(graph(f(counts)), k) for f in (Beliefs.from_ignorance, Beliefs.from_exact_counts)
+        naive_items.itemset_chances(graph(f(counts)), k)
+        for f in (naive_items.from_ignorance, Beliefs.from_exact_counts)
     )
     inside = [x for x in combinations(range(n), k) if set(x) <= set(chosen)]
     for x, p in nothing.items():

@@ -239,7 +239,7 @@ def test_the_plan_does_not_depend_on_the_order_of_rows() -> None:
     shuffled = rows.take(np.random.default_rng(1).permutation(200))
     found = []
     for one in (rows, shuffled):
-        protection = PROTECTIONS["mixed"].make(Case(unveil.read(one)), policy(0.2), Run(), 1.0)
+        protection = PROTECTIONS["mixed"].fit(Case(unveil.read(one)), policy(0.2), Run(), 1.0)
         assert protection is not None
         released = pa.Table.from_batches(protection.apply().release.batches()).to_pylist()
         found.append((protection.sentence, protection.usefulness, sorted(map(str, released))))
@@ -248,7 +248,7 @@ def test_the_plan_does_not_depend_on_the_order_of_rows() -> None:
 
 def test_the_same_bytes_twice(tmp_path: Path) -> None:
     for name in ("one.csv", "two.csv"):
-        protection = PROTECTIONS["mixed"].make(Case(unveil.read(people(200, 5))), policy(0.1), Run(), 1.0)
+        protection = PROTECTIONS["mixed"].fit(Case(unveil.read(people(200, 5))), policy(0.1), Run(), 1.0)
         assert protection is not None
         unveil.write(protection.apply().release, tmp_path / name)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
@@ -303,7 +303,7 @@ def test_where_rows_become_equal_only_the_own_one_may_count(method: str) -> None
 
 
 def test_what_was_not_changed_is_as_it_was(table: Table) -> None:
-    protection = PROTECTIONS["columns"].make(Case(table), policy(0.15), Run(), 1.0)
+    protection = PROTECTIONS["columns"].fit(Case(table), policy(0.15), Run(), 1.0)
     assert protection is not None
     release = protection.apply().release
     assert isinstance(release, Table)
@@ -319,7 +319,7 @@ def test_what_was_not_changed_is_as_it_was(table: Table) -> None:
 def test_missing_values_stay_as_they_are(table: Table) -> None:
     """A null stays a null and ? stays ?, and no value becomes either."""
     for name in ("columns", "values", "mixed"):
-        protection = PROTECTIONS[name].make(Case(table), policy(0.1), Run(), 1.0)
+        protection = PROTECTIONS[name].fit(Case(table), policy(0.1), Run(), 1.0)
         assert protection is not None
         case = protection.apply()
         assert case.truth is not None and isinstance(case.release, Table)
@@ -333,7 +333,7 @@ def test_missing_values_stay_as_they_are(table: Table) -> None:
 
 
 def test_rows_keep_their_order(table: Table) -> None:
-    protection = PROTECTIONS["rows"].make(Case(table), policy(0.3), Run(), 1.0)
+    protection = PROTECTIONS["rows"].fit(Case(table), policy(0.3), Run(), 1.0)
     assert protection is not None
     case = protection.apply()
     assert isinstance(case.release, Table) and case.truth is not None
@@ -377,7 +377,7 @@ def test_what_is_given_away_or_lost_is_left_to_a_person(twin: bool) -> None:
 
 def test_no_values_are_told(table: Table) -> None:
     for name in TABLES:
-        protection = PROTECTIONS[name].make(Case(table), policy(0.3), Run(), 1.0)
+        protection = PROTECTIONS[name].fit(Case(table), policy(0.3), Run(), 1.0)
         assert protection is not None, name
         for value in ("clerk", "poet", "01001", "2020", "20155"):
             assert value not in protection.sentence
@@ -475,9 +475,9 @@ def test_refusals_name_the_remedy(table: Table) -> None:
     ):
         said = Policy(quasi=said.quasi, subject=said.subject, tolerance=said.tolerance)
         with pytest.raises(UnveilError, match=wrong):
-            PROTECTIONS["columns"].make(Case(table), said, run, 1.0)
+            PROTECTIONS["columns"].fit(Case(table), said, run, 1.0)
     with pytest.raises(UnveilError, match="protect the original"):
-        PROTECTIONS["columns"].make(Case(table, table), policy(0.1), run, 1.0)
+        PROTECTIONS["columns"].fit(Case(table, table), policy(0.1), run, 1.0)
     with pytest.raises(UnveilError, match="choose from columns, values, rows and mixed"):
         unveil.protect(table, policy(0.1), method="merge")
 
@@ -486,11 +486,11 @@ def test_links_of_known_people_move_along(table: Table) -> None:
     """The truth about a file of people, and not about the original's rows, is what linking is measured by."""
     known = unveil.read(people().slice(0, 5))
     case = Case(table, truth=np.arange(5), holds=MappingProxyType({"people": known}))
-    protection = PROTECTIONS["rows"].make(case, policy(0.3), Run(), 1.0)
+    protection = PROTECTIONS["rows"].fit(case, policy(0.3), Run(), 1.0)
     assert protection is not None
     truth = protection.apply().truth
     assert truth is not None and len(truth) == 5
-    nobody = PROTECTIONS["rows"].make(Case(table, holds=case.holds), policy(0.3), Run(), 1.0)
+    nobody = PROTECTIONS["rows"].fit(Case(table, holds=case.holds), policy(0.3), Run(), 1.0)
     assert nobody is not None and nobody.apply().truth is None
 
 
@@ -498,7 +498,7 @@ def test_a_cancelled_search_stops(table: Table) -> None:
     run = Run()
     run.cancelled.set()
     with pytest.raises(KeyboardInterrupt):
-        PROTECTIONS["columns"].make(Case(table), policy(0.1), run, 1.0)
+        PROTECTIONS["columns"].fit(Case(table), policy(0.1), run, 1.0)
 
 
 def test_progress_rises(table: Table) -> None:
@@ -508,5 +508,5 @@ def test_progress_rises(table: Table) -> None:
             seen.append(done) if done is not None and "choosing a protection" in doing else None
         )
     )
-    PROTECTIONS["columns"].make(Case(table), policy(0.1), run, 1.0)
+    PROTECTIONS["columns"].fit(Case(table), policy(0.1), run, 1.0)
     assert seen and seen[0] == 0 and all(x <= 1 for x in seen)

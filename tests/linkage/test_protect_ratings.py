@@ -109,7 +109,7 @@ def aimed(method: str, columns: tuple[str, ...], rows: pa.Table) -> tuple[Case, 
     search = plan_search(case, said, run)
     aim = 0.8 * search.success_bound(search.unchanged_plan)
     wanted = replace(said, tolerance={**OFF, "linkage.success": aim})
-    return case, wanted, PROTECTIONS[method].make(case, wanted, run, 1.0)
+    return case, wanted, PROTECTIONS[method].fit(case, wanted, run, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_the_item_stays(table: Table) -> None:
     assert search.apply_move(search.unchanged_plan, PlanMove(ITEM_COLUMN, level=1)) is None
     assert smallest_plan(search, 0.0, ("columns",)) is None
     for method in OFFERS:
-        assert PROTECTIONS[method].make(Case(table), policy(1e-4), Run(), 1.0) is None
+        assert PROTECTIONS[method].fit(Case(table), policy(1e-4), Run(), 1.0) is None
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_the_choice_does_not_depend_on_the_order_of_rows() -> None:
     shuffled = rows.take(np.random.default_rng(1).permutation(len(rows)))
     found = []
     for one in (rows, rows, shuffled):
-        protection = PROTECTIONS["mixed"].make(Case(unveil.read(one)), policy(0.4), Run(), 1.0)
+        protection = PROTECTIONS["mixed"].fit(Case(unveil.read(one)), policy(0.4), Run(), 1.0)
         assert protection is not None
         found.append((protection.sentence, protection.usefulness, released(protection.apply())))
     assert found[0][2].equals(found[1][2])
@@ -286,7 +286,7 @@ def test_the_choice_does_not_depend_on_the_order_of_rows() -> None:
 def test_what_was_not_changed_is_as_it_was(method: str) -> None:
     rows = ratings(days=100)
     table = unveil.read(rows)
-    protection = PROTECTIONS[method].make(Case(table), policy(0.5), Run(), 1.0)
+    protection = PROTECTIONS[method].fit(Case(table), policy(0.5), Run(), 1.0)
     assert protection is not None
     case = protection.apply()
     now, truth = released(case), case.truth
@@ -322,19 +322,19 @@ def test_a_date_without_a_value_is_what_is_compared(table: Table) -> None:
     safer = apply_plan(Case(table), table, search, plan)
     left = policy_for_what_is_left(said, table, safer.release)
     assert left.ratings == ("user", "film", "day")
-    assert dict(left.room(LinkageSettings).compare) == {"day": "3d"}
+    assert dict(left.settings_for(LinkageSettings).compare) == {"day": "3d"}
     value = unveil.assess(safer, left)["linkage.success"].value
     assert value is not None and value <= search.success_bound(plan) <= value + 0.15
     by_month = apply_plan(Case(table), table, search, plan.move_column(2, 1, 0))
     month = policy_for_what_is_left(said, table, by_month.release)
-    assert dict(month.room(LinkageSettings).compare) == {}
+    assert dict(month.settings_for(LinkageSettings).compare) == {}
 
 
 def test_ratings_without_a_value_stay() -> None:
     rows = ratings(days=3)
     stars = [None if i % 9 == 0 else s for i, s in enumerate(rows["stars"].to_pylist())]
     rows = rows.set_column(2, "stars", pa.array(stars, pa.int16()))
-    protection = PROTECTIONS["columns"].make(Case(unveil.read(rows)), policy(0.8), Run(), 1.0)
+    protection = PROTECTIONS["columns"].fit(Case(unveil.read(rows)), policy(0.8), Run(), 1.0)
     assert protection is not None
     assert protection.sentence.startswith("stars in intervals of 2.")
     now = released(protection.apply())
@@ -370,7 +370,7 @@ def test_a_cancelled_search_stops(table: Table) -> None:
     run = Run()
     run.cancelled.set()
     with pytest.raises(KeyboardInterrupt):
-        PROTECTIONS["items"].make(Case(table), policy(0.1), run, 1.0)
+        PROTECTIONS["items"].fit(Case(table), policy(0.1), run, 1.0)
 
 
 # ---- on the command line ---------------------------------------------------------------------------------------------

@@ -84,15 +84,15 @@ def test_success_is_what_all_sets_of_ratings_give(apart: int, late: int) -> None
     for so many is below .03, and the seed is fixed."""
     ratings = some_ratings(40, 6, 5)
     records = records_of(ratings, apart, late)
-    assert records.together == 2
+    assert records.attributes_per_fact == 2
     many = np.tile(np.arange(records.n), 400)
     for m in (1, 2):
-        outcome = attack_records(
-            records, [least_support_adversary()], [m], rng=np.random.default_rng(m), targets=many
-        ).outcomes[0]
+        outcome = attack_records(records, [least_support_adversary()], [m], rng=np.random.default_rng(m), targets=many)[
+            0
+        ]
         found, alone = expected(ratings, m, apart, late)
         assert outcome.row_found.mean() == pytest.approx(found, abs=0.03)
-        assert outcome.alone.mean() == pytest.approx(alone, abs=0.03)
+        assert outcome.unique_probability.mean() == pytest.approx(alone, abs=0.03)
 
 
 def test_a_rating_and_its_date_are_one_thing() -> None:
@@ -109,7 +109,7 @@ def test_a_rating_and_its_date_are_one_thing() -> None:
     for r in range(records.n):
         for i, v in zip(known.attribute[r], known.value[r], strict=True):
             assert i < 0 or array[r, i] == v
-    outcome = attack_records(records, [least_support_adversary()], [1, 2], rng=np.random.default_rng(1)).outcomes[1]
+    outcome = attack_records(records, [least_support_adversary()], [1, 2], rng=np.random.default_rng(1))[1]
     assert outcome.known == 2
     assert set(outcome.support.tolist()) <= set((records.support // 2).tolist())
     assert outcome.excluded == (records.support // 2 < 2).sum()
@@ -126,7 +126,7 @@ def test_values_and_dates_are_wrong_independently() -> None:
     ]
     records = records_of(ratings)
     rows = np.repeat(np.arange(400), 10)
-    known = draw_knowledge(records, rows, 5, np.random.default_rng(3), Knowledge(wrong=0.5))
+    known = draw_knowledge(records, rows, 5, np.random.default_rng(3), Knowledge(wrong_rate=0.5))
     off = known.value != records.array[rows[:, None], known.attribute]
     stars, day = off[:, ::2], off[:, 1::2]
     assert stars.mean() == pytest.approx(0.4, abs=0.02)
@@ -143,8 +143,8 @@ def test_with_right_facts_all_adversaries_agree_where_one_fits() -> None:
         likeliest_adversary(),
         eccentricity_adversary(0.0),
     ]
-    found = attack_records(records, everyone, [2], rng=np.random.default_rng(4)).outcomes
-    alone = found[0].alone == 1
+    found = attack_records(records, everyone, [2], rng=np.random.default_rng(4))
+    alone = found[0].unique_probability == 1
     assert alone.any()
     for outcome in found:
         assert outcome.row_found[alone] == pytest.approx(1)
@@ -156,8 +156,8 @@ def test_the_likeliest_person_is_the_one_with_fewest_ratings() -> None:
     found = attack_records(
         records, [least_support_adversary(), likeliest_adversary()], [1, 2], rng=np.random.default_rng(4)
     )
-    half = len(found.outcomes) // 2
-    for a, b in zip(found.outcomes[:half], found.outcomes[half:], strict=True):
+    half = len(found) // 2
+    for a, b in zip(found[:half], found[half:], strict=True):
         assert a.row_found == pytest.approx(b.row_found)
         assert 0 < a.row_success.value < 1
 

@@ -12,11 +12,11 @@ from fractions import Fraction
 import pytest
 
 from reference.counterexamples import theorem_1_claim
+from reference.union_bounds import uniform_values_bound
 from unveil.linkage.theorems.best_bound import best_bound
 from unveil.linkage.theorems.corollaries import doubling_width, halving_kappa, learned_values
 from unveil.linkage.theorems.guarantees import guarantee_for_m, guarantee_for_p
 from unveil.linkage.theorems.statements import TheoremCase
-from unveil.linkage.theorems.union_bound import uniform_values_bound
 
 NETFLIX = 480_000
 

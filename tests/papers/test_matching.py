@@ -1,4 +1,4 @@
-"""The thesis on unified metrics (document 000), corrected where a recomputation found its numbers wrong."""
+"""The thesis on unified metrics, corrected where a recomputation found its numbers wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linkage attacks on survey data, as in document 002, §4.5, on the public National Survey of Family Growth 2002.
+"""Linkage attacks on survey data, as in Merener (2012, §4.5), on the public National Survey of Family Growth 2002.
 
 The paper's own survey (JCUSH 2004: 8,619 records, 353 variables, half of the values null) is not public here; this one
 has 7,643 records and 3,087 variables, blanks being nulls.
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from reference.selection import select_attributes
 from unveil.linkage.attack.adversaries import least_support_adversary
 from unveil.linkage.attack.auxiliary import Knowledge
 from unveil.linkage.attack.experiment import attack_records
@@ -51,9 +52,9 @@ def records(data: Path) -> Records:
 def test_69_random_answers_find_the_record(records: Records) -> None:
     """353 random usable variables, m = 69: the paper found all of 150; here at least 99 of 100 of all records."""
     rng = np.random.default_rng(2)
-    chosen = records.select_attributes(np.sort(rng.choice(records.c, 353, replace=False)).tolist())
+    chosen = select_attributes(records, np.sort(rng.choice(records.c, 353, replace=False)).tolist())
     assert (chosen.n, chosen.c) == (7643, 353)
-    (found,) = attack_records(chosen, [least_support_adversary()], [69], rng=rng).outcomes
+    (found,) = attack_records(chosen, [least_support_adversary()], [69], rng=rng)
     assert found.excluded < 0.02 * chosen.n
     assert found.success.value >= 0.99
     assert found.row_success.interval[0] >= 0.99
@@ -64,11 +65,11 @@ def test_20_of_35_harmless_answers_find_most(records: Records) -> None:
     asked), 20 of them are, and more are found than in the paper's survey (.73)."""
     rng = np.random.default_rng(3)
     others = np.sort(rng.choice(np.arange(35, records.c), 353 - 35, replace=False))
-    chosen = records.select_attributes([*range(35), *others.tolist()])
+    chosen = select_attributes(records, [*range(35), *others.tolist()])
     known = Knowledge(records.names[:35])
     rates = [
         o.success.value
-        for o in attack_records(chosen, [least_support_adversary()], [5, 10, 20], rng=rng, knowledge=known).outcomes
+        for o in attack_records(chosen, [least_support_adversary()], [5, 10, 20], rng=rng, knowledge=known)
     ]
     assert rates[0] < rates[1] < rates[2]
     assert rates[2] > 0.73

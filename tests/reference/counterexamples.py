@@ -7,7 +7,7 @@ everything it knows, and it names one at random. Their **Theorem 1** claims that
     m ≥ log(n/ε) / −log(1 − δ)
 
 random attributes, each at least 1 − ε alike to the truth, names a record with Sim ≥ 1 − ε − δ with probability 1 − ε,
-where Sim is Σ sim / |supp ∪ supp| (2.2). Document 002 (§3.1) shows three cases in which Scoreboard fails:
+where Sim is Σ sim / |supp ∪ supp| (2.2). Merener (2012, §3.1) shows three cases in which Scoreboard fails:
 
 1. Records are 1 1 1 …, 2 2 2 …, and so on; values less than .6 apart are alike; instead of 1 and 2 the attacker knows
    1.5. Both records are candidates and have nothing in common. (1 − sim violates the triangle inequality.)
@@ -32,12 +32,12 @@ from typing import Literal
 
 import numpy as np
 
+from reference.hypotheses import value_similarities
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.records import Records, records_from_codes
 from unveil.linkage.similarity import Similarity, linear_similarity, within_distance
 from unveil.linkage.theorems.exact_numbers import Number, exact_decimal, high_precision, smallest_exponent
-from unveil.linkage.theorems.hypotheses import value_similarities
 
 __all__ = [
     "Claim",
@@ -110,7 +110,7 @@ def theorem_1_claim(n: int, epsilon: Number, delta: Number) -> Claim:
 
 
 def counterexample_1(n: int = 6, c: int = 6) -> Counterexample:
-    """Case 1; the document has n = 10⁶, c = 30.
+    """Case 1; the paper has n = 10⁶, c = 30.
 
     >>> example = counterexample_1()
     >>> example.claim.p, example.success("Scoreboard"), example.success("Â").similar
@@ -122,7 +122,7 @@ def counterexample_1(n: int = 6, c: int = 6) -> Counterexample:
 
 
 def counterexample_2(n: int = 4, c: int = 22) -> Counterexample:
-    """Case 2; the document has n = 10⁵, c = 200.
+    """Case 2; the paper has n = 10⁵, c = 200.
 
     >>> example = counterexample_2()
     >>> example.claim.p, example.success("Scoreboard", 3), example.success("Â", 3).similar
@@ -134,7 +134,7 @@ def counterexample_2(n: int = 4, c: int = 22) -> Counterexample:
 
 
 def counterexample_3(n: int = 6, c: int = 21, short: int = 4) -> Counterexample:
-    """Case 3: every second record has only its first ``short`` attributes; the document has n = 10⁵, c = 100, short =
+    """Case 3: every second record has only its first ``short`` attributes; the paper has n = 10⁵, c = 100, short =
     19.
 
     >>> example = counterexample_3()

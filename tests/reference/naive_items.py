@@ -6,8 +6,10 @@ import math
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from reference.naive_matching import all_matchings
+from unveil.items.beliefs import Beliefs
 
 
 def possible_pairs(low: list[float], high: list[float], counts: list[float]) -> np.ndarray:
@@ -30,10 +32,10 @@ def propagated_degrees(possible: np.ndarray) -> np.ndarray:
         left[x], left[:, x], gone[x] = False, False, True
 
 
-def crack_estimates(possible: np.ndarray, propagated: bool, compliant_only: bool) -> np.ndarray:
+def crack_estimates(possible: np.ndarray, propagated: bool) -> np.ndarray:
     """1/degree, one item after the other."""
     degrees = propagated_degrees(possible) if propagated else possible.sum(axis=1)
-    counted = [(possible[x, x] or not compliant_only) and d > 0 for x, d in enumerate(degrees)]
+    counted = [possible[x, x] and d > 0 for x, d in enumerate(degrees)]
     return np.array([1 / d if c else 0.0 for c, d in zip(counted, degrees, strict=True)])
 
 
@@ -57,3 +59,20 @@ def itemset_chances(possible: np.ndarray, k: int) -> dict[tuple[int, ...], float
         for x in combinations(range(len(possible)), k)
         if mappings
     }
+
+
+def from_ignorance(counts: npt.ArrayLike) -> Beliefs:
+    """An attacker who knows nothing: every count is possible for every item."""
+    return Beliefs.from_half_width(counts, 0).forget_items(np.ones(len(np.asarray(counts)), bool))
+
+
+def is_within(some: Beliefs, other: Beliefs) -> bool:
+    """Whether every interval lies within the other's interval: β₁ ≼ β₂ (Definition 4.1)."""
+    return bool(((some.low >= other.low) & (some.high <= other.high)).all())
+
+
+def is_at_least_as_right(some: Beliefs, other: Beliefs) -> bool:
+    """Whether other ≼_C some (Definition 4.3): wherever the other is right, these are right and no wider."""
+    kept = other.compliant
+    narrower = (some.low >= other.low) & (some.high <= other.high)
+    return bool(some.compliant[kept].all() and narrower[kept].all())

@@ -9,7 +9,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from unveil.arrays import Bools, Ints, Small
+from unveil.arrays import Bools, Int32s, Ints
 
 __all__ = [
     "count_classes",
@@ -106,7 +106,7 @@ def shapley_values(rows: Sequence[Row], columns: int, value: object) -> list[flo
     return [gain / factorial(columns) / len(rows) for gain in gains]
 
 
-def minimal_sets_by_numpy(columns: Sequence[Small], most: int) -> dict[Set, Ints]:
+def minimal_sets_by_numpy(columns: Sequence[Int32s], most: int) -> dict[Set, Ints]:
     """The same as ``minimal_sets``, of every set the rows: grouped by numpy and compared with each set's parts. A
     search for minimal sample uniques has to be faster than this."""
     bases = [int(codes.max()) + 2 for codes in columns]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 
 __all__ = ["match_counts", "may_match", "possible_matches"]
 
@@ -23,7 +23,7 @@ def possible_matches(rows: Sequence[Row]) -> list[list[int]]:
     return [[k for k, other in enumerate(rows) if may_match(row, other)] for row in rows]
 
 
-def match_counts(columns: Sequence[Small], counts: Ints) -> Ints:
+def match_counts(columns: Sequence[Int32s], counts: Ints) -> Ints:
     """How many people may be the same as each row: all rows at once compared with one after the other, by numpy."""
     found = np.empty(len(counts), np.int64)
     for row in range(len(counts)):

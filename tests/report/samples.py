@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from unveil.assessment import Assessment, Column, Provenance, Summary
-from unveil.finding import Curve, ExposedSubject, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.policy import Policy
 from unveil.verdict import decide_verdict
 
@@ -161,11 +161,11 @@ def linked() -> Assessment:
     return _assessment("diseases.dat", "transactions", {"baskets": 900, "items": 5}, Policy(), (few, many))
 
 
-def five_links() -> Links:
+def five_links() -> LinkChart:
     """The candidates 00111, 00111, 01111, 11110 and 11100: 18 perfect matchings."""
     counts = ((0, 0, 5, 6, 7), (0, 0, 5, 6, 7), (0, 6, 4, 4, 4), (8, 6, 2, 2, 0), (10, 6, 2, 0, 0))
     true = (2, 3, 4, 0, 1)
-    return Links(
+    return LinkChart(
         title="Which disease may be which pseudonym",
         left_label="disease",
         right_label="pseudonym",
@@ -177,10 +177,10 @@ def five_links() -> Links:
     )
 
 
-def band_links(n: int, reach: int) -> Links:
+def band_links(n: int, reach: int) -> LinkChart:
     """Entry i may be any pseudonym at most so far from 7i modulo n, where 7 and n have no divisor in common."""
     near = [[j for j in range(i - reach, i + reach + 1) if 0 <= j < n] for i in range(n)]
-    return Links(
+    return LinkChart(
         title="Who may be whom",
         left_label="entry",
         right_label="pseudonym",
@@ -285,9 +285,9 @@ def _close_lines(names: tuple[str, ...], **given: Any) -> Curve:
     return Curve(kind="line", x=x, y=y, low=low, high=high, series=series, **given)
 
 
-def _complete_links(n: int, m: int) -> Links:
+def _complete_links(n: int, m: int) -> LinkChart:
     """Everyone may be anyone."""
-    return Links(
+    return LinkChart(
         title="Everyone",
         left_label="somebody or other",
         right_label="somebody or other",
@@ -300,7 +300,7 @@ def _complete_links(n: int, m: int) -> Links:
     )
 
 
-def _hostile_drawings(names: list[str]) -> list[Curve | Links]:
+def _hostile_drawings(names: list[str]) -> list[Curve | LinkChart]:
     shared = {"title": f"By column {NASTY} {ANSI}", "x_label": f"{NASTY} ]]>", "y_label": ANSI, "reading": NASTY * 9}
     return [
         Curve(kind="bars", x=tuple(names), y=tuple(float(i) for i in range(200, 0, -1)), x_scale="category", **shared),
@@ -319,10 +319,10 @@ def _hostile_drawings(names: list[str]) -> list[Curve | Links]:
     ]
 
 
-def nasty_links(names: list[str]) -> Links:
+def nasty_links(names: list[str]) -> LinkChart:
     """Each of these names with itself, and with the first."""
     n = len(names)
-    return Links(
+    return LinkChart(
         title=f"Who is {NASTY} {ANSI}",
         left_label=f"{NASTY} ]]>",
         right_label=ANSI,

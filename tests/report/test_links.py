@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from report import samples
 from report.pictures import check_plain, smallest_text_size, svg_colours, svg_elements, svg_texts
 from report.samples import ANSI, NASTY, OVERRIDE
-from unveil.finding import Links
+from unveil.finding import LinkChart
 from unveil.report import charts
 from unveil.report.link_charts import links_svg, order_nodes
 from unveil.wording import percent_text
@@ -23,7 +23,7 @@ from unveil.wording import percent_text
 RED, BLUE = "#c4533a", "#3a80bf"
 
 
-def links(n: int, m: int, pairs: Any, **changes: Any) -> Links:
+def links(n: int, m: int, pairs: Any, **changes: Any) -> LinkChart:
     base: dict[str, Any] = {
         "title": "t",
         "left_label": "entry",
@@ -34,10 +34,10 @@ def links(n: int, m: int, pairs: Any, **changes: Any) -> Links:
         "pairs": tuple(pairs),
         "reading": "r",
     }
-    return Links(**{**base, **changes})
+    return LinkChart(**{**base, **changes})
 
 
-def dense(n: int, seed: int = 0) -> Links:
+def dense(n: int, seed: int = 0) -> LinkChart:
     draw = random.Random(seed)
     return links(n, n, ((i, j, draw.random()) for i in range(n) for j in range(n)))
 
@@ -123,12 +123,12 @@ def test_true_pairs_are_red() -> None:
     assert [a.get("stroke-dasharray") is not None for a in excluded] == [False, True]
 
 
-def crossings(made: Links, left: Any, right: Any) -> int:
+def crossings(made: LinkChart, left: Any, right: Any) -> int:
     ends = [(left[i], right[j]) for i, j, _ in made.pairs]
     return sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(ends, 2))
 
 
-def shuffled(made: Links, seed: int) -> Links:
+def shuffled(made: LinkChart, seed: int) -> LinkChart:
     draw = random.Random(seed)
     left, right = list(range(len(made.left))), list(range(len(made.right)))
     draw.shuffle(left)
@@ -226,7 +226,7 @@ def test_darker_is_likelier() -> None:
 @pytest.mark.parametrize(
     ("made", "most"), [(samples.band_links(500, 9), 15_000), (dense(120), 150_000), (dense(500), 150_000)]
 )
-def test_large_pictures_stay_small(made: Links, most: int) -> None:
+def test_large_pictures_stay_small(made: LinkChart, most: int) -> None:
     picture = links_svg(made)
     assert len(picture) < most
     assert len(svg_elements(picture)) < 60
@@ -257,7 +257,7 @@ def test_an_empty_picture_says_or_shows_that(name: str) -> None:
 
 
 @st.composite
-def any_links(draw: st.DrawFn) -> Links:
+def any_links(draw: st.DrawFn) -> LinkChart:
     n, m = draw(st.integers(0, 45)), draw(st.integers(0, 45))
     ends = st.tuples(st.integers(0, max(0, n - 1)), st.integers(0, max(0, m - 1)))
     possible = draw(st.dictionaries(ends, st.floats(0, 1), max_size=40)) if n and m else {}
@@ -272,7 +272,7 @@ def any_links(draw: st.DrawFn) -> Links:
 
 @settings(max_examples=60, deadline=None)
 @given(any_links())
-def test_anything_can_be_drawn(made: Links) -> None:
+def test_anything_can_be_drawn(made: LinkChart) -> None:
     check_plain(links_svg(made))
     for side in order_nodes(made) if made.left or made.right else ():
         assert sorted(side) == [(k + 0.5) / len(side) for k in range(len(side))]

@@ -1,5 +1,6 @@
 """Compiled loops over classes, for what numpy has no word for. Pairs of class c lie at begins[c] … begins[c + 1]."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from unveil.compilation import kernel
@@ -8,7 +9,7 @@ __all__ = ["ordered_distance", "tree_distance"]
 
 
 @kernel
-def ordered_distance(begins, place, count, size, upto, area, found):  # type: ignore[no-untyped-def]
+def ordered_distance(begins, place, count, size, upto, area, found):
     """t with values on a line, neighbours equally far apart: the mean gap between the two rising sums.
 
     ``place`` is the place of a pair's value on the line, rising in each class, ``upto[i]`` the share of the table up to
@@ -37,15 +38,15 @@ def ordered_distance(begins, place, count, size, upto, area, found):  # type: ig
 
 
 @kernel
-def tree_distance(begins, value, count, size, share, parents, levels, room, found):  # type: ignore[no-untyped-def]
+def tree_distance(begins, value, count, size, share, parents, levels, workspace, found):
     """t with values in a tree, as far apart as the level of their first common ancestor over the height.
 
     ``parents[l, v]`` is the node of value v at level l + 1. Mass moves as low as it can: at every node the lesser of
-    what its children have too much and too little is moved, over that node's level. ``room`` is three numbers for each
-    value.
+    what its children have too much and too little is moved, over that node's level. ``workspace`` is three numbers for
+    each value.
     """
     height, m = parents.shape
-    extra, above, below = room[0], room[1], room[2]
+    extra, above, below = workspace[0], workspace[1], workspace[2]
     for c in range(len(size)):
         for v in range(m):
             extra[v] = -share[v]

@@ -6,9 +6,8 @@ c lies at ``begins[c] … begins[c + 1]``. A set of values is a list of the 64-b
 takes no more words than its class has rows, and no more than one bit for every value.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _ODD, _PAIRS, _HALVES, _BYTES = (
 
 
 @helper
-def _count_bits(word: Any) -> Any:
+def _count_bits(word):
     """How many bits of a word are set: added up in pairs, in fours, in bytes, and the bytes by one multiplication."""
     word = word - ((word >> _ONE) & _ODD)
     word = (word & _PAIRS) + ((word >> _TWO) & _PAIRS)
@@ -33,13 +32,12 @@ def _count_bits(word: Any) -> Any:
 
 @allocating_kernel
 def count_possible_values(
-    spots: Any, starts: Any, classes: Any, begins: Any, places: Any, words: Any, first: Any, last: Any, sheet: Any,
-    joint: Any, united: Any, held: Any, bits: Any, alone: Any, together: Any,
-) -> None:  # fmt: skip
+    spots, starts, classes, begins, places, words, first, last, sheet, joint, united, held, bits, alone, together
+):
     """For some people, how many values each release leaves possible, and how many all so far do.
 
-    ``sheet`` is empty on entry and exit. ``joint`` and ``united`` are room for the words of several classes, ``held``
-    and ``bits`` for those of the set that is left.
+    ``sheet`` is empty on entry and exit. ``joint`` and ``united`` are workspace for the words of several classes,
+    ``held`` and ``bits`` for those of the set that is left.
     """
     for person in range(first, last):
         left = -1  # nothing is known yet
@@ -81,9 +79,7 @@ def count_possible_values(
 
 
 @allocating_kernel
-def _unite_classes(
-    start: Any, stop: Any, classes: Any, begins: Any, places: Any, words: Any, sheet: Any, joint: Any, united: Any
-) -> Any:
+def _unite_classes(start, stop, classes, begins, places, words, sheet, joint, united):
     """The words of several classes together, in order, and how many they are."""
     filled = 0
     for e in range(start, stop):
@@ -106,7 +102,7 @@ def _unite_classes(
 
 
 @helper
-def _nth_root(number: Any, n: Any) -> Any:
+def _nth_root(number, n):
     """The n-th root; the first and the second are found sooner."""
     if n == 1:
         return number
@@ -115,9 +111,9 @@ def _nth_root(number: Any, n: Any) -> Any:
 
 @allocating_kernel
 def weigh_values(
-    spots: Any, starts: Any, classes: Any, begins: Any, values: Any, counts: Any, prior: Any, rooted: Any, first: Any,
-    last: Any, sheet: Any, touched: Any, held: Any, weights: Any, chance: Any, best: Any,
-) -> None:  # fmt: skip
+    spots, starts, classes, begins, values, counts, prior, rooted, first, last, sheet, touched, held, weights, chance,
+    best,
+):  # fmt: skip
     """For some people, the likeliest value and its probability after every release: see ``posterior_values``.
 
     ``sheet`` is empty on entry and exit: how often each value occurs in one release's classes. If ``rooted``, the n-th
@@ -165,7 +161,7 @@ def weigh_values(
 
 
 @helper
-def _search_from(numbers: Any, wanted: Any, low: Any, high: Any) -> Any:
+def _search_from(numbers, wanted, low, high):
     """The first place from ``low`` with at least the wanted number; near places are found sooner."""
     step = 1
     while low + step < high and numbers[low + step] < wanted:
@@ -182,14 +178,12 @@ def _search_from(numbers: Any, wanted: Any, low: Any, high: Any) -> Any:
 
 
 @allocating_kernel
-def list_fitting_classes(
-    known: Any, labels: Any, starts: Any, fits: Any, first: Any, last: Any, begins: Any, found: Any, filling: Any
-) -> None:
+def list_fitting_classes(known, labels, starts, fits, first, last, begins, found, filling):
     """For some profiles, all classes whose labels fit in every column, in order.
 
     ``labels`` are those of the classes, sorted, a row for every column, so that classes that begin alike lie side by
     side; value v of column d fits the labels ``fits[starts[d, v] … starts[d, v + 1]]``. A class is looked for column by
-    column, and the list of labels that fit and that of labels there are leap over one another. Unless ``filling``, the
+    column; the sorted lists of fitting and of existing labels are intersected by galloping. Unless ``filling``, the
     classes are only counted, into ``begins`` one place on.
     """
     width = len(labels)

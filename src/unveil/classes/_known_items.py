@@ -5,9 +5,8 @@ Items are ranks, the rarest first. Basket b holds items in rising order, up to `
 all of these.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ _WEIGHT_MASK = _ONE_HOLDER - 1
 
 @kernel
 def search_sets(
-    ends: Any, held: Any, weights: Any, least: Any, size: Any, holder: Any, after: Any, rooms: Any, nexts: Any,
-    starts: Any, many: Any, at: Any, tally: Any, place: Any, touched: Any, path: Any, state: Any, steps: Any,
-) -> None:  # fmt: skip
+    ends, held, weights, least, size, holder, after, rooms, nexts, starts, many, at, tally, place, touched, path, state,
+    steps,
+):  # fmt: skip
     """Lower ``least`` to the least number of baskets that hold a set of ``size`` items, until about ``steps`` entries
     were visited.
 
@@ -92,11 +91,11 @@ def search_sets(
 
 @helper
 def _extend_path(
-    ends: Any, held: Any, weights: Any, least: Any, holder: Any, after: Any, first: Any, last: Any, missing: Any,
-    total: Any, room: Any, nexts: Any, starts: Any, tally: Any, place: Any, touched: Any, seen: Any,
-) -> Any:  # fmt: skip
+    ends, held, weights, least, holder, after, first, last, missing, total, begin, nexts, starts, tally, place, touched,
+    seen,
+):  # fmt: skip
     """The next items of a path to which still ``missing`` more and a last one will be added, and the baskets that hold
-    it with each of them, from place ``room`` on. Returns how many there are.
+    it with each of them, from place ``begin`` on. Returns how many there are.
 
     Of ``total`` baskets that hold the path, some hold the item too. An item that all of them hold makes no set rarer.
     With r more items, each of which at most ``gap`` of the baskets lack, r · gap baskets less remain at worst: if that
@@ -120,7 +119,7 @@ def _extend_path(
             nexts[found] = touched[k]
             found += 1
     _sort_ranks(nexts, found)  # what is found, and how fast, must not depend on the order of baskets
-    starts[0] = room
+    starts[0] = begin
     for k in range(found):
         item = nexts[k]
         place[item] = starts[k]
@@ -136,7 +135,7 @@ def _extend_path(
 
 
 @helper
-def _sort_ranks(numbers: Any, count: Any) -> None:
+def _sort_ranks(numbers, count):
     """Sort the first numbers (Shell 1959, with the gaps of Knuth 1973)."""
     gap = 29_524
     while gap > 0:

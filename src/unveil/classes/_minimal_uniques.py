@@ -4,26 +4,22 @@ Different rows lie in ``order``, class by class: class c is ``order[starts[c] �
 cannot be divided further; it is counted and left out, so that a pass over many columns gets shorter and shorter.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 from unveil.compilation import kernel
 
-__all__ = ["deal_sets", "divide_classes", "keep_minimal", "mark_rows"]
+__all__ = ["divide_classes", "group_sets_by_row", "keep_minimal", "mark_rows"]
 
 
 @kernel
-def divide_classes(
-    order: Any, starts: Any, classes: Any, code: Any, lone: Any, tally: Any, place: Any, inside: Any, new_order: Any,
-    new_starts: Any, singles: Any,
-) -> Any:  # fmt: skip
+def divide_classes(order, starts, classes, code, lone, tally, place, inside, new_order, new_starts, singles):
     """Divide classes by one more column.
 
     ``code`` is the column, ``lone`` says which rows stand for one person. ``tally`` (empty on entry and exit) and
-    ``place`` are room for each of the column's values, ``inside`` for each row. Returns how many rows and classes are
-    left, how many classes of one row were left out, and in how many of them the row stands for one person; those rows
-    are in ``singles``.
+    ``place`` are workspace for each of the column's values, ``inside`` for each row. Returns how many rows and classes
+    are left, how many classes of one row were left out, and in how many of them the row stands for one person; those
+    rows are in ``singles``.
     """
     filled = made = apart = found = 0
     for c in range(classes):
@@ -74,13 +70,13 @@ def divide_classes(
 
 
 @kernel
-def keep_minimal(rows: Any, alone: Any, parts: Any, room: Any) -> Any:
+def keep_minimal(rows, alone, parts, kept):
     """Of rows that are unique on a set of columns, those that are unique on none of its parts. ``alone`` has a bit for
-    every row, one line for every set; ``parts`` are the lines to look at. Fills ``room`` and returns how many there
+    every row, one line for every set; ``parts`` are the lines to look at. Fills ``kept`` and returns how many there
     are."""
     made = 0
     for row in rows:
-        room[made] = row
+        kept[made] = row
         minimal = True
         for part in parts:
             minimal &= (alone[part, row >> 3] >> (row & 7)) & 1 == 0
@@ -89,16 +85,16 @@ def keep_minimal(rows: Any, alone: Any, parts: Any, room: Any) -> Any:
 
 
 @kernel
-def mark_rows(rows: Any, line: Any) -> None:
+def mark_rows(rows, line):
     """Set the bits of some rows."""
     for row in rows:
         line[row >> 3] |= 1 << (row & 7)
 
 
 @kernel
-def deal_sets(ends: Any, owner: Any, free: Any, sets: Any) -> None:
-    """Deal sets to their owners, one set after the other: set k is of ``owner[ends[k] … ends[k + 1]]``. ``free[owner]``
-    is the next place of an owner."""
+def group_sets_by_row(ends, owner, free, sets):
+    """List the sets of every row, in order: set k is of ``owner[ends[k] … ends[k + 1]]``. ``free[row]`` is the next
+    place of a row."""
     for k in range(len(ends) - 1):
         for entry in range(ends[k], ends[k + 1]):
             sets[free[owner[entry]]] = k

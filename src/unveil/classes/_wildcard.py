@@ -6,9 +6,8 @@ all bits of the fields that profile i does not miss. Profiles i and j may be the
 are known. Tables are searched from the slot on that the bits give; a slot holds the first profile of its kind, or −1.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -19,8 +18,8 @@ __all__ = [
     "assign_cells",
     "count_by_comparison",
     "count_by_table",
-    "deal_values",
     "gather_values",
+    "group_values_by_cell",
     "list_values",
 ]
 
@@ -30,16 +29,16 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings wh
 
 
 @helper
-def _table_room(entries: Any) -> Any:
+def _hash_table_size(entries):
     """The number of slots of a table, a power of 2, and how far 64 bits are to be shifted to number them."""
-    room, shift = 2, np.uint64(63)
-    while 2 * room < SLOTS * entries:
-        room, shift = 2 * room, shift - np.uint64(1)
-    return room, shift
+    table_size, shift = 2, np.uint64(63)
+    while 2 * table_size < SLOTS * entries:
+        table_size, shift = 2 * table_size, shift - np.uint64(1)
+    return table_size, shift
 
 
 @helper
-def _first_slot(bits: Any, row: Any, under: Any, shift: Any) -> Any:
+def _first_slot(bits, row, under, shift):
     """The slot to begin with for a profile of which only the bits ``under`` count."""
     mixed = np.uint64(0)
     for w in range(len(under)):
@@ -48,7 +47,7 @@ def _first_slot(bits: Any, row: Any, under: Any, shift: Any) -> Any:
 
 
 @helper
-def _profiles_agree(bits: Any, row: Any, other: Any, under: Any) -> Any:
+def _profiles_agree(bits, row, other, under):
     """Whether two profiles agree in the bits ``under``."""
     same = True
     for w in range(len(under)):
@@ -57,17 +56,17 @@ def _profiles_agree(bits: Any, row: Any, other: Any, under: Any) -> Any:
 
 
 @helper
-def _find_slot(bits: Any, row: Any, under: Any, slots: Any, room: Any, shift: Any) -> Any:
-    """The slot that holds a profile's kind, or the empty one where it belongs. Measured: the same in other words is
-    compiled to code that is half as fast."""
+def _find_slot(bits, row, under, slots, table_size, shift):
+    """The slot that holds a profile's kind, or the empty one where it belongs. Do not rephrase: an equivalent loop
+    compiled to code half as fast."""
     at = _first_slot(bits, row, under, shift)
     while slots[at] >= 0 and not _profiles_agree(bits, row, slots[at], under):
-        at = (at + 1) & (room - 1)
+        at = (at + 1) & (table_size - 1)
     return at
 
 
 @helper
-def _differing_bits(bits: Any, known: Any, row: Any, first: Any, last: Any, differ: Any) -> None:
+def _differing_bits(bits, known, row, first, last, differ):
     """In which bits ``row`` differs from each of ``first … last``; loops so simple that several run at once."""
     for w in range(len(bits)):
         own, own_known = bits[w, row], known[w, row]
@@ -80,18 +79,13 @@ def _differing_bits(bits: Any, known: Any, row: Any, first: Any, last: Any, diff
                 differ[i] |= (other[i] ^ own) & other_known[i] & own_known
 
 
-# ---- how many people -------------------------------------------------------------------------------------------------
-
-
 @allocating_kernel
-def count_by_table(
-    p: Any, q: Any, patterns: Any, work: Any, starts: Any, bits: Any, known: Any, members: Any, slots: Any, size: Any
-) -> Any:
+def count_by_table(p, q, patterns, work, starts, bits, known, members, slots, size):
     """Add to ``size`` the people of another pattern that profiles may be, for all pairs p < q of the first
     ``patterns``, from a given pair on.
 
     The profiles of q, the fewer ones, are put into a table by what both patterns know, and those of p are looked up.
-    Stops when as many profiles were gone through as ``work`` says. Returns the pair to go on with.
+    Stops when as many profiles were visited as ``work`` says. Returns the pair to go on with.
     """
     most = starts[q + 1] - starts[q]
     kind, here, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
@@ -99,23 +93,23 @@ def count_by_table(
     done = 0
     while q < patterns:
         first, last = starts[q], starts[q + 1]
-        room, shift = _table_room(last - first)
+        table_size, shift = _hash_table_size(last - first)
         while p < q:
             if done >= work:
                 return p, q
             done += last - first + starts[p + 1] - starts[p]
             for w in range(len(bits)):
                 under[w] = known[w, starts[p]] & known[w, first]
-            slots[:room] = -1
+            slots[:table_size] = -1
             for row in range(first, last):
-                at = _find_slot(bits, row, under, slots, room, shift)
+                at = _find_slot(bits, row, under, slots, table_size, shift)
                 if slots[at] < 0:
                     slots[at] = row
                     here[row - first] = there[row - first] = 0
                 kind[row - first] = slots[at] - first
                 here[slots[at] - first] += members[row]
             for row in range(starts[p], starts[p + 1]):
-                at = _find_slot(bits, row, under, slots, room, shift)
+                at = _find_slot(bits, row, under, slots, table_size, shift)
                 if slots[at] >= 0:
                     size[row] += here[slots[at] - first]
                     there[slots[at] - first] += members[row]
@@ -128,7 +122,7 @@ def count_by_table(
 
 
 @allocating_kernel
-def count_by_comparison(row: Any, work: Any, before: Any, bits: Any, known: Any, members: Any, size: Any) -> Any:
+def count_by_comparison(row, work, before, bits, known, members, size):
     """Add the same to ``size`` for the profiles from ``row`` on: each is compared with all those of patterns before its
     own, which are the first ``before[row]``. Returns the profile to go on with."""
     differ = np.empty(_BLOCK, np.int64)
@@ -148,35 +142,30 @@ def count_by_comparison(row: Any, work: Any, before: Any, bits: Any, known: Any,
     return row
 
 
-# ---- and which values they have --------------------------------------------------------------------------------------
-
-
 @allocating_kernel
-def assign_cells(
-    first: Any, last: Any, unders: Any, ends: Any, turn: Any, starts: Any, bits: Any, slots: Any, cell: Any, hit: Any
-) -> Any:
-    """Put everyone that the profiles ``first … last`` of one pattern may be into cells, so that who is in a cell may
-    be the same as whoever may be the same as one of them.
+def assign_cells(first, last, unders, ends, turn, starts, bits, slots, cell, hit):
+    """Group all profiles that may be the same as profiles ``first … last`` of one pattern into cells; members of one
+    cell may be the same as the same profiles among them.
 
-    Patterns are gone through in ``turn``: up to ``ends[d]`` those that know, of what is known here, ``unders[d]``.
+    Patterns are visited in ``turn``: up to ``ends[d]`` those that know, of what is known here, ``unders[d]``.
     ``cell`` is that of every profile, −1 where it is nobody's; ``hit[i, d]`` the cell that profile i of these may be.
     Returns how many cells there are.
     """
-    room, shift = _table_room(last - first)
+    table_size, shift = _hash_table_size(last - first)
     kind, named = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
     made = k = 0
     for d in range(len(unders)):
         under = unders[d]
-        slots[:room] = -1
+        slots[:table_size] = -1
         for row in range(first, last):
-            at = _find_slot(bits, row, under, slots, room, shift)
+            at = _find_slot(bits, row, under, slots, table_size, shift)
             if slots[at] < 0:
                 slots[at] = row
                 named[row - first] = -1
             kind[row - first] = slots[at] - first
         while k < ends[d]:
             for row in range(starts[turn[k]], starts[turn[k] + 1]):
-                at = _find_slot(bits, row, under, slots, room, shift)
+                at = _find_slot(bits, row, under, slots, table_size, shift)
                 cell[row] = -1
                 if slots[at] >= 0:
                     one = slots[at] - first
@@ -191,10 +180,8 @@ def assign_cells(
 
 
 @allocating_kernel
-def deal_values(
-    cells: Any, cell: Any, owner: Any, value: Any, count: Any, begins: Any, ends: Any, held: Any, many: Any
-) -> None:
-    """Deal pairs of profile and value, in the order of values, to the cells, so that a cell has each value once: cell c
+def group_values_by_cell(cells, cell, owner, value, count, begins, ends, held, many):
+    """Give pairs of profile and value, in the order of values, to the cells, so that a cell has each value once: cell c
     has the values ``held[begins[c] … ends[c]]``, and so ``many`` people have them."""
     begins[: cells + 1] = 0
     for k in range(len(owner)):
@@ -215,15 +202,12 @@ def deal_values(
 
 
 @allocating_kernel
-def gather_values(
-    i: Any, last: Any, work: Any, hit: Any, begins: Any, ends: Any, held: Any, many: Any, total: Any, seen: Any,
-    value: Any, count: Any, filled: Any,
-) -> Any:  # fmt: skip
+def gather_values(i, last, work, hit, begins, ends, held, many, total, seen, value, count, filled):
     """Add up the values of all cells that a profile may be, for the profiles ``i … last`` of ``hit``.
 
-    ``total`` and ``seen`` are room for each value, ``seen`` with no number that a profile has. The pairs are written to
-    ``value`` and ``count``, those of the k-th profile up to ``filled[k]``. Stops when there may be no room for one more
-    profile or after as much ``work``. Returns the profile to go on with and how many pairs there are.
+    ``total`` and ``seen`` are workspace for each value, ``seen`` with no number that a profile has. The pairs are
+    written to ``value`` and ``count``, those of the k-th profile up to ``filled[k]``. Stops when there may be no room
+    for one more profile or after as much ``work``. Returns the profile to go on with and how many pairs there are.
     """
     made, done, begin = 0, 0, i
     while i < last and made + len(total) <= len(value) and done < work:
@@ -250,10 +234,7 @@ def gather_values(
 
 
 @allocating_kernel
-def list_values(
-    row: Any, work: Any, bits: Any, known: Any, order: Any, begins: Any, held: Any, many: Any, total: Any, seen: Any,
-    value: Any, count: Any, filled: Any,
-) -> Any:  # fmt: skip
+def list_values(row, work, bits, known, order, begins, held, many, total, seen, value, count, filled):
     """The same for the profiles from ``row`` on, each compared with all others. Profile i has the values of
     ``begins[order[i]] … begins[order[i] + 1]``."""
     differ = np.empty(_BLOCK, np.int64)

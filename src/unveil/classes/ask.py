@@ -1,15 +1,9 @@
 """The question ``classes``: how many look alike?
 
-Whatever an attacker knows divides the people into classes of those who look the same. The findings say, for every set
-of quasi-identifiers in the policy:
-
-- how large the classes are: k, unique people, the risk of re-identification (:mod:`unveil.classes.ask_sizes`);
-- what a class gives away although nobody in it is found: ℓ, t and their kin (:mod:`unveil.classes.ask_values`);
-- how many people in the population match a row, if something is known about it (:mod:`unveil.classes.ask_population`).
-
-And for the table as a whole: how many columns an attacker must know (:mod:`unveil.classes.ask_known_columns`), and what
-several releases give away together (:mod:`unveil.classes.ask_releases`). For baskets: how many contain the few items
-that an attacker knows (:mod:`unveil.classes.ask_known_items`).
+Whatever an attacker knows divides the people into classes of those who look the same. Each ``ask_*.py`` makes findings
+about one idea: for every set of quasi-identifiers in the policy, how large the classes are, what they give away, and
+how many people in the population match a row; for the table as a whole, how many columns an attacker must know, and
+what several releases give away together; for baskets, how many contain the few items that an attacker knows.
 
 Where the quasi-identifiers were only guessed, class sizes are also measured for an attacker who knows all other
 columns: nobody who knows less does better.
@@ -20,25 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
-from unveil.classes.ask_known_columns import known_columns_finding
+from unveil.classes import risks
+from unveil.classes.ask_known_columns import known_columns_findings
 from unveil.classes.ask_known_items import item_findings
 from unveil.classes.ask_population import check_population, population_findings
 from unveil.classes.ask_releases import check_releases, release_findings
 from unveil.classes.ask_sizes import size_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
-from unveil.classes.attacker import Attacker, attackers, bounding_attackers
-from unveil.classes.risks import (
-    DIS_SUDA,
-    INTERSECTION,
-    K_MAP,
-    KNOWN_COLUMNS,
-    KNOWN_ITEMS,
-    POPULATION_UNIQUES,
-    PRESENCE,
-    RISKS,
-    SIZE_RISKS,
-    VALUE_RISKS,
-)
+from unveil.classes.attacker import KnownColumnsAttacker, attackers, bounding_attackers
 from unveil.classes.settings import ClassesSettings
 from unveil.classes.table_classes import classes_with_values, count_class_sizes
 from unveil.finding import Finding
@@ -56,67 +39,62 @@ POPULATION = Holding(
     "population",
     "table",
     "A table of the whole population, with the same quasi-identifiers as the release.",
-    beside=("table",),
+    release_kinds=("table",),
 )
 EARLIER = Holding(
     "earlier",
     "table",
     "Another release of the same people, with the same columns.",
-    beside=("table",),
-    several=True,
+    release_kinds=("table",),
+    repeatable=True,
 )
 
-_ABOUT_POPULATION = (POPULATION_UNIQUES, K_MAP, PRESENCE)
-_MATCHES = {risk.id for risk in (*SIZE_RISKS, KNOWN_COLUMNS, DIS_SUDA, *_ABOUT_POPULATION)}
-_DIVERSITY = {risk.id for risk in VALUE_RISKS}
+_ABOUT_POPULATION = (risks.POPULATION_UNIQUES, risks.K_MAP, risks.PRESENCE)
+_MATCHES = {risk.id for risk in (*risks.SIZE_RISKS, risks.KNOWN_COLUMNS, risks.DIS_SUDA, *_ABOUT_POPULATION)}
+_DIVERSITY = {risk.id for risk in risks.VALUE_RISKS}
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question."""
     if isinstance(case.release, Transactions):
-        if run.asks(KNOWN_ITEMS):
+        if run.asks(risks.KNOWN_ITEMS):
             yield from item_findings(case.release, policy, run)
         return
     table = case.release
     assert isinstance(table, Table)
-    if run.asks(*SIZE_RISKS, *VALUE_RISKS):
+    if run.asks(*risks.SIZE_RISKS, *risks.VALUE_RISKS):
         for attacker in (*attackers(policy), *bounding_attackers(table, policy)):
             yield from _class_findings(case, table, attacker, policy, run)
-    if run.asks(KNOWN_COLUMNS, DIS_SUDA):
-        yield from known_columns_finding(table, policy, run)
-    if run.asks(INTERSECTION):
+    if run.asks(risks.KNOWN_COLUMNS, risks.DIS_SUDA):
+        yield from known_columns_findings(table, policy, run)
+    if run.asks(risks.INTERSECTION):
         yield from release_findings(case, policy, run)
     if run.asks(*_ABOUT_POPULATION):
         yield from population_findings(case, attackers(policy), policy, run)
 
 
-def _class_findings(case: Case, table: Table, attacker: Attacker, policy: Policy, run: Run) -> Iterator[Finding]:
+def _class_findings(
+    case: Case, table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run
+) -> Iterator[Finding]:
     """What the classes that one attacker sees are like, and what they give away."""
-    sensitive = tuple(c for c in policy.sensitive if c not in attacker.columns) if run.asks(*VALUE_RISKS) else ()
+    sensitive = tuple(c for c in policy.sensitive if c not in attacker.columns) if run.asks(*risks.VALUE_RISKS) else ()
     if attacker.is_upper_bound or (not sensitive and attacker.missing.is_own_value):
-        crowds = count_class_sizes(table, attacker.columns, policy.subject, run)
-        yield from size_findings(table, attacker, crowds, policy, run)
+        class_sizes = count_class_sizes(table, attacker.columns, policy.subject, run)
+        yield from size_findings(table, attacker, class_sizes, policy, run)
         return
     found = classes_with_values(table, attacker.columns, sensitive, policy.subject, attacker.missing, run)
     yield from size_findings(table, attacker, found.class_sizes, policy, run)
     for values in found.values:
+        people = "the rows" if values.classes.people == found.class_sizes.total else "the rows with a value"
         target = SensitiveTarget(
             column=values.column,
             attacker=attacker,
-            people=_people_with_a_value(values.classes.people, found.class_sizes.total, policy),
+            people="the values" if policy.subject else people,  # a person with several rows can have several
             other_columns=tuple(c for c in sensitive if c != values.column),
             hierarchy=case.hierarchies.get(values.column),
-            ruled_out=policy.room(ClassesSettings).ruled_out.get(values.column, ()),
+            ruled_out=policy.settings_for(ClassesSettings).ruled_out.get(values.column, ()),
         )
         yield from value_findings(values, target, policy, run)
-
-
-def _people_with_a_value(measured: int, total: int, policy: Policy) -> str:
-    """What shares of sensitive values are shares of. A person with several rows can have several values, each of which
-    counts once; rows without a value do not count."""
-    if policy.subject is not None:
-        return "the values"
-    return "the rows" if measured == total else "the rows with a value"
 
 
 def check(case: Case, policy: Policy) -> None:
@@ -129,7 +107,7 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     """Rows that were left out: nothing is known about the people in them."""
     if not isinstance(case.release, Table) or policy.missing_as != "excluded" or policy.subject is not None:
         return
-    sizes = {risk.id for risk in SIZE_RISKS}
+    sizes = {risk.id for risk in risks.SIZE_RISKS}
     rows = case.release.rows
     left_out = rows - min((f.subjects for f in findings if f.id in sizes), default=rows)
     if left_out:
@@ -150,15 +128,15 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
             f"no protection targets {list_text(diversity)}; release coarser values of {columns}, so that classes "
             f"contain more different values of {list_text(policy.sensitive)}, or leave such a column out"
         )
-    if INTERSECTION.id in in_the_way:
+    if risks.INTERSECTION.id in in_the_way:
         yield (
-            f"no protection targets {INTERSECTION.id}; leave out the people who are in another release already, or "
-            "group them into the same classes as in that release"
+            f"no protection targets {risks.INTERSECTION.id}; leave out the people who are in another release already, "
+            "or group them into the same classes as in that release"
         )
-    if KNOWN_ITEMS.id in in_the_way:
+    if risks.KNOWN_ITEMS.id in in_the_way:
         yield (
-            f"no protection targets {KNOWN_ITEMS.id}; leave out rare items, or replace them with their category, so "
-            "that more baskets look alike"
+            f"no protection targets {risks.KNOWN_ITEMS.id}; leave out rare items, or replace them with their category, "
+            "so that more baskets look alike"
         )
 
 
@@ -166,10 +144,10 @@ QUESTION = Question(
     name="classes",
     title="How many look alike?",
     kinds=("table", "transactions"),
-    risks=RISKS,
+    risks=risks.RISKS,
     ask=ask,
     settings=ClassesSettings,
-    holds=(POPULATION, EARLIER, PEOPLE),
+    holdings=(POPULATION, EARLIER, PEOPLE),
     check=check,
     doubts=doubts,
     hints=hints,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unveil.classes.known_columns import IdentifyingSets, KnownColumns, ShapleyValues
     from unveil.classes.minimal_uniques import MinimalUniques
 
-__all__ = ["MOST_ROWS_SEARCHED", "known_columns_finding"]
+__all__ = ["MOST_ROWS_SEARCHED", "known_columns_findings"]
 
 _FEW_COLUMNS = 3  # columns that someone may well know
 _LIKELY_FOUND = 0.5
@@ -27,15 +27,15 @@ _NOTABLE_SHARE = 0.05  # the share of rows from which a set of columns is worth 
 _LARGEST_SET = 4  # columns of the largest sets that are searched
 _MOST_SCORED_COLUMNS = 27  # columns up to which DIS-SUDA scores are defined
 MOST_ROWS_SEARCHED = 200_000  # rows up to which the sets of columns that make each row unique are searched for
+MOTWANI = "R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008"
 _SOURCE = (
     "L. Sweeney, Simple demographics often identify people uniquely, 2000; L. S. Shapley, A value for n-person games, "
-    "1953; R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008; M. Elliot and "
-    "others, SUDA: a program for detecting special uniques, 2005"
+    f"1953; {MOTWANI}; M. Elliot and others, SUDA: a program for detecting special uniques, 2005"
 )
 _ELLIOT = "M. Elliot, A. Manning, Using DIS to modify the classification of special uniques, 2003"
 
 
-def known_columns_finding(table: Table, policy: Policy, run: Run) -> Iterator[Finding]:
+def known_columns_findings(table: Table, policy: Policy, run: Run) -> Iterator[Finding]:
     """What someone achieves who knows only a few of the quasi-identifiers, where there are several to choose from."""
     names = policy.quasi_columns
     if len(names) < 2 or policy.subject is not None:
@@ -43,12 +43,12 @@ def known_columns_finding(table: Table, policy: Policy, run: Run) -> Iterator[Fi
     missing = MissingValues.of(policy) if policy.missing_as == "excluded" else MissingValues()
     special = _minimal_uniques(table, names, missing, run)
     if run.asks(KNOWN_COLUMNS):
-        yield _known_columns(table, names, missing, special, policy, run)
+        yield _known_columns_finding(table, names, missing, special, policy, run)
     if special is not None and run.asks(DIS_SUDA):
-        yield from _dis_suda(table, special, names, missing, policy)
+        yield from _dis_suda_findings(table, special, names, missing, policy)
 
 
-def _known_columns(
+def _known_columns_finding(
     table: Table,
     names: tuple[str, ...],
     missing: MissingValues,
@@ -80,29 +80,30 @@ def _known_columns(
         "counts.",
         missing=missing.describe(),
         baseline=1 / people,
-        sentence=f"{_enough_columns(bands)} {_smallest_sets(sets, names)}{_special_column(special, names)}",
-        curves=(_by_known_columns(bands), _contributions(shares, names)),
+        sentence=f"{_enough_columns_sentence(bands)} {_smallest_sets_sentence(sets, names)}"
+        f"{_special_column_sentence(special, names)}",
+        curves=(_known_columns_curve(bands), _contributions_curve(shares, names)),
         exposed=() if special is None else _exposed_rows(special, names, run.exposed),
         source=_SOURCE,
     )
 
 
-def _dis_suda(
+def _dis_suda_findings(
     table: Table, special: MinimalUniques, names: tuple[str, ...], missing: MissingValues, policy: Policy
 ) -> Iterator[Finding]:
     """The highest DIS-SUDA score, where the policy says which share of the population the rows are. It ranks rows by a
     rule of thumb, so that it is an estimate."""
     from unveil.classes.minimal_uniques import dis_suda_scores
 
-    chosen = policy.room(ClassesSettings)
+    chosen = policy.settings_for(ClassesSettings)
     fraction = chosen.sampling_fraction
     if chosen.population_size is not None:
         fraction = table.rows / chosen.population_size
     if fraction is None or len(names) > _MOST_SCORED_COLUMNS:
         return
-    scores = dis_suda_scores(special.score, special.paired, special.columns, fraction)
+    scores = dis_suda_scores(special.score, special.people_in_pairs, special.columns, fraction)
     highest, scored = float(scores.max(initial=0.0)), int((scores > 0).sum())
-    at_most = f"{count_text(special.most, 'column')}{' or fewer' if special.most > 1 else ''}"
+    at_most = f"{count_text(special.largest_size, 'column')}{' or fewer' if special.largest_size > 1 else ''}"
     if scored:
         sentence = (
             f"{count_text(scored, 'row is', 'rows are')} unique on {at_most}. Somebody in the population who matches "
@@ -123,9 +124,6 @@ def _dis_suda(
     )
 
 
-# ---- which columns make rows unique ----------------------------------------------------------------------------------
-
-
 def _minimal_uniques(table: Table, names: tuple[str, ...], missing: MissingValues, run: Run) -> MinimalUniques | None:
     """The smallest sets of columns on which each row is unique, where there are not too many rows to search."""
     from unveil.classes.known_rows import select_known_rows
@@ -138,16 +136,16 @@ def _minimal_uniques(table: Table, names: tuple[str, ...], missing: MissingValue
     return find_minimal_uniques(rows.known, None, min(_LARGEST_SET, len(names)), run=run)
 
 
-def _special_column(found: MinimalUniques | None, names: tuple[str, ...]) -> str:
+def _special_column_sentence(found: MinimalUniques | None, names: tuple[str, ...]) -> str:
     """The column that stands out most among those that make rows unique."""
     import numpy as np
 
-    if found is None or not len(found.found):
+    if found is None or not len(found.row_sets):
         return ""
     parts = found.contribution
     first = int(np.argmax(parts))
     people = int((np.diff(found.begins) > 0).sum())
-    at_most = f"{count_text(found.most, 'column')}{' or fewer' if found.most > 1 else ''}"
+    at_most = f"{count_text(found.largest_size, 'column')}{' or fewer' if found.largest_size > 1 else ''}"
     theirs = "its" if people == 1 else "their"
     return (
         f" {count_text(people, 'row is', 'rows are')} unique on {at_most}. Sets that include {safe_text(names[first])} "
@@ -161,27 +159,20 @@ def _exposed_rows(found: MinimalUniques, names: tuple[str, ...], limit: int) -> 
 
     order = np.argsort(-found.score, kind="stable")[:limit]
     return tuple(
-        ExposedSubject(
-            subject=f"row {row + 1:,}",
-            risk=1.0,
-            because=_special_reason(found, names, row),
-        )
+        ExposedSubject(subject=f"row {row + 1:,}", risk=1.0, because=_special_row_reason(found, names, row))
         for row in order.tolist()
         if found.score[row] > 0
     )
 
 
-def _special_reason(found: MinimalUniques, names: tuple[str, ...], row: int) -> str:
+def _special_row_reason(found: MinimalUniques, names: tuple[str, ...], row: int) -> str:
     smallest, *others = found.sets_of_row(row)
     more = f", and on {count_text(len(others), 'other set')} of columns" if others else ""
     score = number_text(float(found.score[row]))
     return f"unique on {list_text(names[c] for c in smallest)}{more} (SUDA score {score})"
 
 
-# ---- how many columns ------------------------------------------------------------------------------------------------
-
-
-def _enough_columns(bands: tuple[KnownColumns, ...]) -> str:
+def _enough_columns_sentence(bands: tuple[KnownColumns, ...]) -> str:
     """How many columns are enough to find the average person more often than not."""
     enough = next((b.known for b in bands if b.known and b.risk.high >= _LIKELY_FOUND), None)
     if enough is None:
@@ -192,7 +183,7 @@ def _enough_columns(bands: tuple[KnownColumns, ...]) -> str:
     return f"{count_text(enough, 'known column')} {are} enough to find half of the rows or more on average, {right}."
 
 
-def _smallest_sets(found: IdentifyingSets, names: tuple[str, ...]) -> str:
+def _smallest_sets_sentence(found: IdentifyingSets, names: tuple[str, ...]) -> str:
     """The smallest sets of columns that single out more than a few rows."""
     at_least = percent_text(_NOTABLE_SHARE)
     if not found.sets and found.truncated:
@@ -212,12 +203,10 @@ def _smallest_sets(found: IdentifyingSets, names: tuple[str, ...]) -> str:
     return f"The smallest sets of columns that single out {at_least} of the rows or more: {sets}."
 
 
-def _by_known_columns(bands: tuple[KnownColumns, ...]) -> Curve:
-    sampled = (
-        ""
-        if all(b.is_exhaustive for b in bands)
-        else " For some numbers of columns there are too many sets; only a sample was measured."
-    )
+def _known_columns_curve(bands: tuple[KnownColumns, ...]) -> Curve:
+    sampled = ""
+    if not all(b.is_exhaustive for b in bands):
+        sampled = " For some numbers of columns there are too many sets; only a sample was measured."
     worst = bands[-1].risk.high
     return Curve(
         title="Risk by how many columns are known",
@@ -233,7 +222,7 @@ def _by_known_columns(bands: tuple[KnownColumns, ...]) -> Curve:
     )
 
 
-def _contributions(found: ShapleyValues, names: tuple[str, ...]) -> Curve:
+def _contributions_curve(found: ShapleyValues, names: tuple[str, ...]) -> Curve:
     import numpy as np
 
     order = np.argsort(-found.risk.values, kind="stable")
@@ -245,12 +234,12 @@ def _contributions(found: ShapleyValues, names: tuple[str, ...]) -> Curve:
         x=tuple(safe_text(names[i], 40) for i in order.tolist()),
         y=tuple(max(0.0, float(found.risk.values[i])) for i in order),
         x_scale="category",
-        reading=f"{_largest_contribution(found, names)} A contribution is the average gain when columns become known "
-        f"in random order (Shapley value{'' if found.exact else ', estimated'}).",
+        reading=f"{_largest_contribution_sentence(found, names)} A contribution is the average gain when columns "
+        f"become known in random order (Shapley value{'' if found.exact else ', estimated'}).",
     )
 
 
-def _largest_contribution(found: ShapleyValues, names: tuple[str, ...]) -> str:
+def _largest_contribution_sentence(found: ShapleyValues, names: tuple[str, ...]) -> str:
     """Which column contributes most to the risk, or which ones contribute equally."""
     values, total = found.risk.values.tolist(), found.risk.total
     largest = max(values)

@@ -28,10 +28,10 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
     if not baskets.baskets:
         return
     k = max(1, policy.tolerance_for(KNOWN_ITEMS) or policy.threshold(K))
-    known = policy.room(ClassesSettings).known
+    known = policy.settings_for(ClassesSettings).known
     found = measure_known_items(baskets, int(k), known, run=run)
     measured = found.known
-    smallest, share = int(found.smallest[measured]), float(found.below[measured] / baskets.baskets)
+    smallest, share = int(found.smallest_supports[measured]), float(found.baskets_below_k[measured] / baskets.baskets)
     items = count_text(known, "item")
     yield KNOWN_ITEMS.finding(
         policy,
@@ -45,30 +45,30 @@ def item_findings(baskets: Transactions, policy: Policy, run: Run) -> Iterator[F
         attacker=f"Knows up to {items} of a person's basket, under the names used in the release, and that the basket "
         "is in the release.",
         missing="An empty basket could be anyone's.",
-        sentence=_sentence(found, baskets, k),
-        curves=(_by_known_items(found, baskets.baskets, k),),
+        sentence=_known_items_sentence(found, baskets, k),
+        curves=(_known_items_curve(found, baskets.baskets, k),),
         exposed=_exposed_baskets(found, baskets, run),
         source=_TERROVITIS,
     )
 
 
-def _sentence(found: KnownItems, baskets: Transactions, k: float) -> str:
+def _known_items_sentence(found: KnownItems, baskets: Transactions, k: float) -> str:
     measured = found.known
     if not len(baskets.items):
         return "No basket contains an item, so all look the same."
-    share, alone = (float(x[measured] / baskets.baskets) for x in (found.below, found.unique))
+    share, alone = (float(x[measured] / baskets.baskets) for x in (found.baskets_below_k, found.unique_baskets))
     rarest, one = ("item", "an item") if measured == 1 else (f"set of up to {measured} items", "such a set")
     rest = f" Sets of more than {count_text(measured, 'item')} are too many to count." if found.truncated else ""
     few = f"{percent_text(share)} of the baskets contain" if share else "No basket contains"
     only = f"; {percent_text(alone)} contain one that occurs in no other basket" if alone else ""
     return (
-        f"The rarest {rarest} occurs in {count_text(int(found.smallest[measured]), 'basket')}. {few} {one} that occurs "
-        f"in fewer than {number_text(k)} baskets{only}.{rest}"
+        f"The rarest {rarest} occurs in {count_text(int(found.smallest_supports[measured]), 'basket')}. {few} {one} "
+        f"that occurs in fewer than {number_text(k)} baskets{only}.{rest}"
     )
 
 
-def _by_known_items(found: KnownItems, baskets: int, k: float) -> Curve:
-    shares = [float(x / baskets) for x in found.below]
+def _known_items_curve(found: KnownItems, baskets: int, k: float) -> Curve:
+    shares = [float(x / baskets) for x in found.baskets_below_k]
     right = "the right item is" if found.known == 1 else f"the right {found.known:,} items are"
     return Curve(
         title=f"Baskets for which fewer than {number_text(k)} fit, by number of items known",
@@ -86,7 +86,7 @@ def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tupl
     """The baskets with the rarest items, as far as fewer than k contain these."""
     exposed = []
     for basket in found.rarest_baskets(run.exposed).tolist():
-        many, size = int(found.least[basket]), int(found.fewest[basket])
+        many, size = int(found.rarest_supports[basket]), int(found.rarest_set_sizes[basket])
         if many >= found.k:
             break
         names = [baskets.labels[i].as_py() for i in found.rarest_itemset(basket, run)] if run.reveal else []
@@ -94,7 +94,7 @@ def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tupl
             ExposedSubject(
                 subject=f"basket {basket + 1:,}",
                 risk=1 / many,
-                because=_exposure_reason(many, size),
+                because=_exposed_basket_reason(many, size),
                 learns=("the rest of the basket",),
                 values={"items": safe_text(" ".join(map(str, names)), 200)} if run.reveal else None,
             )
@@ -102,7 +102,7 @@ def _exposed_baskets(found: KnownItems, baskets: Transactions, run: Run) -> tupl
     return tuple(exposed)
 
 
-def _exposure_reason(baskets: int, items: int) -> str:
+def _exposed_basket_reason(baskets: int, items: int) -> str:
     """Why a basket can be found: so many baskets contain its rarest set of so many items."""
     if items == 0:
         return f"one of only {count_text(baskets, 'basket')}"

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.classes.attacker import Attacker
+from unveil.classes.attacker import KnownColumnsAttacker
 from unveil.classes.risks import K_MAP, POPULATION_UNIQUES, PRESENCE, K
 from unveil.classes.settings import ClassesSettings
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Finding
+from unveil.finding import Curve, Finding, Method
 from unveil.policy import Policy
+from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.table import Table
+from unveil.risk import Risk
 from unveil.run import Run
 from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
 
@@ -31,20 +33,20 @@ _ESTIMATES = (
     "S. Keller-McNulty, JOS 14(1), 1998 (SNB); F. K. Dankar and others, BMC Medical Informatics and Decision Making "
     "12:66, 2012"
 )
-_FITS_ANYTHING = "A missing value fits anything, in the release as in the population."
-_OWN_VALUE = "A missing value is a value of its own."
 
 
 def check_population(case: Case, policy: Policy) -> None:
     """A population must be a table with the quasi-identifiers of some set, and every row of the release is a person."""
-    held, chosen = next(iter(case.held_releases("population")), None), policy.room(ClassesSettings)
+    held, chosen = next(iter(case.held_releases("population")), None), policy.settings_for(ClassesSettings)
     if held is None and chosen.population_size is None and chosen.sampling_fraction is None:
         return
     if policy.subject is not None:
         raise UnveilError("a population needs a table with one row per person; leave out subject, or the population")
     if held is not None:
         if not isinstance(held, Table):
-            raise UnveilError(f"{safe_text(held.name)}: was read as {held.kind}; a population is a table of people")
+            raise UnveilError(
+                f"{safe_text(held.name)}: was read as {KIND_SINGULARS[held.kind]}; a population is a table of people"
+            )
         if policy.quasi and not any(set(group) <= set(held.columns) for group in policy.quasi):
             lacking = [c for c in policy.quasi[0] if c not in held.columns]
             raise UnveilError(f"{safe_text(held.name)}: there is no column {list_text(lacking)}; check the header")
@@ -55,11 +57,13 @@ def check_population(case: Case, policy: Policy) -> None:
         raise UnveilError(f"a population of {people} cannot have a sample of {count_text(rows, 'row')}")
 
 
-def population_findings(case: Case, attackers: Sequence[Attacker], policy: Policy, run: Run) -> Iterator[Finding]:
+def population_findings(
+    case: Case, attackers: Sequence[KnownColumnsAttacker], policy: Policy, run: Run
+) -> Iterator[Finding]:
     """How many people in the population match a row, for every set of quasi-identifiers that is known about them."""
     table, held = case.release, next(iter(case.held_releases("population")), None)
     assert isinstance(table, Table)
-    chosen = policy.room(ClassesSettings)
+    chosen = policy.settings_for(ClassesSettings)
     if isinstance(held, Table):
         there = [a for a in attackers if set(a.columns) <= set(held.columns)]
         if not there:
@@ -72,14 +76,11 @@ def population_findings(case: Case, attackers: Sequence[Attacker], policy: Polic
             yield from _counted_findings(case, table, held, attacker, policy, run, aside)
     elif chosen.population_size is not None or chosen.sampling_fraction is not None:
         for attacker in attackers:
-            yield _bounded_uniques(table, attacker, policy, run)
-
-
-# ---- a population in a file ------------------------------------------------------------------------------------------
+            yield _bounded_uniques_finding(table, attacker, policy, run)
 
 
 def _counted_findings(
-    case: Case, table: Table, held: Table, attacker: Attacker, policy: Policy, run: Run, aside: str
+    case: Case, table: Table, held: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run, aside: str
 ) -> Iterator[Finding]:
     from unveil.classes.known_population import match_population
     from unveil.release.label_matching import label_matchers
@@ -92,10 +93,10 @@ def _counted_findings(
         f"Holds a file ({safe_text(held.name)}) of {size} with their {list_text(columns)}, but does not know who is in "
         "the release."
     )
-    compared = _PopulationComparison(found, attacker, text, _lacking_sentence(found) + aside)
-    yield _uniques_finding(compared, policy)
-    yield _k_map_finding(compared, policy)
-    yield _presence_finding(compared, policy)
+    compared = _PopulationComparison(found, attacker, text, _incomplete_population_sentence(found) + aside, policy)
+    yield _uniques_finding(compared)
+    yield _k_map_finding(compared)
+    yield _presence_finding(compared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +105,45 @@ class _PopulationComparison:
     counted."""
 
     found: PopulationMatches
-    attacker: Attacker
+    attacker: KnownColumnsAttacker
     text: str
     not_compared: str
+    policy: Policy
+
+    def finding(
+        self,
+        risk: Risk,
+        value: float,
+        sentence: str,
+        source: str,
+        *,
+        unit: str | None = None,
+        method: Method = "exact",
+        share: float | None = None,
+        baseline: float | None = None,
+        curves: tuple[Curve, ...] = (),
+    ) -> Finding:
+        """A finding about the people who match."""
+        return risk.finding(
+            self.policy,
+            title=risk.title + self.attacker.title_suffix,
+            value=value,
+            unit=unit,
+            method=method,
+            share=share,
+            baseline=baseline,
+            curves=curves,
+            known=self.attacker.columns,
+            subjects=self.found.class_sizes.total,
+            attacker=self.text,
+            missing="A missing value fits anything, in the release as in the population.",
+            sentence=sentence,
+            source=source,
+        )
 
 
-def _uniques_finding(compared: _PopulationComparison, policy: Policy) -> Finding:
-    found, attacker = compared.found, compared.attacker
+def _uniques_finding(compared: _PopulationComparison) -> Finding:
+    found = compared.found
     rows, people = found.class_sizes.total, count_text(found.population, "person", "people")
     alone = found.uniques / rows
     if found.uniques:
@@ -123,46 +156,26 @@ def _uniques_finding(compared: _PopulationComparison, policy: Policy) -> Finding
     else:
         unique = count_text(found.sample_uniques, "row is", "rows are") if found.sample_uniques else "No row is"
         sentence = f"No row matches only one person in a population of {people}. {unique} unique in the release."
-    return POPULATION_UNIQUES.finding(
-        policy,
-        title=POPULATION_UNIQUES.title + attacker.title_suffix,
-        value=alone,
-        known=attacker.columns,
-        subjects=rows,
-        share=alone,
-        attacker=compared.text,
-        missing=_FITS_ANYTHING,
-        sentence=sentence + compared.not_compared,
-        source=_SKINNER,
-    )
+    return compared.finding(POPULATION_UNIQUES, alone, sentence + compared.not_compared, _SKINNER, share=alone)
 
 
-def _k_map_finding(compared: _PopulationComparison, policy: Policy) -> Finding:
-    found, attacker = compared.found, compared.attacker
+def _k_map_finding(compared: _PopulationComparison) -> Finding:
+    found, policy = compared.found, compared.policy
     rows, k = found.class_sizes.total, policy.tolerance_for(K_MAP) or policy.threshold(K)
     below = found.class_sizes.count_below(k) / rows
     few = f"{capitalise_text(percent_text(below))} of the rows match" if below else "No row matches"
     title = "Rows by the probability of being found in the population"
-    return K_MAP.finding(
-        policy,
-        title=K_MAP.title + attacker.title_suffix,
-        value=float(found.k_map),
-        unit="people",
-        known=attacker.columns,
-        subjects=rows,
-        share=below,
-        attacker=compared.text,
-        missing=_FITS_ANYTHING,
-        sentence=f"Someone who looks for a row's person among all {found.population:,} in the population is right with "
-        f"a probability of at most {percent_text(found.highest_risk)}, and {percent_text(found.average_risk)} on "
-        f"average. {few} fewer than {count_text(int(k), 'person', 'people')}.{compared.not_compared}",
-        curves=(found.class_sizes.risk_curve("rows", title, k),),
-        source=_SWEENEY,
+    sentence = (
+        f"Someone who looks for a row's person among all {found.population:,} in the population is right with a "
+        f"probability of at most {percent_text(1 / found.k_map)}, and {percent_text(found.average_risk)} on "
+        f"average. {few} fewer than {count_text(int(k), 'person', 'people')}.{compared.not_compared}"
     )
+    curves = (found.class_sizes.risk_curve("rows", title, k),)
+    return compared.finding(K_MAP, float(found.k_map), sentence, _SWEENEY, unit="people", share=below, curves=curves)
 
 
-def _presence_finding(compared: _PopulationComparison, policy: Policy) -> Finding:
-    found, attacker = compared.found, compared.attacker
+def _presence_finding(compared: _PopulationComparison) -> Finding:
+    found = compared.found
     low, high = found.presence
     if low == high:
         sentence = f"Everybody in the population is in the release with a probability of {percent_text(high)}."
@@ -171,53 +184,38 @@ def _presence_finding(compared: _PopulationComparison, policy: Policy) -> Findin
             f"Somebody in the population is in the release with a probability of {percent_text(low)} to "
             f"{percent_text(high)}, depending on the person."
         )
-    several = " This is an estimate, because some people match several classes." if found.several else ""
-    rows = found.class_sizes.total
-    return PRESENCE.finding(
-        policy,
-        title=PRESENCE.title + attacker.title_suffix,
-        value=high,
-        method="estimate" if found.several else "exact",
-        known=attacker.columns,
-        subjects=rows,
-        attacker=compared.text,
-        missing=_FITS_ANYTHING,
-        baseline=min(1.0, rows / found.population),
-        sentence=sentence + several,
-        source=_NERGIZ,
-    )
+    if found.has_ambiguous_people:
+        sentence += " This is an estimate, because some people match several classes."
+    method: Method = "estimate" if found.has_ambiguous_people else "exact"
+    baseline = min(1.0, found.class_sizes.total / found.population)
+    return compared.finding(PRESENCE, high, sentence, _NERGIZ, method=method, baseline=baseline)
 
 
-def _lacking_sentence(found: PopulationMatches) -> str:
-    if not found.rows_lacking:
+def _incomplete_population_sentence(found: PopulationMatches) -> str:
+    if not found.rows_without_enough_people:
         return ""
-    match = count_text(found.rows_lacking, "row matches", "rows match")
+    match = count_text(found.rows_without_enough_people, "row matches", "rows match")
     return (
         f" {match} fewer people in the file than there are such rows: the file lacks some people, and these rows are "
         "taken to be as rare as in the release."
     )
 
 
-# ---- a population of which only the size is known --------------------------------------------------------------------
-
-
-def _bounded_uniques(table: Table, attacker: Attacker, policy: Policy, run: Run) -> Finding:
-    from unveil.classes.population_estimates import (
-        ClassSample,
-        dankar_estimate,
-        pitman_estimate,
-        population_bounds,
-        snb_estimate,
-        zayatz_estimate,
-    )
+def _bounded_uniques_finding(table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run) -> Finding:
+    from unveil.classes import population_estimates as estimates
     from unveil.classes.table_classes import count_class_sizes
 
-    chosen = policy.room(ClassesSettings)
-    crowds = count_class_sizes(table, attacker.columns, None, run)
-    sample = ClassSample.from_class_sizes(crowds, population=chosen.population_size, fraction=chosen.sampling_fraction)
-    limits = population_bounds(sample, run.confidence)
+    chosen = policy.settings_for(ClassesSettings)
+    class_sizes = count_class_sizes(table, attacker.columns, None, run)
+    sample = estimates.ClassSample.from_class_sizes(
+        class_sizes, population=chosen.population_size, fraction=chosen.sampling_fraction
+    )
+    limits = estimates.population_bounds(sample, run.confidence)
     low, high = (x / sample.rows for x in limits.uniques)
     people = count_text(sample.population, "person", "people")
+    by_model = [
+        method(sample) for method in (estimates.pitman_estimate, estimates.zayatz_estimate, estimates.snb_estimate)
+    ]
     return POPULATION_UNIQUES.finding(
         policy,
         title=f"Rows that are unique in the population{attacker.title_suffix}",
@@ -230,17 +228,9 @@ def _bounded_uniques(table: Table, attacker: Attacker, policy: Policy, run: Run)
         share=(low, high),
         attacker=f"Can look up {list_text(attacker.columns)} for all people in a population of {people}, but does not "
         "know who is in the release.",
-        missing=_OWN_VALUE,
+        missing="A missing value is a value of its own.",
         sentence=_bounds_sentence(sample, limits, run.confidence),
-        curves=(
-            _curve_by_method(
-                [pitman_estimate(sample), zayatz_estimate(sample), snb_estimate(sample)],
-                dankar_estimate(sample),
-                low,
-                high,
-                sample.rows,
-            ),
-        ),
+        curves=(_methods_curve(by_model, estimates.dankar_estimate(sample), low, high, sample.rows),),
         source=_ESTIMATES,
     )
 
@@ -264,7 +254,7 @@ def _range_text(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _curve_by_method(
+def _methods_curve(
     others: list[PopulationEstimate], chosen: PopulationEstimate, low: float, high: float, rows: int
 ) -> Curve:
     """The bounds, and between them the estimates, each with what it assumes."""

@@ -95,7 +95,7 @@ def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Findin
     last = steps[-1]
     people = max(1, last.found)
     share = last.perfect_breaches / people
-    by_one_release = max((int((row == 1).sum()) for row in combined.found.alone), default=0) / people
+    by_one_release = max((int((row == 1).sum()) for row in combined.found.single_release_values), default=0) / people
     columns, column = policy.quasi[0], safe_text(combined.column)
     whom = "people they know" if combined.known else "people in this release"
     return INTERSECTION.finding(
@@ -110,13 +110,13 @@ def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Findin
         f"the values of {column} that every release allows.",
         missing="A missing quasi-identifier fits anything; rows without a sensitive value are left out.",
         baseline=by_one_release,
-        sentence=_sentence(combined),
-        curves=(_by_releases(combined),),
+        sentence=_intersection_sentence(combined),
+        curves=(_releases_curve(combined),),
         source=_GANTA,
     )
 
 
-def _sentence(combined: _CombinedReleases) -> str:
+def _intersection_sentence(combined: _CombinedReleases) -> str:
     last = combined.found.steps[-1]
     match = count_text(combined.unmatched_labels, "label matches", "labels match")
     unmatched = f" {match} none of the known values; a hierarchy may be missing." if combined.unmatched_labels else ""
@@ -145,7 +145,7 @@ def _sentence(combined: _CombinedReleases) -> str:
     return " ".join(said) + unmatched
 
 
-def _by_releases(combined: _CombinedReleases) -> Curve:
+def _releases_curve(combined: _CombinedReleases) -> Curve:
     steps = combined.found.steps
     shares = tuple(s.perfect_breaches / max(1, s.found) for s in steps)
     return Curve(

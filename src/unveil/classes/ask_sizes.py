@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from unveil.class_sizes import ClassSizes
-from unveil.classes.ask_known_columns import MOST_ROWS_SEARCHED
-from unveil.classes.attacker import Attacker, Subjects
+from unveil.classes.ask_known_columns import MOST_ROWS_SEARCHED, MOTWANI
+from unveil.classes.attacker import KnownColumnsAttacker, Subjects
 from unveil.classes.risks import AT_RISK, DISTINCTION, REIDENTIFICATION, SEPARATION, UNIQUES, K
 from unveil.classes.table_classes import count_class_sizes, read_row_values, smallest_classes
 from unveil.finding import Curve, ExposedSubject, Finding
@@ -20,152 +21,147 @@ __all__ = ["size_findings"]
 
 _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
-_MOTWANI = "R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008"
 _MOST_COLUMNS_BLAMED = 16  # columns up to which those that make a row unique are searched for
 
 
-def size_findings(table: Table, attacker: Attacker, crowds: ClassSizes, policy: Policy, run: Run) -> Iterator[Finding]:
+def size_findings(
+    table: Table, attacker: KnownColumnsAttacker, class_sizes: ClassSizes, policy: Policy, run: Run
+) -> Iterator[Finding]:
     """All findings about the sizes of the classes that an attacker sees."""
-    subjects, k, people = Subjects.of(policy), policy.threshold(K), crowds.total
-    few, alone = crowds.count_below(k), crowds.count_below(2)
+    subjects, k, people = Subjects.of(policy), policy.threshold(K), class_sizes.total
+    few, alone = class_sizes.count_below(k), class_sizes.count_below(2)
+    finding = partial(_class_finding, attacker=attacker, policy=policy, subjects=people)
     if run.asks(K):
-        yield _smallest_class_finding(table, attacker, crowds, policy, run)
-    yield _share_finding(
+        yield _smallest_class_finding(table, attacker, class_sizes, policy, run)
+    yield finding(
         UNIQUES,
-        attacker,
-        policy,
-        people,
         title=f"Unique {subjects.many}",
         value=alone / people,
+        share=alone / people,
         sentence=_unique_sentence(alone, people, attacker, subjects),
     )
     if not attacker.is_upper_bound:
-        yield from _motwani_findings(crowds, attacker, policy)
-    yield _share_finding(
+        yield from _motwani_findings(class_sizes, attacker, policy)
+    in_small_classes = f"{subjects.many.capitalize()} in classes smaller than"
+    yield finding(
         AT_RISK,
-        attacker,
-        policy,
-        people,
-        title=f"{subjects.many.capitalize()} in classes smaller than {number_text(k)}",
+        title=f"{in_small_classes} {number_text(k)}",
         value=few / people,
-        sentence=f"{_in_small_classes(few, people, k, subjects)}.",
-        curves=(crowds.share_below_curve(subjects.many, f"{subjects.many.capitalize()} in classes smaller than k", k),),
+        share=few / people,
+        sentence=f"{_small_classes_text(few, people, k, subjects)}.",
+        curves=(class_sizes.share_below_curve(subjects.many, f"{in_small_classes} k", k),),
     )
-    found, title = crowds.expected_found / people, f"{subjects.many.capitalize()} by the probability of being found"
-    yield _share_finding(
+    found, title = (
+        class_sizes.expected_found / people,
+        f"{subjects.many.capitalize()} by the probability of being found",
+    )
+    yield finding(
         REIDENTIFICATION,
-        attacker,
-        policy,
-        people,
         title=REIDENTIFICATION.title,
         value=found,
+        share=found,
         sentence=f"Someone who picks one of the matching {subjects.many} at random is right with a probability of "
         f"{percent_text(found)} on average.",
         baseline=1 / people,
-        curves=(crowds.risk_curve(subjects.many, title, k),),
+        curves=(class_sizes.risk_curve(subjects.many, title, k),),
     )
 
 
-def _smallest_class_finding(table: Table, attacker: Attacker, crowds: ClassSizes, policy: Policy, run: Run) -> Finding:
-    subjects, k, people = Subjects.of(policy), policy.threshold(K), crowds.total
-    few = crowds.count_below(k)
-    smallest, alike = subjects.count_text(crowds.smallest_size), _common_values(attacker)
+def _smallest_class_finding(
+    table: Table, attacker: KnownColumnsAttacker, class_sizes: ClassSizes, policy: Policy, run: Run
+) -> Finding:
+    subjects, k, people = Subjects.of(policy), policy.threshold(K), class_sizes.total
+    few = class_sizes.count_below(k)
+    smallest, alike = subjects.count_text(class_sizes.smallest_size), _common_values_text(attacker)
     if few:
-        sentence = f"{_in_small_classes(few, people, k, subjects)} with {alike}; the smallest class has {smallest}."
+        sentence = f"{_small_classes_text(few, people, k, subjects)} with {alike}; the smallest class has {smallest}."
     else:
         sentence = f"Every class of {subjects.many} with {alike} has at least {smallest}."
     if not attacker.is_upper_bound and not attacker.missing.is_own_value:
-        sentence += _with_missing_as_values(table, attacker, people, policy, run)
-    return K.finding(
-        policy,
-        title=K.title + attacker.title_suffix,
-        value=crowds.smallest_size,
-        unit=subjects.many,
-        known=attacker.columns,
-        method="bound" if attacker.is_upper_bound else "exact",
-        interval=(float(crowds.smallest_size), float(people)),
+        sentence += _missing_as_values_sentence(table, attacker, people, policy, run)
+    return _class_finding(
+        K,
+        attacker=attacker,
+        policy=policy,
         subjects=people,
-        share=(0.0, few / people) if attacker.is_upper_bound else few / people,
-        may_decide=not attacker.is_upper_bound,
-        attacker=attacker.text,
-        missing=attacker.missing.describe(),
+        title=K.title,
+        value=class_sizes.smallest_size,
+        unit=subjects.many,
+        interval=(float(class_sizes.smallest_size), float(people)),
+        share=few / people,
         sentence=sentence,
-        curves=(crowds.sizes_curve(subjects.many, f"{subjects.many.capitalize()} by class size", k),),
+        curves=(class_sizes.sizes_curve(subjects.many, f"{subjects.many.capitalize()} by class size", k),),
         exposed=_exposed_rows(table, attacker, k, policy, run),
         source=_SWEENEY,
     )
 
 
-def _share_finding(
+def _class_finding(
     risk: Risk,
-    attacker: Attacker,
-    policy: Policy,
-    people: int,
     *,
+    attacker: KnownColumnsAttacker,
+    policy: Policy,
     title: str,
     value: float,
+    subjects: int,
     sentence: str,
+    unit: str | None = None,
+    interval: tuple[float, float] | None = None,
+    share: float | None = None,
     baseline: float | None = None,
     curves: tuple[Curve, ...] = (),
+    exposed: tuple[ExposedSubject, ...] = (),
+    source: str = _EL_EMAM,
 ) -> Finding:
-    """The finding that an attacker harms a share of the people."""
+    """A finding about the classes that an attacker sees: from 0 to this value if they bound the risk."""
+    bound = attacker.is_upper_bound
     return risk.finding(
         policy,
-        title=title + attacker.title_suffix,
+        **attacker.finding_fields(title),
         value=value,
-        known=attacker.columns,
-        method="bound" if attacker.is_upper_bound else "exact",
-        interval=(0.0, value),
-        subjects=people,
-        share=(0.0, value) if attacker.is_upper_bound else value,
-        may_decide=not attacker.is_upper_bound,
-        attacker=attacker.text,
-        missing=attacker.missing.describe(),
+        unit=unit,
+        method="bound" if bound else "exact",
+        interval=interval or (0.0, value),
+        subjects=subjects,
+        share=(0.0, share) if bound and share is not None else share,
+        may_decide=not bound,
         baseline=baseline,
         sentence=sentence,
         curves=curves,
-        source=_EL_EMAM,
+        exposed=exposed,
+        source=source,
     )
 
 
-def _motwani_findings(crowds: ClassSizes, attacker: Attacker, policy: Policy) -> Iterator[Finding]:
+def _motwani_findings(class_sizes: ClassSizes, attacker: KnownColumnsAttacker, policy: Policy) -> Iterator[Finding]:
     """Distinction and separation. Where missing values are wildcards, classes overlap and there is no distinction."""
-    subjects, people = Subjects.of(policy), crowds.total
+    subjects, people = Subjects.of(policy), class_sizes.total
+    finding = partial(_class_finding, attacker=attacker, policy=policy, subjects=people, source=MOTWANI)
+    sizes = list(zip(class_sizes.size.tolist(), class_sizes.subjects.tolist(), strict=True))
     if attacker.missing.read_as != "wildcard":
-        classes = sum(n // size for size, n in zip(crowds.size.tolist(), crowds.subjects.tolist(), strict=True))
-        yield DISTINCTION.finding(
-            policy,
-            title=f"{subjects.many.capitalize()} left without duplicates (distinction){attacker.title_suffix}",
+        classes = sum(n // size for size, n in sizes)
+        yield finding(
+            DISTINCTION,
+            title=f"{subjects.many.capitalize()} left without duplicates (distinction)",
             value=classes / people,
-            known=attacker.columns,
-            subjects=people,
-            attacker=attacker.text,
-            missing=attacker.missing.describe(),
-            sentence=f"If only one {subjects.one} with {_common_values(attacker)} were kept, {classes:,} of "
+            sentence=f"If only one {subjects.one} with {_common_values_text(attacker)} were kept, {classes:,} of "
             f"{subjects.count_text(people)} ({percent_text(classes / people)}) would be left.",
-            source=_MOTWANI,
         )
     pairs = people * (people - 1)
-    together = sum(n * (size - 1) for size, n in zip(crowds.size.tolist(), crowds.subjects.tolist(), strict=True))
-    apart = (pairs - together) / pairs if pairs else 1.0
+    apart = (pairs - sum(n * (size - 1) for size, n in sizes)) / pairs if pairs else 1.0
     differ = "certainly differ in" if attacker.missing.read_as == "wildcard" else "differ in"
     columns = f"{'at least one of ' if len(attacker.columns) > 1 else ''}{list_text(attacker.columns)}"
-    yield SEPARATION.finding(
-        policy,
-        title=f"Pairs of {subjects.many} told apart (separation){attacker.title_suffix}",
+    yield finding(
+        SEPARATION,
+        title=f"Pairs of {subjects.many} told apart (separation)",
         value=apart,
-        known=attacker.columns,
-        subjects=people,
-        attacker=attacker.text,
-        missing=attacker.missing.describe(),
         sentence=f"{capitalise_text(percent_text(apart))} of all pairs of {subjects.many} {differ} {columns}."
         if pairs
         else f"There is only one {subjects.one}, so there are no pairs to tell apart.",
-        source=_MOTWANI,
     )
 
 
-def _in_small_classes(few: int, people: int, k: float, subjects: Subjects) -> str:
+def _small_classes_text(few: int, people: int, k: float, subjects: Subjects) -> str:
     small = f"of fewer than {number_text(k)} {subjects.many}"
     if not few:
         return f"No {subjects.one} is in a class {small}"
@@ -173,7 +169,7 @@ def _in_small_classes(few: int, people: int, k: float, subjects: Subjects) -> st
     return f"{few:,} of {subjects.count_text(people)} ({percent_text(few / people)}) {are_in} {small}"
 
 
-def _common_values(attacker: Attacker) -> str:
+def _common_values_text(attacker: KnownColumnsAttacker) -> str:
     """What the members of a class have in common."""
     if attacker.is_upper_bound:
         return "the same values in every column except direct identifiers"
@@ -182,35 +178,38 @@ def _common_values(attacker: Attacker) -> str:
     return f"the same {list_text(attacker.columns)}"
 
 
-def _unique_sentence(alone: int, people: int, attacker: Attacker, subjects: Subjects) -> str:
+def _unique_sentence(alone: int, people: int, attacker: KnownColumnsAttacker, subjects: Subjects) -> str:
     if not alone:
-        return f"No {subjects.one} can be singled out: for each, at least one other has {_common_values(attacker)}."
+        return (
+            f"No {subjects.one} can be singled out: for each, at least one other has {_common_values_text(attacker)}."
+        )
     share = percent_text(alone / people)
     return (
         f"{alone:,} of {subjects.count_text(people)} ({share}) can be singled out: no other {subjects.one} has "
-        f"{_common_values(attacker)}."
+        f"{_common_values_text(attacker)}."
     )
 
 
-def _with_missing_as_values(table: Table, attacker: Attacker, measured: int, policy: Policy, run: Run) -> str:
+def _missing_as_values_sentence(
+    table: Table, attacker: KnownColumnsAttacker, measured: int, policy: Policy, run: Run
+) -> str:
     """How many were left out, and what the default reading of missing values, which never understates the risk, says
     instead."""
-    crowds = count_class_sizes(table, attacker.columns, policy.subject, run)
+    class_sizes = count_class_sizes(table, attacker.columns, policy.subject, run)
     subjects = Subjects.of(policy)
-    left_out = crowds.total - measured
+    left_out = class_sizes.total - measured
     lack = "lacks a value and was" if left_out == 1 else "lack a value and were"
-    gone = f" {left_out:,} of {subjects.count_text(crowds.total)} {lack} left out." if left_out else ""
+    gone = f" {left_out:,} of {subjects.count_text(class_sizes.total)} {lack} left out." if left_out else ""
+    unique = percent_text(class_sizes.count_below(2) / class_sizes.total)
     return (
         f"{gone} If missing values counted as values of their own, the smallest class would have "
-        f"{subjects.count_text(crowds.smallest_size)}, and {percent_text(crowds.count_below(2) / crowds.total)} of the "
-        f"{subjects.many} would be unique."
+        f"{subjects.count_text(class_sizes.smallest_size)}, and {unique} of the {subjects.many} would be unique."
     )
 
 
-# ---- the most exposed ------------------------------------------------------------------------------------------------
-
-
-def _exposed_rows(table: Table, attacker: Attacker, k: float, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
+def _exposed_rows(
+    table: Table, attacker: KnownColumnsAttacker, k: float, policy: Policy, run: Run
+) -> tuple[ExposedSubject, ...]:
     """The first rows of the smallest classes."""
     if not run.exposed:
         return ()
@@ -229,7 +228,7 @@ def _exposed_rows(table: Table, attacker: Attacker, k: float, policy: Policy, ru
         ExposedSubject(
             subject=f"row {s.row:,}",
             risk=1 / s.size,
-            because=_exposure_reason(s.size, blamed.get(s.row), attacker, Subjects.of(policy)),
+            because=_exposed_row_reason(s.size, blamed.get(s.row), attacker, Subjects.of(policy)),
             learns=tuple(c for c in policy.sensitive if c not in attacker.columns),
             values={safe_text(c): "missing" if v is None else safe_text(v) for c, v in values.items()}
             if values is not None
@@ -239,7 +238,7 @@ def _exposed_rows(table: Table, attacker: Attacker, k: float, policy: Policy, ru
     )
 
 
-def _exposure_reason(size: int, blamed: str | None, attacker: Attacker, subjects: Subjects) -> str:
+def _exposed_row_reason(size: int, blamed: str | None, attacker: KnownColumnsAttacker, subjects: Subjects) -> str:
     who = "who" if subjects.many == "people" else "that"
     if size > 1:
         return f"one of {size} {subjects.many} {'with these values' if attacker.missing.is_own_value else f'{who} fit'}"

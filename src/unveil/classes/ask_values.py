@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from unveil.classes.attacker import Attacker
-from unveil.classes.risks import (
-    ALPHA,
-    BETA,
-    BETA_ENHANCED,
-    DELTA_DISCLOSURE,
-    HOMOGENEITY,
-    L_DISTINCT,
-    L_ENTROPY,
-    RECURSIVE_C,
-    T,
-)
+from unveil.classes import risks
+from unveil.classes.attacker import KnownColumnsAttacker
 from unveil.classes.settings import ClassesSettings
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
@@ -27,7 +18,7 @@ from unveil.run import Run
 from unveil.wording import capitalise_text, count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.arrays import Bools, Floats, Small
+    from unveil.arrays import Bools, Floats, Int32s
     from unveil.classes.diversity import SensitiveClasses
     from unveil.classes.table_classes import SensitiveColumn
     from unveil.release.hierarchy import Hierarchy
@@ -55,7 +46,7 @@ class SensitiveTarget:
     """
 
     column: str
-    attacker: Attacker
+    attacker: KnownColumnsAttacker
     people: str
     other_columns: tuple[str, ...] = ()
     hierarchy: Hierarchy | None = None
@@ -72,18 +63,18 @@ def value_findings(values: SensitiveColumn, target: SensitiveTarget, policy: Pol
     view = _AttackedClasses(values, values.classes, target, policy, target.column not in policy.guessed)
     if not len(values.classes):
         nothing = f"No row has a value in {target.name}: there is nothing to learn."
-        yield view.finding(HOMOGENEITY, _homogeneity_title(view), 0.0, nothing, _MACHANAVAJJHALA, share=0.0)
+        yield view.finding(risks.HOMOGENEITY, _homogeneity_title(view), 0.0, nothing, _MACHANAVAJJHALA, share=0.0)
         return
     yield _distinct_values_finding(view)
     yield _alpha_finding(view)
-    if run.asks(RECURSIVE_C):
+    if run.asks(risks.RECURSIVE_C):
         yield _recursive_c_finding(view)
     yield _entropy_finding(view)
     yield _distance_finding(view)
     yield from _relative_change_findings(view)
     yield _homogeneity_finding(view)
     if values.classes_if_others_known is not None:
-        yield from _with_other_columns_known(view, values.classes_if_others_known)
+        yield from _other_columns_known_findings(view, values.classes_if_others_known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +101,6 @@ class _AttackedClasses:
         seen_by = self.classes.target_counts
         return float(seen_by[some].sum() / seen_by.sum())
 
-    def share_above(self, risk: Risk, measured: Floats) -> float | None:
-        """The share of people in classes with more than is tolerated; None without a tolerance."""
-        limit = self.policy.tolerance_for(risk) if self.has_tolerance else None
-        return None if limit is None else self.share_in(measured > limit + _NOISE)
-
     def finding(
         self,
         risk: Risk,
@@ -125,30 +111,28 @@ class _AttackedClasses:
         *,
         unit: str | None = None,
         share: float | None = None,
+        above: Floats | None = None,
         curves: tuple[Curve, ...] = (),
     ) -> Finding:
-        """A finding about these classes."""
-        attacker = self.target.attacker
+        """A finding about these classes. If the policy tolerates a number, it concerns the people in classes ``above``
+        that."""
+        limit = self.policy.tolerance_for(risk) if self.has_tolerance else None
+        if above is not None and limit is not None:
+            share = self.share_in(above > limit + _NOISE)
         return risk.finding(
             self.policy,
-            title=title + attacker.title_suffix,
+            **self.target.attacker.finding_fields(title, sensitive=True),
             value=value,
             unit=unit,
-            column=self.target.column,
-            known=attacker.columns,
-            subjects=self.classes.people,
             share=share,
+            curves=curves,
+            column=self.target.column,
+            subjects=self.classes.people,
             tolerance="policy" if self.has_tolerance else None,
             may_decide=self.may_decide,
-            attacker=attacker.text,
-            missing=attacker.missing.describe(sensitive=True),
             sentence=sentence,
-            curves=curves,
             source=source,
         )
-
-
-# ---- how many values -------------------------------------------------------------------------------------------------
 
 
 def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Finding:
@@ -164,7 +148,7 @@ def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Find
     else:
         sentence = f"Every class has at least {count_text(least, 'different value')} of {view.name}."
     return view.finding(
-        L_DISTINCT,
+        risks.L_DISTINCT,
         f"Fewest different values of {view.name} in a class (ℓ)",
         float(least),
         f"{sentence} {_ruled_out_sentence(view)}".rstrip(),
@@ -176,61 +160,44 @@ def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Find
 
 
 def _alpha_finding(view: _AttackedClasses) -> Finding:
-    alpha = view.classes.alpha
-    largest = float(alpha.max())
-    return view.finding(
-        ALPHA,
-        f"Largest share of one value of {view.name} in a class (α)",
-        largest,
-        f"The most frequent value of {view.name} in a class makes up at most {percent_text(largest)} of it."
-        if largest < 1
-        else f"Some class has only one value of {view.name}.",
-        _WONG,
-        share=view.share_above(ALPHA, alpha),
-    )
+    alpha, sentence = float(view.classes.alpha.max()), f"Some class has only one value of {view.name}."
+    if alpha < 1:
+        sentence = f"The most frequent value of {view.name} in a class makes up at most {percent_text(alpha)} of it."
+    title = f"Largest share of one value of {view.name} in a class (α)"
+    return view.finding(risks.ALPHA, title, alpha, sentence, _WONG, above=view.classes.alpha)
 
 
 def _recursive_c_finding(view: _AttackedClasses) -> Finding:
     """Recursive (c, ℓ)-diversity, for the ℓ that is wanted."""
     few = max(2, int(_wanted_values(view.policy)))
     measured = view.classes.recursive_c(few)
-    c = _without_noise(float(measured.max()))
-    return view.finding(
-        RECURSIVE_C,
-        f"c of recursive (c, {few})-diversity of {view.name}",
-        c,
-        f"Every class is recursively (c, {few})-diverse for every c above {number_text(c)}."
-        if c < float("inf")
-        else f"No c is enough: some class has fewer than {few} different values of {view.name}.",
-        _MACHANAVAJJHALA,
-        unit="",
-        share=view.share_above(RECURSIVE_C, measured),
-    )
+    c = _largest(measured)
+    sentence = f"No c is enough: some class has fewer than {few} different values of {view.name}."
+    if c < math.inf:
+        sentence = f"Every class is recursively (c, {few})-diverse for every c above {number_text(c)}."
+    title = f"c of recursive (c, {few})-diversity of {view.name}"
+    return view.finding(risks.RECURSIVE_C, title, c, sentence, _MACHANAVAJJHALA, unit="", above=measured)
 
 
 def _entropy_finding(view: _AttackedClasses) -> Finding:
     """Entropy ℓ."""
     entropy = view.classes.entropy_l
-    tolerance = view.policy.tolerance_for(L_ENTROPY)
+    tolerance = view.policy.tolerance_for(risks.L_ENTROPY)
     wanted = _wanted_values(view.policy) if tolerance is None else tolerance
-    least = _without_noise(float(entropy.min()))
-    return view.finding(
-        L_ENTROPY,
-        f"Least diverse class of {view.name} by entropy (ℓ)",
-        least,
-        f"The least diverse class is as diverse as one with {number_text(least)} equally frequent values of "
-        f"{view.name}."
-        if least > 1
-        else f"The least diverse class has only one value of {view.name}.",
-        _MACHANAVAJJHALA,
-        unit="values",
-        share=view.share_in(entropy < wanted - _NOISE),
-    )
+    least, title = _without_noise(float(entropy.min())), f"Least diverse class of {view.name} by entropy (ℓ)"
+    sentence = f"The least diverse class has only one value of {view.name}."
+    if least > 1:
+        sentence = (
+            f"The least diverse class is as diverse as one with {number_text(least)} equally frequent values of "
+            f"{view.name}."
+        )
+    few = view.share_in(entropy < wanted - _NOISE)
+    return view.finding(risks.L_ENTROPY, title, least, sentence, _MACHANAVAJJHALA, unit="values", share=few)
 
 
 def _wanted_values(policy: Policy) -> float:
     """How many different values a class should have."""
-    return policy.threshold(L_DISTINCT) or 2
+    return policy.threshold(risks.L_DISTINCT) or 2
 
 
 def _ruled_out_sentence(view: _AttackedClasses) -> str:
@@ -243,7 +210,7 @@ def _ruled_out_sentence(view: _AttackedClasses) -> str:
         return ""
     texts = pc.utf8_trim_whitespace(cast_to_text(view.values.texts))
     ruled = pc.is_in(texts, value_set=pa.array([v.strip() for v in ruled_out])).to_numpy(zero_copy_only=False)
-    revealed = view.classes.people_revealed_without(ruled) / view.classes.people
+    revealed = view.classes.people_revealed_if_ruled_out(ruled) / view.classes.people
     listed_values = "the listed value" if len(ruled_out) == 1 else f"the {len(ruled_out):,} listed values"
     return (
         f"Someone who can rule out {listed_values} ({int(ruled.sum()):,} found in the column) learns {view.name} for "
@@ -274,29 +241,17 @@ def _background_knowledge_curve(view: _AttackedClasses) -> Curve:
     )
 
 
-# ---- how far from the table ------------------------------------------------------------------------------------------
-
-
 def _distance_finding(view: _AttackedClasses) -> Finding:
     """t."""
     distances, how = _class_distances(view)
-    t = _without_noise(float(distances.max()))
-    equal = view.classes.t_equal
-    beside = ""
-    if distances is not equal:
-        beside = (
-            f"; if all values were equally far apart, it would be {number_text(_without_noise(float(equal.max())))}"
-        )
-    return view.finding(
-        T,
-        f"Largest difference in {view.name} between a class and the table (t)",
-        t,
+    t, equal = _largest(distances), view.classes.t_equal
+    beside = f"; if all values were equally far apart, it would be {number_text(_largest(equal))}"
+    sentence = (
         f"On a scale from 0 to 1, the class that differs most from the table in {view.name} differs by "
-        f"{number_text(t)}, with {how}{beside}.",
-        _LI,
-        unit="",
-        share=view.share_above(T, distances),
+        f"{number_text(t)}, with {how}{beside if distances is not equal else ''}."
     )
+    title = f"Largest difference in {view.name} between a class and the table (t)"
+    return view.finding(risks.T, title, t, sentence, _LI, unit="", above=distances)
 
 
 def _class_distances(view: _AttackedClasses) -> tuple[Floats, str]:
@@ -310,49 +265,31 @@ def _class_distances(view: _AttackedClasses) -> tuple[Floats, str]:
 
 def _relative_change_findings(view: _AttackedClasses) -> Iterator[Finding]:
     """β and δ."""
-    classes = view.classes
-    beta, enhanced, delta = (
-        _without_noise(float(x.max())) for x in (classes.beta, classes.beta_enhanced, classes.delta)
-    )
-    yield view.finding(
-        BETA,
-        f"Largest relative gain of a value of {view.name} (basic β)",
-        beta,
-        f"In some class, a value of {view.name} is {number_text(1 + beta)} times as frequent as in the table, and no "
-        "value in any class exceeds that."
-        if beta
-        else f"In no class is a value of {view.name} more frequent than in the table.",
-        _CAO,
-        unit="",
-        share=view.share_above(BETA, classes.beta),
-    )
-    yield view.finding(
-        BETA_ENHANCED,
-        f"Largest relative gain of a value of {view.name} (enhanced β)",
-        enhanced,
-        f"No value of {view.name} gains more in a class than its rarity in the table permits; the largest relative "
-        f"gain is {number_text(enhanced)}."
-        if enhanced < float("inf")
-        else f"No β is enough: in some class, a value of {view.name} gains more than its rarity in the table permits.",
-        _CAO,
-        unit="",
-        share=view.share_above(BETA_ENHANCED, classes.beta_enhanced),
-    )
-    yield view.finding(
-        DELTA_DISCLOSURE,
-        f"Largest change in the share of a value of {view.name} (δ-disclosure)",
-        delta,
-        f"The logarithm of the ratio between the share of a value of {view.name} in a class and in the table is at "
-        f"most {number_text(delta)}."
-        if delta < float("inf")
-        else f"No δ is enough: some value of {view.name} is absent from some class.",
-        _BRICKELL,
-        unit="",
-        share=view.share_above(DELTA_DISCLOSURE, classes.delta),
-    )
-
-
-# ---- what is certain -------------------------------------------------------------------------------------------------
+    classes, name = view.classes, view.name
+    gain, beta = f"Largest relative gain of a value of {name}", _largest(classes.beta)
+    sentence = f"In no class is a value of {name} more frequent than in the table."
+    if beta:
+        sentence = (
+            f"In some class, a value of {name} is {number_text(1 + beta)} times as frequent as in the table, and no "
+            "value in any class exceeds that."
+        )
+    yield view.finding(risks.BETA, f"{gain} (basic β)", beta, sentence, _CAO, unit="", above=classes.beta)
+    enhanced, measured = _largest(classes.beta_enhanced), classes.beta_enhanced
+    sentence = f"No β is enough: in some class, a value of {name} gains more than its rarity in the table permits."
+    if enhanced < math.inf:
+        sentence = (
+            f"No value of {name} gains more in a class than its rarity in the table permits; the largest relative gain "
+            f"is {number_text(enhanced)}."
+        )
+    yield view.finding(risks.BETA_ENHANCED, f"{gain} (enhanced β)", enhanced, sentence, _CAO, unit="", above=measured)
+    delta, title = _largest(classes.delta), f"Largest change in the share of a value of {name} (δ-disclosure)"
+    sentence = f"No δ is enough: some value of {name} is absent from some class."
+    if delta < math.inf:
+        sentence = (
+            f"The logarithm of the ratio between the share of a value of {name} in a class and in the table is at most "
+            f"{number_text(delta)}."
+        )
+    yield view.finding(risks.DELTA_DISCLOSURE, title, delta, sentence, _BRICKELL, unit="", above=classes.delta)
 
 
 def _homogeneity_finding(view: _AttackedClasses) -> Finding:
@@ -364,23 +301,18 @@ def _homogeneity_finding(view: _AttackedClasses) -> Finding:
     gain = classes.class_shares - classes.table_shares[classes.value]
     at = int(np.argmax(gain))
     before, after = float(classes.table_shares[classes.value[at]]), float(classes.class_shares[at])
-    skew = (
-        f"In the most skewed class, one value makes up {percent_text(after)}, against {percent_text(before)} of the "
-        "whole table"
-        if after > before
-        else "No class differs from the whole table"
-    )
-    certain = (
-        f"The class alone reveals {view.name} for {percent_text(same)} of {view.people}"
-        if same
-        else f"No class alone reveals {view.name}"
-    )
+    skew, certain = "No class differs from the whole table", f"No class alone reveals {view.name}"
+    if after > before:
+        shares = f"{percent_text(after)}, against {percent_text(before)} of the whole table"
+        skew = f"In the most skewed class, one value makes up {shares}"
+    if same:
+        certain = f"The class alone reveals {view.name} for {percent_text(same)} of {view.people}"
     kinds = None if view.target.hierarchy is None else _kinds_curve(view, view.target.hierarchy)
     one_level_up = ""
     if kinds is not None and len(kinds.y) > 1:
         one_level_up = f" The kind of value, one level up in its hierarchy, is revealed for {percent_text(kinds.y[1])}."
     return view.finding(
-        HOMOGENEITY,
+        risks.HOMOGENEITY,
         _homogeneity_title(view),
         same,
         f"{certain}. {skew}. Guessing the most frequent value of each class is right for "
@@ -413,19 +345,16 @@ def _kinds_curve(view: _AttackedClasses, hierarchy: Hierarchy) -> Curve:
     )
 
 
-def _hierarchy_levels(values: SensitiveColumn, hierarchy: Hierarchy) -> list[Small]:
+def _hierarchy_levels(values: SensitiveColumn, hierarchy: Hierarchy) -> list[Int32s]:
     """What each value is on every level above the values."""
     leaves = hierarchy.codes(values.texts)
     return [hierarchy.generalise(leaves, level) for level in range(1, hierarchy.height + 1)]
 
 
-# ---- other sensitive columns known -----------------------------------------------------------------------------------
-
-
-def _with_other_columns_known(view: _AttackedClasses, classes: SensitiveClasses) -> Iterator[Finding]:
+def _other_columns_known_findings(view: _AttackedClasses, classes: SensitiveClasses) -> Iterator[Finding]:
     """What classes give away to someone who knows all other sensitive columns; it decides only where the policy says
     so."""
-    decides = view.policy.room(ClassesSettings).others_known
+    decides = view.policy.settings_for(ClassesSettings).others_known
     attacker = view.target.attacker
     informed = replace(
         attacker,
@@ -438,6 +367,10 @@ def _with_other_columns_known(view: _AttackedClasses, classes: SensitiveClasses)
     yield _distinct_values_finding(stricter, drawn=False)
     yield _entropy_finding(stricter)
     yield _distance_finding(stricter)
+
+
+def _largest(measured: Floats) -> float:
+    return _without_noise(float(measured.max()))
 
 
 def _without_noise(x: float) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from unveil.classes.missing_values import MissingValues
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.wording import count_text, list_text
 
-__all__ = ["Attacker", "Subjects", "attackers", "bounding_attackers"]
+__all__ = ["KnownColumnsAttacker", "Subjects", "attackers", "bounding_attackers"]
 
 
 class Subjects(NamedTuple):
@@ -29,8 +29,17 @@ class Subjects(NamedTuple):
         return count_text(n, self.one, self.many)
 
 
+class AttackerFields(TypedDict):
+    """What findings about one attacker have in common."""
+
+    title: str
+    known: tuple[str, ...]
+    attacker: str
+    missing: str
+
+
 @dataclass(frozen=True)
-class Attacker:
+class KnownColumnsAttacker:
     """Someone who knows some columns.
 
     ``text`` says what they know. ``title_suffix`` is what titles add to tell this attacker from others. ``missing`` is
@@ -44,14 +53,25 @@ class Attacker:
     missing: MissingValues
     is_upper_bound: bool = False
 
+    def finding_fields(self, title: str, sensitive: bool = False) -> AttackerFields:
+        """What findings about this attacker have in common, also about a sensitive column."""
+        return AttackerFields(
+            title=title + self.title_suffix,
+            known=self.columns,
+            attacker=self.text,
+            missing=self.missing.describe(sensitive),
+        )
 
-def attackers(policy: Policy) -> list[Attacker]:
+
+def attackers(policy: Policy) -> list[KnownColumnsAttacker]:
     """One attacker for every set of quasi-identifiers."""
-    several = len(policy.quasi) > 1
+    several, where = len(policy.quasi) > 1, " in all of the person's rows" if policy.subject else ""
+    guessed = " (guessed: the policy does not say what an attacker knows)"
     return [
-        Attacker(
+        KnownColumnsAttacker(
             columns=group,
-            text=_attacker_text(group, policy),
+            text=f"Knows that the person is in the data, and their {list_text(group)}{where}"
+            f"{guessed if set(group) & set(policy.guessed) else ''}.",
             title_suffix=f", knowing {list_text(group, 3)}" if several else "",
             missing=MissingValues.of(policy),
         )
@@ -59,7 +79,7 @@ def attackers(policy: Policy) -> list[Attacker]:
     ]
 
 
-def bounding_attackers(table: Table, policy: Policy) -> list[Attacker]:
+def bounding_attackers(table: Table, policy: Policy) -> list[KnownColumnsAttacker]:
     """Someone who knows every column except identifiers, where the policy does not say what attackers know."""
     if policy.quasi and not set(policy.guessed) - set(policy.identifier):
         return []
@@ -68,7 +88,7 @@ def bounding_attackers(table: Table, policy: Policy) -> list[Attacker]:
         return []
     rows = "all of the person's rows" if policy.subject else "the person's row"
     return [
-        Attacker(
+        KnownColumnsAttacker(
             columns=others,
             text=f"Knows every column of {rows} except direct identifiers. Nobody who knows fewer columns does better.",
             title_suffix=", knowing every column",
@@ -76,9 +96,3 @@ def bounding_attackers(table: Table, policy: Policy) -> list[Attacker]:
             is_upper_bound=True,
         )
     ]
-
-
-def _attacker_text(columns: tuple[str, ...], policy: Policy) -> str:
-    where = " in all of the person's rows" if policy.subject else ""
-    guess = " (guessed: the policy does not say what an attacker knows)" if set(columns) & set(policy.guessed) else ""
-    return f"Knows that the person is in the data, and their {list_text(columns)}{where}{guess}."

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.classes import _intersection
 from unveil.classes.intersection import ReleaseView, as_whole_numbers
 from unveil.errors import UnveilError
@@ -82,26 +82,25 @@ def find_candidate_classes(
     row_class, labels = _distinct_rows([released[d].codes for d in order], rows)
     starts, fits = _labels_by_value([columns[d] for d in order])
     indptr = np.zeros(profiles.shape[1] + 1, np.int64)
-    for first, last in _profile_slices(len(indptr) - 1, "finding people", 0, run):
+    for first, last in _profile_slices(len(indptr) - 1, 0, run or Run()):
         _intersection.list_fitting_classes(profiles, labels, starts, fits, first, last, indptr, indptr[:0], False)
     indptr = np.cumsum(indptr)
     if indptr[-1] > _MOST_MATCHES:
         raise UnveilError("too many classes fit; use fewer people, or a release with fewer classes")
     classes = np.empty(indptr[-1], np.int64)
-    for first, last in _profile_slices(len(indptr) - 1, "finding people", 1, run):
+    for first, last in _profile_slices(len(indptr) - 1, 1, run or Run()):
         _intersection.list_fitting_classes(profiles, labels, starts, fits, first, last, indptr, classes, True)
     return CandidateClasses(row_class, spot, indptr, classes, tuple(c.unmatched_labels for c in columns))
 
 
-def _profile_slices(count: int, doing: str, half: int, run: Run | None) -> Iterator[tuple[int, int]]:
+def _profile_slices(count: int, half: int, run: Run) -> Iterator[tuple[int, int]]:
     for first in range(0, count, _PROFILES_PER_SLICE):
-        if run:
-            run.check()
-            run.progress(doing, (half + first / count) / 2)
+        run.check()
+        run.progress("finding people", (half + first / count) / 2)
         yield first, min(count, first + _PROFILES_PER_SLICE)
 
 
-def _distinct_rows(columns: Sequence[Small], rows: int) -> tuple[Ints, Ints]:
+def _distinct_rows(columns: Sequence[Int32s], rows: int) -> tuple[Ints, Ints]:
     """The number of each row among the distinct rows, and the distinct rows, sorted, by column. Codes are raised by
     one, so that missing is 0."""
     ids, count = class_ids(columns, rows)

@@ -27,10 +27,10 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 
-__all__ = ["Floats", "SensitiveClasses", "group_sensitive_values"]
+__all__ = ["SensitiveClasses", "group_sensitive_values"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +39,16 @@ class SensitiveClasses:
 
     The pairs of class c, a value and its count, lie at ``begins[c] … begins[c + 1]``. ``codes`` are the values that
     occur, ascending, with a missing one, −1, last. If classes overlap, as with wildcards, ``members`` is the number of
-    people whose own class each one is, and ``whole`` is the count of each value in the table.
+    people whose own class each one is, and ``table_counts`` is the count of each value in the table.
     """
 
     key: Ints
     begins: Ints
-    value: Small
+    value: Int32s
     count: Ints
     codes: Ints
     members: Ints | None = None
-    whole: Ints | None = None
+    table_counts: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.key)
@@ -77,7 +77,7 @@ class SensitiveClasses:
     @cached_property
     def table_shares(self) -> Floats:
         """The share of each value in the whole table."""
-        totals = self.whole
+        totals = self.table_counts
         if totals is None:
             totals = np.zeros(self.values, np.int64)
             np.add.at(totals, self.value, self.count)
@@ -137,7 +137,7 @@ class SensitiveClasses:
             return float(self.largest_counts.sum() / self.people)
         return fsum((self.members * self.largest_counts / self.size).tolist()) / self.people
 
-    def people_revealed_without(self, ruled: Bools) -> float:
+    def people_revealed_if_ruled_out(self, ruled: Bools) -> float:
         """The number of people whose value is the only one left in their class once the values in ``ruled`` (one
         boolean per code) are ruled out. People with a value that is ruled out do not count."""
         left = ~np.append(ruled, False)[self.codes][self.value]
@@ -198,9 +198,9 @@ class SensitiveClasses:
             if (dense != dense[first][below]).any():
                 raise UnveilError("values that share a node at one level of the tree must share one at the next")
             parents[row, : len(names)], widths[row], below = dense[first], int(dense.max(initial=0)) + 1, dense
-        found, room = np.empty(len(self)), np.empty((3, self.values))
+        found, workspace = np.empty(len(self)), np.empty((3, self.values))
         _diversity.tree_distance(
-            self.begins, self.value, self.count, self.size, self.table_shares, parents, widths, room, found
+            self.begins, self.value, self.count, self.size, self.table_shares, parents, widths, workspace, found
         )
         return found
 
@@ -231,7 +231,7 @@ class SensitiveClasses:
         return self._belief_gains[2]
 
 
-def group_sensitive_values(key: Ints, bound: int, sensitive: Small, weights: Ints | None = None) -> SensitiveClasses:
+def group_sensitive_values(key: Ints, bound: int, sensitive: Int32s, weights: Ints | None = None) -> SensitiveClasses:
     """Group rows with these keys, all below ``bound``, into classes with their sensitive codes. −1 (missing) is one
     more value. A row stands for ``weights`` people, or for one by default.
 

@@ -2,7 +2,7 @@
 
 The attacker knows a person's quasi-identifiers and that the person is in each of several releases. In release r, the
 class with these quasi-identifiers shows a set of sensitive values, one of which is the person's. Only values that occur
-in every such class remain possible (document 004, Algorithm 3.1, after Ganta, Kasiviswanathan and Smith 2008):
+in every such class remain possible (Ganta, Kasiviswanathan and Smith 2008):
 
     Sᵢ = sᵢ₁ ∩ sᵢ₂ ∩ … ∩ sᵢₙ
 
@@ -11,10 +11,10 @@ in every such class remain possible (document 004, Algorithm 3.1, after Ganta, K
 - S = ∅ is a *contradiction*: the attacker's assumption is false. The person is not in every release, or their value
   changed or was not recorded. Contradictions are counted separately, never as breaches.
 
-**Confidence.** The document gives the attacker confidence 1/|S|, which treats all possible values as equally likely and
-ignores how often each occurs. :func:`posterior_values` counts them. In one release the person is equally likely to be
-any row of their class: if c(v) of n rows have value v, then P(v) = c(v)/n. How several releases combine depends on who
-else is in the classes. There are two extreme cases:
+**Confidence.** The confidence 1/|S| treats all possible values as equally likely and ignores how often each occurs.
+:func:`posterior_values` counts them. In one release the person is equally likely to be any row of their class: if c(v)
+of n rows have value v, then P(v) = c(v)/n. How several releases combine depends on who else is in the classes. There
+are two extreme cases:
 
 - *others*: the other people are independent draws from the *prior* π, and different in every release. If the person
   has v, a class that shows v c(v) times has a probability proportional to c(v)/π(v), so
@@ -27,10 +27,10 @@ else is in the classes. There are two extreme cases:
 Both are zero outside S. Real releases lie in between. People who look alike tend to have similar values, which makes
 *others* overconfident; ``docs/intersection.md`` measures by how much.
 
-**Candidate classes.** When releases are generalised differently, several classes may fit a person
-(:mod:`unveil.classes.candidate_classes`). The person may be in any of them, so their values are united and their counts
-added. A release is skipped for a person if no class fits, or if the fitting classes show no value. Rows without a value
-are ignored where other rows have one, which makes S smaller. To count missing as a value, give it a code of its own.
+**Candidate classes.** Several classes may fit a person (:mod:`unveil.classes.candidate_classes`); their values are
+united and their counts added. A release is skipped for a person if no class fits, or if the fitting classes show no
+value. Rows without a value are ignored where other rows have one, which makes S smaller. To count missing as a value,
+give it a code of its own.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.classes import _intersection
 from unveil.errors import UnveilError
 from unveil.release.codes import Codes, encode_column
@@ -56,18 +56,13 @@ __all__ = [
     "IntersectionStep",
     "PosteriorValues",
     "ReleaseView",
-    "as_whole_numbers",
     "common_codes",
     "intersect_releases",
-    "possible_values",
     "posterior_values",
 ]
 
 
 _STEPS_PER_SLICE = 1 << 22  # about a tenth of a second
-
-
-# ---- what the attacker sees ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,20 +89,6 @@ class ReleaseView:
         count = int(rows.max(initial=-1)) + 1
         return cls(
             rows, as_whole_numbers(value), as_whole_numbers(person_class), np.arange(count + 1), np.arange(count)
-        )
-
-    @classmethod
-    def from_candidate_classes(
-        cls, row_class: npt.ArrayLike, value: npt.ArrayLike, indptr: npt.ArrayLike, classes: Any
-    ) -> ReleaseView:
-        """From candidate classes: person p may be in any of ``classes[indptr[p]:indptr[p + 1]]``."""
-        spots = as_whole_numbers(indptr)
-        return cls(
-            as_whole_numbers(row_class),
-            as_whole_numbers(value),
-            np.arange(max(len(spots) - 1, 0)),
-            spots,
-            as_whole_numbers(classes),
         )
 
     def __post_init__(self) -> None:
@@ -158,9 +139,6 @@ def common_codes(columns: Sequence[Codes]) -> tuple[list[Ints], pa.Array]:
     return codes, every.values
 
 
-# ---- Algorithm 3.1 ---------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class IntersectionStep:
     """What the first ``releases`` releases reveal together, in numbers of people.
@@ -183,18 +161,20 @@ class IntersectionStep:
 class Intersection:
     """The number of possible values, with one row per release and one column per person.
 
-    ``alone`` uses this release only; 0 means that it says nothing about the person. ``together`` uses this release and
-    all before it; 0 means that they contradict one another, −1 that none has said anything yet.
+    ``single_release_values`` uses this release only; 0 means that it says nothing about the person. ``together`` uses
+    this release and all before it; 0 means that they contradict one another, −1 that none has said anything yet.
     """
 
-    alone: Small
-    together: Small
+    single_release_values: Int32s
+    together: Int32s
 
     @cached_property
-    def fewest_alone(self) -> Small:
+    def fewest_alone(self) -> Int32s:
         """The fewest values that any one release so far leaves possible; −1 if none has said anything yet."""
         most = np.iinfo(np.int32).max
-        fewest = np.minimum.accumulate(np.where(self.alone > 0, self.alone, most), axis=0)
+        fewest = np.minimum.accumulate(
+            np.where(self.single_release_values > 0, self.single_release_values, most), axis=0
+        )
         return np.where(fewest < most, fewest, -1).astype(np.int32)
 
     @property
@@ -222,28 +202,24 @@ class Intersection:
         return empty
 
     @property
-    def confidence(self) -> Floats:
-        """1/|S|, or 0 where S is empty or nothing is known."""
-        return np.where(self.together > 0, 1 / np.maximum(self.together, 1), 0.0)
-
-    @property
     def steps(self) -> list[IntersectionStep]:
         """What one, two, three … releases reveal; the effect of a release is the difference from the previous step."""
-        return [self._step(r) for r in range(len(self.together))]
+        masks = self.perfect_breaches, self.combined_breaches, self.partial_breaches, self.contradictions
+        found, *breaches = (mask.sum(axis=1).tolist() for mask in (self.together >= 0, *masks))
+        perfect, combined, partial, empty = breaches
+        return [
+            IntersectionStep(
+                r + 1, found[r], perfect[r], combined[r], partial[r], empty[r], _mean_confidence(self.together[r])
+            )
+            for r in range(len(self.together))
+        ]
 
-    def _step(self, r: int) -> IntersectionStep:
-        size, least = self.together[r], self.fewest_alone[r]
-        many = np.bincount(size[size > 0])  # people by |S|: integers are summed, division comes last
-        left = int(many.sum())
-        return IntersectionStep(
-            releases=r + 1,
-            found=int((size >= 0).sum()),
-            perfect_breaches=int((size == 1).sum()),
-            combined_breaches=int(((size == 1) & (least > 1)).sum()),
-            partial_breaches=int(((size > 1) & (size < least)).sum()),
-            contradictions=int((size == 0).sum()),
-            confidence=float((many[1:] / np.arange(1, len(many))).sum() / left) if left else 0.0,
-        )
+
+def _mean_confidence(size: Int32s) -> float:
+    """The average of 1/|S| over the people with a possible value."""
+    many = np.bincount(size[size > 0])  # people by |S|: integers are summed, division comes last
+    left = int(many.sum())
+    return float((many[1:] / np.arange(1, len(many))).sum() / left) if left else 0.0
 
 
 def intersect_releases(releases: Sequence[ReleaseView], run: Run | None = None) -> Intersection:
@@ -265,7 +241,7 @@ def intersect_releases(releases: Sequence[ReleaseView], run: Run | None = None) 
     alone, together = (np.zeros(heap.person_profiles.shape, np.int32) for _ in range(2))
     sheet, united, bits = np.zeros((3, heap.words), np.uint64)
     joint, held = np.zeros((2, heap.words), np.int64)
-    for first, last in heap.slice_people(begins, run):
+    for first, last in heap.slice_people(begins, run or Run()):
         _intersection.count_possible_values(
             heap.person_profiles, heap.starts, heap.classes, begins, places, words, first, last,
             sheet, joint, united, held, bits, alone, together,
@@ -281,7 +257,7 @@ class PosteriorValues:
     """
 
     chance: Floats
-    value: Small
+    value: Int32s
 
 
 def posterior_values(
@@ -306,25 +282,13 @@ def posterior_values(
     chance, best = np.zeros(heap.person_profiles.shape), np.zeros(heap.person_profiles.shape, np.int32)
     sheet, weights = np.zeros(heap.values, np.int64), np.empty(heap.values)
     touched, held = np.zeros((2, heap.values), np.int64)
-    for first, last in heap.slice_people(heap.begins, run):
+    for first, last in heap.slice_people(heap.begins, run or Run()):
         _intersection.weigh_values(
             heap.person_profiles, heap.starts, heap.classes, heap.begins, heap.value, heap.count, pi,
             companions == "same",
             first, last, sheet, touched, held, weights, chance, best,
         )  # fmt: skip
     return PosteriorValues(chance, best)
-
-
-def possible_values(releases: Sequence[ReleaseView], person: int) -> Ints | None:
-    """The values that all releases leave possible for one person, ascending; None if no release shows any."""
-    left: Ints | None = None
-    for seen in releases:
-        spot = seen.person_profile[person]
-        fits = seen.classes[seen.indptr[spot] : seen.indptr[spot + 1]] if spot >= 0 else seen.classes[:0]
-        values = np.unique(seen.value[np.isin(seen.row_class, fits) & (seen.value >= 0)])
-        if len(values):
-            left = values if left is None else np.intersect1d(left, values)
-    return left
 
 
 def _prior_shares(prior: npt.ArrayLike | None, heap: _StackedReleases) -> Floats:
@@ -344,13 +308,13 @@ class _StackedReleases:
     """All releases stacked in the same arrays: see ``_intersection``. Class c shows ``value[begins[c]:begins[c + 1]]``,
     ascending, each ``count`` times."""
 
+    values: int
     person_profiles: Ints
     starts: Ints
     classes: Ints
     begins: Ints
     value: Ints
     count: Ints
-    values: int
 
     @property
     def words(self) -> int:
@@ -371,8 +335,7 @@ class _StackedReleases:
         if len({len(seen.person_profile) for seen in releases}) > 1:
             raise UnveilError("every release must cover the same people; use −1 for a person who is not in it")
         values = max(1, *(int(seen.value.max(initial=-1)) + 1 for seen in releases))
-        spots, starts, classes, begins = (list[Ints]() for _ in range(4))
-        shown = list[tuple[Ints, Ints]]()
+        spots, starts, classes, begins, shown, counts = (list[Ints]() for _ in range(6))
         spot = start = number = begin = 0
         for seen in releases:
             cell, count = np.unique((seen.row_class * values + seen.value)[seen.value >= 0], return_counts=True)
@@ -381,24 +344,17 @@ class _StackedReleases:
             starts.append(seen.indptr + start)
             classes.append(seen.classes + number)
             begins.append(np.searchsorted(of_class, np.arange(seen.count)) + begin)
-            shown.append((value, count))
+            shown.append(value)
+            counts.append(count)
             spot += len(seen.indptr)  # one unused profile separates releases
             start += len(seen.classes)
             number += seen.count
             begin += len(cell)
-        value, count = (np.concatenate(parts) for parts in zip(*shown, strict=True))
         begins.append(np.array([begin]))
-        return cls(
-            np.stack(spots),
-            np.concatenate(starts),
-            np.concatenate(classes),
-            np.concatenate(begins),
-            value,
-            count,
-            values,
-        )
+        stacked = (np.concatenate(parts) for parts in (starts, classes, begins, shown, counts))
+        return cls(values, np.stack(spots), *stacked)
 
-    def slice_people(self, begins: Ints, run: Run | None) -> Iterator[tuple[int, int]]:
+    def slice_people(self, begins: Ints, run: Run) -> Iterator[tuple[int, int]]:
         """Slices of people with about equal work; the run can be cancelled between them."""
         upto = np.append(0, np.cumsum(np.diff(begins)[self.classes]))
         work = np.append(upto[self.starts[1:]] - upto[self.starts[:-1]], 0)  # the last entry is for profile −1
@@ -407,8 +363,7 @@ class _StackedReleases:
         while first < people:
             done = int(total[first - 1]) if first else 0
             last = max(first + 1, int(np.searchsorted(total, done + _STEPS_PER_SLICE, side="right")))
-            if run:
-                run.check()
-                run.progress("intersecting releases", first / people)
+            run.check()
+            run.progress("intersecting releases", first / people)
             yield first, last
             first = last

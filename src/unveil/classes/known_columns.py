@@ -9,9 +9,7 @@ Adding a column never lowers either. Three functions build on them:
 
 - :func:`risk_by_columns_known`: the least, mean and greatest of both over all sets of m columns, for every m;
 - :func:`find_identifying_sets`: the smallest sets that single out a given share of the people, whether or not anyone
-  thought of them as quasi-identifiers. Each comes with two measures of Motwani and Xu (*Efficient algorithms for
-  masking and finding quasi-identifiers*, 2008): the *distinction*, the share of rows left after removing duplicates,
-  which is risk(S), and the *separation*, the share of pairs of people that the columns tell apart;
+  thought of them as quasi-identifiers (Motwani and Xu 2008);
 - :func:`shapley_values`: each column's fair contribution (Shapley 1953). With c columns
 
       φᵢ = Σ over sets S without i: |S|! (c − |S| − 1)!/c! · (v(S + i) − v(S)),
@@ -34,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.classes import _minimal_uniques
 from unveil.errors import UnveilError
 from unveil.grouping import pack_columns
@@ -43,21 +41,17 @@ from unveil.run import Run
 
 __all__ = [
     "ColumnContributions",
-    "Columns",
-    "DistinctRows",
     "IdentifyingSet",
     "IdentifyingSets",
     "KnownColumns",
-    "RowPartition",
     "ShapleyValues",
     "ShareBand",
-    "distinct_rows",
     "find_identifying_sets",
     "risk_by_columns_known",
     "shapley_values",
 ]
 
-Columns = Sequence[Small]
+Columns = Sequence[Int32s]
 
 _MOST_SETS = 2_000
 _SAMPLED_ORDERS = 1_000
@@ -67,43 +61,41 @@ _WORK_LIMIT = 1_000_000_000
 _LEAST_ROW_COST = 5_000
 
 
-# ---- different rows and their classes --------------------------------------------------------------------------------
-
-
 class RowPartition(NamedTuple):
-    """Distinct rows divided into classes. ``order`` omits the ``apart`` classes of one row. ``unique`` people are alone
+    """Distinct rows divided into classes. ``order`` omits the ``single_row_classes``. ``unique`` people are alone
     in their class; ``newly_unique`` lists the rows of those whom the last column singled out."""
 
-    order: Small
-    starts: Small
-    apart: int
+    order: Int32s
+    starts: Int32s
+    single_row_classes: int
     unique: int
-    newly_unique: Small
+    newly_unique: Int32s
 
     @property
     def classes(self) -> int:
         """The number of classes."""
-        return len(self.starts) - 1 + self.apart
+        return len(self.starts) - 1 + self.single_row_classes
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
     """Distinct rows. ``codes`` holds their columns, coded from 0, those with most values first; ``names[i]`` is the
-    caller's number of column i. Each row stands for ``weights`` people and is row ``where`` of the ``given`` rows."""
+    caller's number of column i. Each row stands for ``weights`` people and is row ``first_row`` of the ``given_rows``.
+    The last three arrays are workspace of the kernel."""
 
-    codes: tuple[Small, ...]
+    codes: tuple[Int32s, ...]
     names: tuple[int, ...]
     weights: Ints
-    where: Ints
-    given: int
+    first_row: Ints
+    given_rows: int
     people: int
     is_one_person: Bools
-    tally: Small
-    place: Small
-    inside: Small
+    value_counts: Int32s
+    value_places: Int32s
+    seen_values: Int32s
 
     def __len__(self) -> int:
-        return len(self.where)
+        return len(self.first_row)
 
     def single_class(self) -> RowPartition:
         """All rows in one class: what an attacker sees who knows nothing."""
@@ -117,12 +109,14 @@ class DistinctRows:
         order, singles = np.empty(rows, np.int32), np.empty(rows + 1, np.int32)
         starts = np.empty(rows // 2 + 2, np.int32)
         left, classes, apart, found = _minimal_uniques.divide_classes(
-            split.order, split.starts, len(split.starts) - 1, self.codes[column], self.is_one_person, self.tally,
-            self.place,
-            self.inside, order, starts, singles,
+            split.order, split.starts, len(split.starts) - 1, self.codes[column], self.is_one_person, self.value_counts,
+            self.value_places,
+            self.seen_values, order, starts, singles,
         )  # fmt: skip
-        before = split.unique if split.apart else 0  # otherwise a single person would be counted twice
-        return RowPartition(order[:left], starts[: classes + 1], split.apart + apart, before + found, singles[:found])
+        before = split.unique if split.single_row_classes else 0  # otherwise a single person would be counted twice
+        return RowPartition(
+            order[:left], starts[: classes + 1], split.single_row_classes + apart, before + found, singles[:found]
+        )
 
     def original_columns(self, columns: Iterable[int]) -> tuple[int, ...]:
         """A set of columns by the caller's numbers."""
@@ -156,7 +150,7 @@ def distinct_rows(columns: Columns, counts: Ints | None = None) -> DistinctRows:
     return DistinctRows(codes, tuple(names), weights, some[first], rows, people, lone, tally, place, inside)
 
 
-def _renumber_codes(codes: Small) -> Small:
+def _renumber_codes(codes: Int32s) -> Int32s:
     """Renumber the values from 0 without gaps."""
     most = int(codes.max(initial=-1)) + 2
     if most > 4 * len(codes) + 1_000:
@@ -167,7 +161,7 @@ def _renumber_codes(codes: Small) -> Small:
 
 
 def _partitions_along(
-    rows: DistinctRows, paths: Sequence[tuple[int, ...]], run: Run | None
+    rows: DistinctRows, paths: Sequence[tuple[int, ...]], run: Run
 ) -> Iterator[tuple[int, list[RowPartition]]]:
     """For every path of columns, in any order: its number, and the partitions after 0, 1, 2 … of its columns."""
     stack, on = [rows.single_class()], list[int]()
@@ -177,15 +171,14 @@ def _partitions_along(
             same += 1
         del stack[same + 1 :], on[same:]
         for column in path[same:]:
-            if run is not None:
-                run.progress("going through sets of columns", done / len(paths))
-                run.check()
+            run.progress("going through sets of columns", done / len(paths))
+            run.check()
             stack.append(rows.divide_by(stack[-1], column))
             on.append(column)
         yield k, stack
 
 
-def _measure_sets(rows: DistinctRows, sets: Sequence[tuple[int, ...]], run: Run | None) -> Ints:
+def _measure_sets(rows: DistinctRows, sets: Sequence[tuple[int, ...]], run: Run) -> Ints:
     """The number of unique people (column 0) and of classes (column 1) for each set of columns."""
     found = np.empty((len(sets), 2), np.int64)
     for k, stack in _partitions_along(rows, sets, run):
@@ -194,7 +187,7 @@ def _measure_sets(rows: DistinctRows, sets: Sequence[tuple[int, ...]], run: Run 
 
 
 def _measure_random_orders(
-    rows: DistinctRows, rng: np.random.Generator, orders: int, run: Run | None
+    rows: DistinctRows, rng: np.random.Generator, orders: int, run: Run
 ) -> tuple[list[tuple[int, ...]], Ints]:
     """Random orders of the columns, and both counts for the first 0, 1, 2 … columns of each order."""
     paths = [tuple(rng.permutation(len(rows.codes)).tolist()) for _ in range(orders)]
@@ -211,9 +204,6 @@ def _affordable_orders(rows: DistinctRows, sample: int, left: int) -> int:
     return min(sample, max(_FEWEST_ORDERS, left // max(1, rows.estimate_work(len(rows.codes)))))
 
 
-# ---- by number of known columns --------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ShareBand:
     """The least, mean and greatest share over sets of equally many columns, and a set that attains the greatest.
@@ -225,7 +215,7 @@ class ShareBand:
     low: float
     mean: float
     high: float
-    at: tuple[int, ...]
+    worst_set: tuple[int, ...]
     interval: tuple[float, float] | None
 
 
@@ -260,11 +250,11 @@ def risk_by_columns_known(
     each size has its own confidence.
 
     >>> table, rng = [np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 0], np.int32)], np.random.default_rng(0)
-    >>> [(k.known, k.unique.low, k.unique.mean, k.unique.high, k.unique.at) for k in risk_by_columns_known(table,
+    >>> [(k.known, k.unique.low, k.unique.mean, k.unique.high, k.unique.worst_set) for k in risk_by_columns_known(table,
     ...     None, rng)]
     [(0, 0.0, 0.0, 0.0, ()), (1, 0.0, 0.125, 0.25, (1,)), (2, 0.5, 0.5, 0.5, (0, 1))]
     """
-    rows, c = distinct_rows(columns, counts), len(columns)
+    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
     seen, used = [], 0
     for m in sorted(range(c + 1), key=lambda m: (comb(c, m), m)):
         cost = rows.estimate_work(comb(c + 1, m))  # the sets have this many distinct prefixes
@@ -300,17 +290,12 @@ def _summarise_sets(
     return KnownColumns(len(sets[0]), len(sets), drawn is None, *bands)
 
 
-# ---- identifying sets of columns -------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class IdentifyingSet:
-    """A set of columns with the share of people it singles out, its distinction and its separation."""
+    """A set of columns with the share of people it singles out."""
 
     columns: tuple[int, ...]
     unique: float
-    distinction: float
-    separation: float
 
 
 @dataclass(frozen=True)
@@ -343,7 +328,7 @@ def find_identifying_sets(
     """
     if not 0 < share <= 1:
         raise UnveilError("the share of people must be greater than 0 and at most 1")
-    rows, c = distinct_rows(columns, counts), len(columns)
+    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
     most_size = min(most_size, c)
     every = tuple(range(c))
     tried = [every, *(every[:i] + every[i + 1 :] for i in every)]
@@ -364,8 +349,9 @@ def find_identifying_sets(
         if not left:
             break
         for k, stack in _partitions_along(rows, left, run):
-            if stack[-1].unique / rows.people >= share:
-                found.append(_describe_set(rows, left[k], stack[-1]))
+            unique = stack[-1].unique / rows.people
+            if unique >= share:
+                found.append(IdentifyingSet(rows.original_columns(left[k]), unique))
                 covered.add(left[k])
         too_large = covered
     return IdentifyingSets(_sort_sets(found), most_size, False)
@@ -373,28 +359,6 @@ def find_identifying_sets(
 
 def _sort_sets(found: Iterable[IdentifyingSet]) -> tuple[IdentifyingSet, ...]:
     return tuple(sorted(found, key=lambda one: (len(one.columns), -one.unique, one.columns)))
-
-
-def _describe_set(rows: DistinctRows, path: tuple[int, ...], split: RowPartition) -> IdentifyingSet:
-    together = _count_pairs(rows.weights)
-    if len(split.order):
-        kept = rows.weights[split.order]
-        together += _count_pairs(np.add.reduceat(kept, split.starts[:-1])) - _count_pairs(kept)
-    pairs = rows.people * (rows.people - 1)
-    separation = (pairs - together) / pairs if pairs else 1.0
-    return IdentifyingSet(
-        rows.original_columns(path), split.unique / rows.people, split.classes / rows.people, separation
-    )
-
-
-def _count_pairs(sizes: Ints) -> int:
-    """The number of ordered pairs within classes of these sizes, as a Python integer that cannot overflow."""
-    return sum(
-        s * (s - 1) * n for s, n in zip(*(x.tolist() for x in np.unique(sizes, return_counts=True)), strict=True)
-    )
-
-
-# ---- contribution of each column -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,7 +398,7 @@ def shapley_values(
     >>> shapley_values(table, None, np.random.default_rng(0)).unique.values.tolist()
     [0.5, 0.5, 0.0]
     """
-    rows, c = distinct_rows(columns, counts), len(columns)
+    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
     if c <= most and rows.estimate_work(2**c) <= work:
         sets = [tuple(i for i in range(c) if mask >> i & 1) for mask in range(2**c)]
         values = _measure_sets(rows, sets, run)

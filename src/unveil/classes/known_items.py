@@ -9,14 +9,9 @@ most m items has a support from 1 to k − 1. For every basket let
 
     leastₘ(basket) = the least support of a set of at most m of its items.
 
-It falls with m, but never below the number of baskets that hold everything this basket holds. For every m
-
-- ``smallest`` is the least over all baskets: the largest k for which they are kᵐ-anonymous;
-- ``below`` is the number of baskets with less than k, which are at risk;
-- ``unique`` is the number of baskets with 1: at most m of their items occur together in no other basket.
-
-Every basket holds the empty set. So m = 0 describes an attacker who knows nothing and sees all baskets, and an empty
-basket has this support for every m. Without any baskets, everything is 0.
+It falls with m, but never below the number of baskets that hold everything this basket holds. Every basket holds the
+empty set. So m = 0 describes an attacker who knows nothing and sees all baskets, and an empty basket has this support
+for every m. Without any baskets, everything is 0.
 
 **Computation.** Sets are counted one size at a time. For each size, a depth-first search follows paths of items from
 the rarest to the most frequent. A path carries the baskets that hold it, and one pass over these counts every possible
@@ -44,15 +39,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from unveil.arrays import Ints, Small, Words
+from unveil.arrays import BitWords, Int32s, Ints
 from unveil.classes import _known_items
 from unveil.errors import UnveilError
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
 __all__ = ["KnownItems", "measure_known_items"]
-
-_Small = Small
 
 _MOST_KNOWN = 3
 _DEFAULT_K = 5
@@ -64,9 +57,11 @@ _STEPS_PER_SLICE = 1 << 20  # entries in a slice: a hundredth of a second, or a 
 class KnownItems:
     """What an attacker achieves who knows at most m items of a basket.
 
-    ``smallest[m]``, ``below[m]`` and ``unique[m]`` cover m = 0 … ``known``; ``truncated`` if the work did not allow the
-    requested m. For every basket, ``least`` is the least support of a set of at most ``known`` of its items, and
-    ``fewest`` is how many items that takes. ``work`` includes the work spent on a size that was not finished.
+    For m = 0 … ``known``, ``smallest_supports[m]`` is the least support of all baskets, the largest k for which they
+    are kᵐ-anonymous; ``baskets_below_k[m]`` baskets have less than k and are at risk, ``unique_baskets[m]`` have 1.
+    ``truncated`` if the work did not allow the requested m. For every basket, ``rarest_supports`` is the least support
+    of a set of at most ``known`` of its items, and ``rarest_set_sizes`` is how many items that takes. ``work`` includes
+    the work spent on a size that was not finished.
     """
 
     transactions: Transactions
@@ -74,34 +69,36 @@ class KnownItems:
     known: int
     truncated: bool
     work: int
-    smallest: Ints
-    below: Ints
-    unique: Ints
-    least: Ints
-    fewest: Ints
+    smallest_supports: Ints
+    baskets_below_k: Ints
+    unique_baskets: Ints
+    rarest_supports: Ints
+    rarest_set_sizes: Ints
 
     def rarest_baskets(self, count: int) -> Ints:
         """The baskets that are easiest to find, by least support, then fewest items, then position."""
-        return np.lexsort((self.fewest, self.least))[:count]
+        return np.lexsort((self.rarest_set_sizes, self.rarest_supports))[:count]
 
     def rarest_itemset(self, basket: int, run: Run | None = None) -> tuple[int, ...]:
         """The smallest set of a basket's items that has the least support, with the rarest item first. Ties go to the
         set with the rarest item, then the next rarest; equally rare items are ordered by label."""
-        if not 0 <= basket < len(self.least):
-            raise UnveilError(f"there is no basket {basket:,}; they are numbered from 0 to {len(self.least) - 1:,}")
-        run, size, whole = run or Run(), int(self.fewest[basket]), self._ranked_baskets
+        if not 0 <= basket < len(self.rarest_supports):
+            raise UnveilError(
+                f"there is no basket {basket:,}; they are numbered from 0 to {len(self.rarest_supports) - 1:,}"
+            )
+        run, size, whole = run or Run(), int(self.rarest_set_sizes[basket]), self._ranked_baskets
         if size < 2:  # the rarest item, if any
             first = int(whole.begins[basket])
             return tuple(whole.items[whole.held[first : first + size]].tolist())
-        least = np.zeros_like(self.least)
-        least[basket] = self.least[basket] + 1  # only a set with the least support can lower it
+        least = np.zeros_like(self.rarest_supports)
+        least[basket] = self.rarest_supports[basket] + 1  # only a set with the least support can lower it
         baskets, _ = _narrow_baskets(whole._replace(least=least), size, run)
         lowered = next(part.rarest_set for part in _search_sets(baskets, size, run) if len(part.rarest_set))
         return tuple(baskets.items[lowered].tolist())
 
     @cached_property
     def _ranked_baskets(self) -> _Baskets:
-        return _rank_baskets(self.transactions, self.least, Run())
+        return _rank_baskets(self.transactions, self.rarest_supports, Run())
 
 
 def measure_known_items(
@@ -122,9 +119,9 @@ def measure_known_items(
 
     >>> baskets = ["bread milk tea", "bread milk", "milk tea", "bread tea", "tea"]
     >>> found = measure_known_items(Transactions.from_baskets(basket.split() for basket in baskets), k=3)
-    >>> found.smallest.tolist(), found.below.tolist(), found.unique.tolist()
+    >>> found.smallest_supports.tolist(), found.baskets_below_k.tolist(), found.unique_baskets.tolist()
     ([5, 3, 2, 1], [0, 0, 4, 4], [0, 0, 0, 1])
-    >>> found.least.tolist(), found.fewest.tolist()
+    >>> found.rarest_supports.tolist(), found.rarest_set_sizes.tolist()
     ([1, 2, 2, 2, 4], [3, 2, 2, 2, 1])
     >>> found.rarest_baskets(2).tolist(), found.rarest_itemset(0), found.rarest_itemset(1)
     ([0, 1], (0, 1, 2), (0, 1))
@@ -136,12 +133,12 @@ def measure_known_items(
     run, count = run or Run(), transactions.baskets
     least = _rarest_item_supports(transactions)
     fewest = (least < count).astype(np.int64)
-    told, spent = [_summarise_supports(np.full(count, count), k), _summarise_supports(least, k)], 0
+    summaries, spent = [_summarise_supports(np.full(count, count), k), _summarise_supports(least, k)], 0
     baskets, of = _rank_baskets(transactions, least, run), np.arange(count)
     for m in range(2, most + 1):
         baskets, became = _narrow_baskets(baskets, m, run)
         if not (baskets.least > baskets.weights).any():  # all baskets are finished
-            told += [told[-1]] * (most - m + 1)
+            summaries += [summaries[-1]] * (most - m + 1)
             break
         of = np.where(of < 0, of, became[of])  # −1 for finished baskets
         for part in _search_sets(baskets, m, run, work - spent):
@@ -153,9 +150,9 @@ def measure_known_items(
         lower[of >= 0] = baskets.least[of[of >= 0]]
         fewest[lower < least] = m
         least = lower
-        told.append(_summarise_supports(least, k))
-    smallest, below, unique = np.array(told, np.int64).T.copy()
-    known = len(told) - 1
+        summaries.append(_summarise_supports(least, k))
+    smallest, below, unique = np.array(summaries, np.int64).T.copy()
+    known = len(summaries) - 1
     return KnownItems(transactions, k, known, known < most, spent, smallest, below, unique, least, fewest)
 
 
@@ -173,9 +170,6 @@ def _summarise_supports(least: Ints, k: int) -> tuple[int, int, int]:
     return int(least.min()) if len(least) else 0, int((least < k).sum()), int((least == 1).sum())
 
 
-# ---- baskets that still matter ---------------------------------------------------------------------------------------
-
-
 class _Baskets(NamedTuple):
     """Baskets of item ranks: rank r is item ``items[r]``. Basket b holds ``held[begins[b] : begins[b + 1]]``, in order,
     and stands for ``weights[b]`` baskets. ``least[b]`` is its least support so far, or 0 if it is not needed.
@@ -183,7 +177,7 @@ class _Baskets(NamedTuple):
 
     items: Ints
     begins: Ints
-    held: _Small
+    held: Int32s
     weights: Ints
     least: Ints
 
@@ -204,7 +198,7 @@ def _rank_baskets(transactions: Transactions, least: Ints, run: Run) -> _Baskets
     return _Baskets(items, begins, held, np.ones(transactions.baskets, np.int64), least)
 
 
-def _basket_matrix(begins: Ints, held: _Small, items: int) -> csr_array:
+def _basket_matrix(begins: Ints, held: Int32s, items: int) -> csr_array:
     """Baskets by items, with the number of every entry, from 1. scipy sorts and selects in one pass what numpy could
     not."""
     number = np.int32 if len(held) < 1 << 31 else np.int64
@@ -231,7 +225,7 @@ def _narrow_baskets(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, I
     left &= np.repeat(sizes >= size - 1, np.diff(begins))
     run.check()
     rank = (np.cumsum(used) - 1).astype(np.int32)
-    alike, new_begins, new_held = _group_equal_baskets(sizes[kept], rank[held[left]], len(items), run)
+    alike, new_begins, new_held = group_equal_baskets(sizes[kept], rank[held[left]], len(items), run)
     kinds, became = len(new_begins) - 1, np.full(len(weights), -1)
     together, lowest = np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
     np.add.at(together, alike, weights[kept])
@@ -240,7 +234,7 @@ def _narrow_baskets(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, I
     return _Baskets(items[used], new_begins, new_held, together, lowest), became
 
 
-def _group_equal_baskets(sizes: Ints, held: _Small, items: int, run: Run) -> tuple[Ints, Ints, _Small]:
+def group_equal_baskets(sizes: Ints, held: Int32s, items: int, run: Run) -> tuple[Ints, Ints, Int32s]:
     """The kind of every basket, and where what each kind holds begins, and what it holds. Kinds with the same rarest
     item are adjacent, which makes the search faster. No basket is empty."""
     if not len(sizes):
@@ -261,7 +255,7 @@ def _group_equal_baskets(sizes: Ints, held: _Small, items: int, run: Run) -> tup
     return alike, np.append(0, np.cumsum(sizes[fresh])), held[np.repeat(fresh, sizes)]
 
 
-def _hash_baskets(begins: Ints, held: _Small, items: int) -> Words:
+def _hash_baskets(begins: Ints, held: Int32s, items: int) -> BitWords:
     """A number that equal baskets have in common and hardly any others. It begins with the rarest item."""
     mix = np.arange(1, items + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # the last steps of SplitMix64
     mix = (mix ^ (mix >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -272,16 +266,13 @@ def _hash_baskets(begins: Ints, held: _Small, items: int) -> Words:
     return rarest | (np.add.reduceat(mix[held], begins[:-1]) >> bits)
 
 
-# ---- the search ------------------------------------------------------------------------------------------------------
-
-
 class _SearchProgress(NamedTuple):
     """Progress so far: the entries visited, the share of first items done, and the last set that lowered a least
     support, if any."""
 
     work: int
     share: float
-    rarest_set: _Small
+    rarest_set: Int32s
 
 
 def _search_sets(baskets: _Baskets, size: int, run: Run, work: int | None = None) -> Iterator[_SearchProgress]:
@@ -308,7 +299,7 @@ def _search_sets(baskets: _Baskets, size: int, run: Run, work: int | None = None
         )  # fmt: skip
 
 
-def _index_holders(baskets: _Baskets, starts: Ints, depths: int, run: Run) -> tuple[_Small, _Small, Ints]:
+def _index_holders(baskets: _Baskets, starts: Ints, depths: int, run: Run) -> tuple[Int32s, Int32s, Ints]:
     """For every item, the baskets that hold it and where in ``held`` the later items of each begin, followed by room
     for longer paths; and where the room of each depth begins. No path needs more room than all entries after its first
     item. Fills where the baskets of each item begin."""

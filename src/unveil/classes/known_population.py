@@ -31,25 +31,26 @@ from unveil.release.codes import Codes
 from unveil.release.label_matching import LabelMatcher, raw_value_matcher
 from unveil.run import Run
 
-__all__ = ["PopulationMatches", "match_population", "summarise_matches"]
+__all__ = ["PopulationMatches", "match_population"]
 
 
 @dataclass(frozen=True, eq=False)
 class PopulationMatches:
-    """The rows of a release, matched with a known population."""
+    """The rows of a release, matched with a known population.
+
+    ``class_sizes`` are the rows by how many people of the population they fit. ``uniques`` of the ``sample_uniques``,
+    the rows that are unique in the release, fit one person only. ``presence`` is δ: the lowest and highest probability
+    that a person of the population is in the release. ``rows_without_enough_people`` are in classes that fit fewer
+    people than they have rows. ``has_ambiguous_people``: whether anybody fits several classes.
+    """
 
     class_sizes: ClassSizes
-    """The rows by how many people of the population they fit."""
     sample_uniques: int
     uniques: int
-    """How many rows that are unique in the release fit one person only."""
     presence: tuple[float, float]
-    """δ: the lowest and highest probability that a person of the population is in the release."""
     population: int
-    rows_lacking: int = 0
-    """The number of rows in classes that fit fewer people than they have rows."""
-    several: bool = False
-    """Whether anybody fits several classes."""
+    rows_without_enough_people: int = 0
+    has_ambiguous_people: bool = False
 
     @property
     def share(self) -> float:
@@ -60,11 +61,6 @@ class PopulationMatches:
     def k_map(self) -> int:
         """k: the fewest people that any row fits."""
         return self.class_sizes.smallest_size
-
-    @property
-    def highest_risk(self) -> float:
-        """The highest probability 1/F of matching a row to its person."""
-        return 1 / self.class_sizes.smallest_size
 
     @property
     def average_risk(self) -> float:
@@ -106,6 +102,6 @@ def summarise_matches(inside: Ints, everybody: Ints, indptr: Ints, classes: Ints
         uniques=int((seen & (fitting_each == 1)).sum()),
         presence=(float(present.min(initial=1.0)), float(present.max(initial=0.0))),
         population=int(many.sum()),
-        rows_lacking=int(inside[lacking].sum()),
-        several=bool((width > 1).any()),
+        rows_without_enough_people=int(inside[lacking].sum()),
+        has_ambiguous_people=bool((width > 1).any()),
     )

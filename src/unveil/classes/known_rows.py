@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.class_sizes import ClassSizes
 from unveil.classes.diversity import SensitiveClasses, group_sensitive_values
 from unveil.classes.missing_values import MissingValues
@@ -34,24 +34,19 @@ class KnownRows:
     """Some of the given rows, by their codes in the columns that the attacker knows.
 
     ``where`` numbers them among the given rows (None: all rows). A row stands for ``weights`` people (None: one), or
-    ``person`` says whose it is. ``room`` is the most values that a sensitive column has.
+    ``person`` says whose it is. ``max_sensitive_values`` is the most values that a sensitive column has.
     """
 
-    known: tuple[Small, ...]
+    known: tuple[Int32s, ...]
     count: int
     weights: Ints | None
-    person: Small | None
+    person: Int32s | None
     where: Ints | None
     has_wildcards: bool
-    room: int
+    max_sensitive_values: int
     run: Run | None = None
 
-    @property
-    def is_simple(self) -> bool:
-        """Whether these are all rows, classes do not overlap, and no person has several rows."""
-        return not self.has_wildcards and self.person is None and self.where is None
-
-    def with_known_columns(self, columns: Sequence[Small]) -> KnownRows:
+    def with_known_columns(self, columns: Sequence[Int32s]) -> KnownRows:
         """The same rows with more columns known; a missing value there is a value of its own."""
         more = [codes if self.where is None else codes[self.where] for codes in columns]
         return replace(self, known=(*self.known, *(codes + 1 for codes in more)))  # no −1, hence no wildcards
@@ -67,7 +62,7 @@ class KnownRows:
             where=None,
         )
 
-    def classes(self, codes: Small) -> SensitiveClasses:
+    def classes(self, codes: Int32s) -> SensitiveClasses:
         """The classes with the values of a column, one per given row; rows without a value are left out."""
         codes = codes if self.where is None else codes[self.where]
         if self.person is not None:  # all rows of a person tell who looks the same, also those without a value
@@ -92,7 +87,8 @@ class KnownRows:
             return ClassSizes.from_classes(found.size, found.members)
         if self.person is not None:
             return ClassSizes.from_classes(np.bincount(self._people_classes[0]))
-        return ClassSizes.from_classes(self.classes(np.zeros(self._given_count, np.int32)).size)
+        everyone_alike = np.zeros(self.count, np.int32)
+        return ClassSizes.from_classes(group_sensitive_values(*self._row_keys, everyone_alike, self.weights).size)
 
     def smallest_classes(self, below: float, limit: int) -> list[tuple[int, int]]:
         """The smallest classes of fewer than ``below`` people: the first row of each, from 0, and its size. Every row
@@ -112,13 +108,9 @@ class KnownRows:
         rows = rows if self.where is None else self.where[rows]
         return list(zip(rows[order].tolist(), sizes[small[order]].tolist(), strict=True))
 
-    @property
-    def _given_count(self) -> int:
-        return self.count if self.where is None else int(self.where.max()) + 1
-
     @cached_property
     def _row_keys(self) -> tuple[Ints, int]:
-        return pack_columns(self.known, self.count, self.room)
+        return pack_columns(self.known, self.count, self.max_sensitive_values)
 
     @cached_property
     def _people_classes(self) -> tuple[Ints, Ints]:
@@ -137,13 +129,13 @@ def select_known_rows(
     quasi: Sequence[str],
     subject: str | None,
     missing: MissingValues,
-    room: int = 2,
+    max_sensitive_values: int = 2,
     run: Run | None = None,
 ) -> KnownRows:
     """The rows of a tally, with missing values read as ``missing`` says."""
     known = tuple(mark_missing(found.columns[c], missing.quasi_texts).codes for c in quasi)
     person = found.columns[subject].codes if subject else None
-    rows = KnownRows(known, len(found), found.counts, person, None, False, room, run)
+    rows = KnownRows(known, len(found), found.counts, person, None, False, max_sensitive_values, run)
     if missing.is_own_value or not any((codes < 0).any() for codes in known):
         return rows
     if missing.read_as == "wildcard":

@@ -40,7 +40,7 @@ from math import comb, prod
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.classes import _minimal_uniques
 from unveil.classes.known_columns import Columns, DistinctRows, RowPartition, distinct_rows
 from unveil.errors import UnveilError
@@ -57,31 +57,26 @@ _WORK_LIMIT = 2_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class MinimalUniques:
-    """All minimal sample uniques of at most ``most`` columns.
+    """All minimal sample uniques of at most ``largest_size`` columns.
 
     ``sets`` are the sets of columns that are minimal for somebody, ordered by size, then by columns. Row r has
-    ``sets[k]`` for k in ``found[begins[r] : begins[r + 1]]``, in that order. ``truncated`` if work or memory did not
-    allow sets of the requested size. ``alone`` people are unique on all columns; ``paired`` people agree with exactly
-    one other person on all columns.
+    ``sets[k]`` for k in ``row_sets[begins[r] : begins[r + 1]]``, in that order. ``truncated`` if work or memory did not
+    allow sets of the requested size. ``unique_people`` are unique on all columns; ``people_in_pairs`` agree with
+    exactly one other person on all columns.
     """
 
     columns: int
-    most: int
+    largest_size: int
     truncated: bool
     sets: tuple[ColumnSet, ...]
     begins: Ints
-    found: Small
-    alone: int
-    paired: int
+    row_sets: Int32s
+    unique_people: int
+    people_in_pairs: int
 
     def sets_of_row(self, row: int) -> tuple[ColumnSet, ...]:
         """The minimal sets of one row."""
-        return tuple(self.sets[k] for k in self.found[self.begins[row] : self.begins[row + 1]].tolist())
-
-    @cached_property
-    def smallest_set(self) -> Small:
-        """The number of every row's smallest set, with ties broken by columns; −1 for a row without a set."""
-        return np.where(np.diff(self.begins) > 0, np.append(self.found, np.int32(-1))[self.begins[:-1]], np.int32(-1))
+        return tuple(self.sets[k] for k in self.row_sets[self.begins[row] : self.begins[row + 1]].tolist())
 
     @cached_property
     def sizes(self) -> Ints:
@@ -91,25 +86,20 @@ class MinimalUniques:
     @cached_property
     def people_per_set(self) -> Ints:
         """The number of people for whom each set is minimal."""
-        return np.bincount(self.found, minlength=len(self.sets))
+        return np.bincount(self.row_sets, minlength=len(self.sets))
 
     @property
     def sets_by_size(self) -> Ints:
         """The number of minimal sample uniques with 1, 2 … columns."""
-        found = np.zeros(self.most + 1, np.int64)
+        found = np.zeros(self.largest_size + 1, np.int64)
         np.add.at(found, self.sizes, self.people_per_set)
         return found[1:]
 
     @property
-    def people_by_size(self) -> Ints:
-        """The number of people whose smallest set has 1, 2 … columns."""
-        return np.bincount(self.sizes[self.smallest_set[self.smallest_set >= 0]], minlength=self.most + 1)[1:]
-
-    @property
     def points(self) -> Floats:
         """The score of a set of 1, 2 … columns."""
-        c, most = self.columns, self.most
-        return np.array([float(prod(c - i for i in range(s, most))) for s in range(1, most + 1)])
+        factors = [self.columns - i for i in range(self.largest_size)]
+        return np.array([float(prod(factors[size:])) for size in range(1, self.largest_size + 1)])
 
     @cached_property
     def score(self) -> Floats:
@@ -119,13 +109,13 @@ class MinimalUniques:
         owner = np.repeat(np.arange(rows), np.diff(self.begins))
         total = np.zeros(rows)
         for size, points in enumerate(self.points.tolist(), start=1):
-            total += points * np.bincount(owner[self.sizes[self.found] == size], minlength=rows)
+            total += points * np.bincount(owner[self.sizes[self.row_sets] == size], minlength=rows)
         return total
 
     @property
     def contribution(self) -> Floats:
         """The share of the total score that comes from sets containing each column."""
-        having = np.zeros((self.columns, self.most + 1), np.int64)
+        having = np.zeros((self.columns, self.largest_size + 1), np.int64)
         for columns, times in zip(self.sets, self.people_per_set.tolist(), strict=True):
             having[list(columns), len(columns)] += times
         total = float(self.sets_by_size @ self.points)
@@ -154,20 +144,18 @@ def find_minimal_uniques(
     """
     if most < 1:
         raise UnveilError("minimal sample uniques have at least one column")
-    rows, c = distinct_rows(columns, counts), len(columns)
+    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
     asked = most = min(most, c)
     while most > 1 and rows.estimate_work(_count_sets(c, most)) > work:
         most -= 1
     while (kept := _search_minimal_sets(rows, most, keep, run)) is None:
         most -= 1
     kept.sort(key=lambda one: (len(one[0]), one[0]))
-    owners = [rows.where[some] for _, some in kept]
-    owner = np.concatenate([rows.where[:0], *owners])
-    begins = np.zeros(rows.given + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=rows.given), out=begins[1:])
+    owners = [rows.first_row[some] for _, some in kept]
+    owner, ends = np.concatenate([rows.first_row[:0], *owners]), np.cumsum([0, *map(len, owners)])
+    begins = np.append(0, np.cumsum(np.bincount(owner, minlength=rows.given_rows)))
     found = np.empty(len(owner), np.int32)
-    ends = np.cumsum([0, *map(len, owners)])
-    _minimal_uniques.deal_sets(ends, owner, begins[:-1].copy(), found)
+    _minimal_uniques.group_sets_by_row(ends, owner, begins[:-1].copy(), found)
     paired = 2 * int((rows.weights == 2).sum())
     return MinimalUniques(
         c, most, most < asked, tuple(one for one, _ in kept), begins, found, int(rows.is_one_person.sum()), paired
@@ -193,7 +181,7 @@ def smallest_unique_set(columns: Columns, counts: Ints | None, row: Sequence[int
     return None
 
 
-def dis_suda_scores(score: Floats, paired: int, columns: int, fraction: float) -> Floats:
+def dis_suda_scores(score: Floats, people_in_pairs: int, columns: int, fraction: float) -> Floats:
     """DIS-SUDA scores from SUDA scores, the number of people in pairs, the number of columns and the sampling
     fraction."""
     if not 0 < fraction <= 1:
@@ -203,23 +191,18 @@ def dis_suda_scores(score: Floats, paired: int, columns: int, fraction: float) -
     q = 1 + (8 - columns) / 20
     scores, times = np.unique(score[score > 0], return_counts=True)
     odds = fraction * float((times * scores**-q).sum()) * score**q
-    found: Floats = np.divide(odds, odds + paired * (1 - fraction), out=np.zeros(len(score)), where=score > 0)
+    found: Floats = np.divide(odds, odds + people_in_pairs * (1 - fraction), out=np.zeros(len(score)), where=score > 0)
     return found
 
 
-# ---- the search ------------------------------------------------------------------------------------------------------
-
-
-def _search_minimal_sets(
-    rows: DistinctRows, most: int, keep: int, run: Run | None
-) -> list[tuple[ColumnSet, Small]] | None:
+def _search_minimal_sets(rows: DistinctRows, most: int, keep: int, run: Run) -> list[tuple[ColumnSet, Int32s]] | None:
     """All minimal sets of at most ``most`` columns, each with its rows; None if there are more than ``keep`` and
     ``most`` is above 1."""
-    c, found, made = len(rows.codes), list[tuple[ColumnSet, Small]](), 0
+    c, found, made = len(rows.codes), list[tuple[ColumnSet, Int32s]](), 0
     number: dict[ColumnSet, int] = {(): 0}
     alone = np.zeros((1 + _count_sets(c, most - 1), len(rows) // 8 + 1), np.uint8)  # a bit for each row unique on a set
 
-    def of(columns: ColumnSet) -> int:
+    def bits_of_set(columns: ColumnSet) -> int:
         while columns not in number:  # all rows were isolated before the last column
             columns = columns[:-1]
         return number[columns]
@@ -228,11 +211,10 @@ def _search_minimal_sets(
         nonlocal made
         for column in reversed(range(path[-1] + 1 if path else 0, c)):
             before = done + _count_sets(c - 1 - column, most - len(path))
-            if run is not None:
-                run.progress("finding minimal sample uniques", before / _count_sets(c, most))
-                run.check()
+            run.progress("finding minimal sample uniques", before / _count_sets(c, most))
+            run.check()
             further, columns = rows.divide_by(split, column), (*path, column)
-            parts = np.array([of(columns[:i] + columns[i + 1 :]) for i in range(len(path))], np.int64)
+            parts = np.array([bits_of_set(columns[:i] + columns[i + 1 :]) for i in range(len(path))], np.int64)
             kept = np.empty_like(further.newly_unique)
             kept = kept[: _minimal_uniques.keep_minimal(further.newly_unique, alone, parts, kept)]
             if len(kept):

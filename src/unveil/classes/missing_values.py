@@ -1,13 +1,8 @@
 """What does a missing value mean? There are three readings; every finding names the one it used.
 
-A missing or suppressed quasi-identifier can be read
-
-- as a *value* of its own, which agrees only with the same text. An attacker who sees which values are missing can do no
-  better, so this reading never understates the risk. It is the default;
-- as a *wildcard* that agrees with anything, as in sdcMicro and in ARX's wildcard risk (:mod:`unveil.classes.wildcard`).
-  This understates the risk from an attacker who knows the missing value: rows with another value count as possible
-  matches;
-- as *excluded*: rows that lack any quasi-identifier are left out. This says nothing about the people in them.
+A missing or suppressed quasi-identifier can be read as a *value* of its own, which agrees only with the same text: the
+default. As a *wildcard* it agrees with anything (:mod:`unveil.classes.wildcard`), as in sdcMicro and in ARX's wildcard
+risk. If it is *excluded*, rows that lack any quasi-identifier are left out.
 
 A missing sensitive value is nobody's value. Its row counts towards the size of its class, but not towards the number of
 different values: in a class of flu, flu and missing, an attacker will assume that everybody has the flu.

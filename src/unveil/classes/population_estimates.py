@@ -42,10 +42,6 @@ __all__ = [
     "PopulationBounds",
     "PopulationEstimate",
     "dankar_estimate",
-    "fit_pitman",
-    "fit_snb",
-    "harmonic_sums",
-    "log_rising_factorials",
     "pitman_estimate",
     "population_bounds",
     "snb_estimate",
@@ -99,12 +95,14 @@ class ClassSample:
 
     @classmethod
     def from_class_sizes(
-        cls, crowds: ClassSizes, *, population: int | None = None, fraction: float | None = None
+        cls, class_sizes: ClassSizes, *, population: int | None = None, fraction: float | None = None
     ) -> ClassSample:
         """From the class sizes of a release."""
-        if (crowds.size < 1).any() or (crowds.subjects % crowds.size).any():
+        if (class_sizes.size < 1).any() or (class_sizes.subjects % class_sizes.size).any():
             raise UnveilError("the number of people in classes of size s must be a multiple of s")
-        return cls.of(crowds.size, crowds.subjects // crowds.size, population=population, fraction=fraction)
+        return cls.of(
+            class_sizes.size, class_sizes.subjects // class_sizes.size, population=population, fraction=fraction
+        )
 
     @property
     def rows(self) -> int:
@@ -175,10 +173,7 @@ def pitman_estimate(sample: ClassSample) -> PopulationEstimate:
     - and K classes with θ + αK = (θ + αu) (θ+n+α)_{N−n} / (θ+n)_{N−n}.
     """
     n, u, everybody = sample.rows, sample.class_count, sample.population
-    method, assumes = (
-        "Pitman",
-        "New classes keep appearing as in Pitman's sampling formula: many small, few large.",
-    )
+    method, assumes = "Pitman", "New classes keep appearing as in Pitman's sampling formula: many small, few large."
     if everybody == n or u == n or u == 1:
         return _limit_estimate(sample, method, assumes)
     alpha, theta, converged = fit_pitman(sample)
@@ -236,11 +231,8 @@ def zayatz_estimate(sample: ClassSample) -> PopulationEstimate:
     share = sample.classes / sample.class_count
     # P(0|j) = (N−n)(N−n−1)…/N(N−1)…, j factors each; P(1|j) = jπ(N−n)…/(N−1)…, j − 1 factors each
     log_none = _log_falling_factorials(rest, j) - _log_falling_factorials(sample.population, j)
-    one = (
-        j
-        * sample.fraction
-        * np.exp(_log_falling_factorials(rest, j - 1) - _log_falling_factorials(sample.population - 1, j - 1))
-    )
+    log_others = _log_falling_factorials(rest, j - 1) - _log_falling_factorials(sample.population - 1, j - 1)
+    one = j * sample.fraction * np.exp(log_others)
     method, assumes = "Zayatz", "The population's class sizes have the same distribution as the sample's."
     if rest == 0 or sample.class_count == n:
         return dataclasses.replace(_limit_estimate(sample, method, assumes), converged=True)
@@ -267,15 +259,8 @@ def snb_estimate(sample: ClassSample) -> PopulationEstimate:
     seen = pi - (1 - pi) * math.expm1(-shape * math.log1p(mean / shape))
     log_alone = -shape * math.log1p(mean / pi / shape)  # P(F = 1)
     log_one = float(_log_slid_pmf(np.ones(1), shape, mean, pi)[0])  # P(f = 1)
-    return _clip_estimate(
-        sample,
-        math.exp(math.log(pi) + log_alone - log_one),
-        u / seen * math.exp(log_alone),
-        u / seen,
-        method,
-        assumes,
-        converged,
-    )
+    stays = math.exp(math.log(pi) + log_alone - log_one)
+    return _clip_estimate(sample, stays, u / seen * math.exp(log_alone), u / seen, method, assumes, converged)
 
 
 def fit_snb(sample: ClassSample) -> tuple[tuple[float, float], bool]:
@@ -382,17 +367,11 @@ def _clip_estimate(
     sample: ClassSample, stays: float, unique: float, classes: float, method: str, assumes: str, converged: bool
 ) -> PopulationEstimate:
     """Limit an estimate to what is possible: classes can be neither fewer nor smaller than in the sample."""
-    n, u, everybody = sample.rows, sample.class_count, sample.population
+    u, everybody = sample.class_count, sample.population
+    risk = min(max(classes / everybody, u / everybody), u / sample.rows)
     certain = (0.0, 0.0) if not sample.uniques else None
-    return PopulationEstimate(
-        uniques=sample.uniques * min(stays, 1.0),
-        population_uniques=min(unique, float(everybody)),
-        risk=min(max(classes / everybody, u / everybody), u / n),
-        interval=certain,
-        method=method,
-        assumption=assumes,
-        converged=converged,
-    )
+    uniques, in_population = sample.uniques * min(stays, 1.0), min(unique, float(everybody))
+    return PopulationEstimate(uniques, in_population, risk, certain, method, assumes, converged)
 
 
 def _limit_estimate(sample: ClassSample, method: str, assumes: str) -> PopulationEstimate:

@@ -27,15 +27,15 @@ class ClassesSettings:
         kind="whole number",
         at_least=1,
         at_most=9,
-        about=("transactions",),
-        formerly=("items_known",),
+        release_kinds=("transactions",),
+        former_names=("items_known",),
         metavar="NUMBER",
         help="How many items of one basket the attacker knows.",
     )
     ruled_out: Mapping[str, tuple[str, ...]] = setting(
         {},
         kind="texts per column",
-        about=("table",),
+        release_kinds=("table",),
         metavar="COLUMN=VALUE",
         example='diagnosis = ["flu"]',
         secret=True,
@@ -44,8 +44,8 @@ class ClassesSettings:
     others_known: bool = setting(
         False,
         kind="flag",
-        about=("table",),
-        formerly=("strict",),
+        release_kinds=("table",),
+        former_names=("strict",),
         help="Apply the tolerances also to an attacker who knows every other sensitive column.",
     )
     population_size: int | None = setting(
@@ -53,18 +53,18 @@ class ClassesSettings:
         kind="whole number",
         at_least=1,
         at_most=_MOST_PEOPLE,
-        about=("table",),
-        formerly=("population",),
+        release_kinds=("table",),
+        former_names=("population",),
         metavar="NUMBER",
         help="Size of the population from which the rows are a random sample.",
     )
     sampling_fraction: float | None = setting(
         None,
         kind="share",
-        above=0,
+        greater_than=0,
         at_least=1 / _MOST_PEOPLE,
-        about=("table",),
-        formerly=("population",),
+        release_kinds=("table",),
+        former_names=("population",),
         metavar="SHARE",
         example=0.01,
         help="Share of the population in the release, if its rows are a random sample.",

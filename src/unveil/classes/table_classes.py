@@ -1,7 +1,6 @@
 """Classes of a table: people who share their quasi-identifiers.
 
-Two rows are in the same class if they agree on every quasi-identifier. A missing value is a value of its own here: it
-agrees only with the same text, which makes classes smaller and never understates the risk.
+Two rows are in the same class if they agree on every quasi-identifier. A missing value is a value of its own here.
 
 If a column says which rows belong to the same person, a class counts people, not rows: two people are in the same class
 if their rows show the same *set* of quasi-identifiers. The release links a person's rows, and an attacker who knows
@@ -25,16 +24,7 @@ if TYPE_CHECKING:
     from unveil.arrays import Floats
     from unveil.classes.diversity import SensitiveClasses
 
-__all__ = [
-    "ClassesWithValues",
-    "SensitiveColumn",
-    "SmallClass",
-    "classes_with_values",
-    "count_class_sizes",
-    "numeric_order",
-    "read_row_values",
-    "smallest_classes",
-]
+__all__ = ["SmallClass", "classes_with_values", "count_class_sizes", "smallest_classes"]
 
 
 def count_class_sizes(
@@ -88,15 +78,16 @@ def classes_with_values(
 
     missing = missing or MissingValues()
     found = tally_rows(table, (*quasi, *sensitive, *([subject] if subject else [])), run=run)
-    room = max((len(found.columns[c].values) + 2 for c in sensitive), default=2)
-    rows = select_known_rows(found, quasi, subject, missing, room, run)
+    max_sensitive_values = max((len(found.columns[c].values) + 2 for c in sensitive), default=2)
+    rows = select_known_rows(found, quasi, subject, missing, max_sensitive_values, run)
     made = []
     for column in sensitive:
         own = mark_missing(found.columns[column], missing.texts)
         others = [found.columns[c].codes for c in sensitive if c != column]
         stricter = rows.with_known_columns(others).classes(own.codes) if others else None
         made.append(SensitiveColumn(column, rows.classes(own.codes), own.values, numeric_order(own.values), stricter))
-    whole = next((v.classes for v in made if rows.is_simple and v.classes.people == table.rows), None)
+    is_simple = not rows.has_wildcards and rows.person is None and rows.where is None  # each row is in one class
+    whole = next((v.classes for v in made if is_simple and v.classes.people == table.rows), None)
     return ClassesWithValues(rows.class_sizes() if whole is None else ClassSizes.from_classes(whole.size), tuple(made))
 
 

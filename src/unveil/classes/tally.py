@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.release.codes import Codes, arrow_integers, encode_column, encode_unsorted, numpy_integers
 from unveil.release.table import Table
 from unveil.run import Run
@@ -41,7 +41,7 @@ class Tally:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())).codes) if self.columns else min(1, self.people)
 
-    def codes(self, names: Sequence[str]) -> list[Small]:
+    def codes(self, names: Sequence[str]) -> list[Int32s]:
         """The codes of some columns."""
         return [self.columns[name].codes for name in names]
 
@@ -54,7 +54,9 @@ def tally_rows(table: Table, columns: Sequence[str], run: Run | None = None) -> 
     if (table.rows <= _FEW_ROWS and not table.is_columnar_file) or _rows_mostly_differ(table, columns, run):
         return Tally(table.codes(columns, (), run), None, table.rows)
     counted = (
-        _count_in_memory(table, columns, run) if table.is_columnar_file and table.rows <= _MOST_COUNTED_ROWS else None
+        _count_in_memory(table, columns, run or Run())
+        if table.is_columnar_file and table.rows <= _MOST_COUNTED_ROWS
+        else None
     )
     if counted is not None:
         return counted
@@ -64,13 +66,12 @@ def tally_rows(table: Table, columns: Sequence[str], run: Run | None = None) -> 
     return Tally(coded, numpy_integers(found["many"].combine_chunks().cast(pa.int64())), table.rows)
 
 
-def _count_in_memory(table: Table, columns: Sequence[str], run: Run | None) -> Tally | None:
+def _count_in_memory(table: Table, columns: Sequence[str], run: Run) -> Tally | None:
     """The distinct rows of a file that stores its columns; None if a row does not fit into one number."""
     key, bound, shift = np.zeros(table.rows, np.int64), 1, 0
-    bases, ranked = list[int](), list[tuple[Small, pa.Array]]()
+    bases, ranked = list[int](), list[tuple[Int32s, pa.Array]]()
     for column in map(encode_unsorted, table.dictionary_columns(columns)):
-        if run is not None:
-            run.check()
+        run.check()
         base = len(column.values) + 1
         bound, shift = bound * base, shift * base + 1
         if bound > _LARGEST_KEY:

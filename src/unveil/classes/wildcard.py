@@ -21,12 +21,11 @@ who knows that this person is 50 rules the others out. The first has F = 2, but 
 person is 50 is certain of the first as well. And F grows with every suppressed value, whether or not an attacker knows
 it: one more empty row adds 1 to everyone's F.
 
-**Computation.** Only distinct rows, the *profiles*, matter. Their codes are packed side by side into the bits of one or
-more words, with missing as 0; two profiles may be the same if their words agree in the fields that both know. Profiles
-that miss the same columns share a *pattern*, and two patterns know the same columns in common for all their profiles.
-The profiles of one are put into a hash table by these columns and those of the other are looked up, in time
-proportional to both. Patterns with few profiles are compared with everyone instead, with vector instructions. All
-results are sums of integers: the order of rows and columns changes nothing.
+**Computation.** Only distinct rows, the *profiles*, matter. Profiles that miss the same columns share a *pattern*, and
+two patterns know the same columns in common for all their profiles. The profiles of one are put into a hash table by
+these columns and those of the other are looked up, in time proportional to both. Patterns with few profiles are
+compared with everyone instead, with vector instructions (``_wildcard``). All results are sums of integers: the order of
+rows and columns changes nothing.
 """
 
 from __future__ import annotations
@@ -36,20 +35,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.classes.diversity import SensitiveClasses, group_sensitive_values
 from unveil.errors import UnveilError
 from unveil.grouping import pack_columns
 from unveil.run import Run
 
-__all__ = ["GapPatterns", "Neighbourhoods", "find_neighbourhoods", "neighbourhood_classes"]
+__all__ = ["Neighbourhoods", "find_neighbourhoods", "neighbourhood_classes"]
 
-_TASK_TEXT = "matching missing values"
 _WORD_BITS = 63  # bits used per word
 _FEW_PROFILES = 20  # up to this many profiles per pattern, comparing is faster than a table
-_LOOKUPS_PER_SLICE = (
-    10_000_000  # profiles looked up between two progress checks; 16 comparisons take as long as one look-up
-)
+_LOOKUPS_PER_SLICE = 10_000_000  # between two progress checks; 16 comparisons take as long as one look-up
 _MOST_HITS = 1 << 21  # buffer size for cells that profiles may match, and for pairs of profile and value
 _PROFILES_PER_TABLE = 1 << 18  # profiles put into a table at a time
 _MOST_PAIRS = 1 << 27  # the most pairs in all: with 12 bytes each, 1.6 GB
@@ -91,7 +87,7 @@ class Neighbourhoods:
 
 
 def find_neighbourhoods(
-    columns: Sequence[Small], counts: Ints | None, rows: int, run: Run | None = None
+    columns: Sequence[Int32s], counts: Ints | None, rows: int, run: Run | None = None
 ) -> Neighbourhoods:
     """Find who may be the same as each row of these columns of codes; −1 is missing and matches anything. A row stands
     for ``counts`` people, or for one by default.
@@ -112,12 +108,12 @@ def find_neighbourhoods(
         one = np.empty(len(keys), np.int64)
         one[profile] = np.arange(rows)  # any row of a profile will do
         patterns = _group_by_gaps([codes[one] for codes in columns])
-    size = members if patterns is None else _neighbourhood_sizes(patterns, members, run)
+    size = members if patterns is None else _neighbourhood_sizes(patterns, members, run or Run())
     return Neighbourhoods(profile, members, size, patterns)
 
 
 def neighbourhood_classes(
-    found: Neighbourhoods, sensitive: Small, counts: Ints | None = None, run: Run | None = None
+    found: Neighbourhoods, sensitive: Int32s, counts: Ints | None = None, run: Run | None = None
 ) -> SensitiveClasses:
     """The neighbourhoods of all profiles with their sensitive values; class c belongs to profile c. ``sensitive`` is
     the code of every given row; −1 (missing) is one more value.
@@ -128,18 +124,15 @@ def neighbourhood_classes(
     ([2, 2, 3], [2, 1, 2])
     """
     own = group_sensitive_values(found.row_profile, len(found.members), sensitive, counts)
-    whole = np.zeros(own.values, np.int64)
-    np.add.at(whole, own.value, own.count)
+    table_counts = np.zeros(own.values, np.int64)
+    np.add.at(table_counts, own.value, own.count)
     if found.patterns is None:
-        return replace(own, members=found.members, whole=whole)
-    begins, value, count = _neighbourhood_values(found.patterns, own, run)
-    return SensitiveClasses(own.key, begins, value, count, own.codes, found.members, whole)
+        return replace(own, members=found.members, table_counts=table_counts)
+    begins, value, count = _neighbourhood_values(found.patterns, own, run or Run())
+    return SensitiveClasses(own.key, begins, value, count, own.codes, found.members, table_counts)
 
 
-# ---- profiles --------------------------------------------------------------------------------------------------------
-
-
-def _group_by_gaps(columns: Sequence[Small]) -> GapPatterns | None:
+def _group_by_gaps(columns: Sequence[Int32s]) -> GapPatterns | None:
     """Group profiles by the columns they miss; None if all miss the same columns."""
     gaps, _ = pack_columns([(codes < 0).astype(np.int32) for codes in columns], len(columns[0]))
     kinds, pattern, profiles = np.unique(gaps, return_inverse=True, return_counts=True)
@@ -162,10 +155,7 @@ def _group_by_gaps(columns: Sequence[Small]) -> GapPatterns | None:
     return GapPatterns(order, starts, np.array([bits for bits, _ in words]), np.array([known for _, known in words]))
 
 
-# ---- neighbourhood sizes ---------------------------------------------------------------------------------------------
-
-
-def _neighbourhood_sizes(patterns: GapPatterns, members: Ints, run: Run | None) -> Ints:
+def _neighbourhood_sizes(patterns: GapPatterns, members: Ints, run: Run) -> Ints:
     """The number of people who may be the same as those of each profile. Two profiles of one pattern cannot be the
     same: they differ in a column that both know."""
     from unveil.classes import _wildcard
@@ -191,18 +181,15 @@ def _neighbourhood_sizes(patterns: GapPatterns, members: Ints, run: Run | None) 
     return found
 
 
-def _report_progress(run: Run | None, fraction: float) -> None:
-    if run is not None:
-        run.progress(_TASK_TEXT, float(fraction))
-        run.check()
+def _report_progress(run: Run, fraction: float) -> None:
+    run.progress("matching missing values", float(fraction))
+    run.check()
 
 
-# ---- values in neighbourhoods ----------------------------------------------------------------------------------------
-
-NeighbourhoodPart = tuple[int, Ints, Small, Ints]
+NeighbourhoodPart = tuple[int, Ints, Int32s, Ints]
 
 
-def _neighbourhood_values(patterns: GapPatterns, own: SensitiveClasses, run: Run | None) -> tuple[Ints, Small, Ints]:
+def _neighbourhood_values(patterns: GapPatterns, own: SensitiveClasses, run: Run) -> tuple[Ints, Int32s, Ints]:
     """The values in each neighbourhood: where its pairs begin, the values, and their counts. ``own`` holds the pairs of
     the profiles themselves."""
     order, parts, total = patterns.order, list[NeighbourhoodPart](), 0
@@ -227,18 +214,12 @@ def _neighbourhood_values(patterns: GapPatterns, own: SensitiveClasses, run: Run
     return begins, values, counts
 
 
-def _neighbourhood_parts(patterns: GapPatterns, own: SensitiveClasses, run: Run | None) -> Iterator[NeighbourhoodPart]:
+def _neighbourhood_parts(patterns: GapPatterns, own: SensitiveClasses, run: Run) -> Iterator[NeighbourhoodPart]:
     """The neighbourhoods in the order of patterns, several at a time: the first profile, where the pairs of each end,
     the values, and their counts. The next part overwrites these arrays."""
     from unveil.classes import _wildcard
 
-    order, starts, bits, known, tables = (
-        patterns.order,
-        patterns.starts,
-        patterns.bits,
-        patterns.known,
-        patterns.large_patterns,
-    )
+    order, starts, bits, known = patterns.order, patterns.starts, patterns.bits, patterns.known
     by_value = np.argsort(own.value, kind="stable")
     owner = np.repeat(np.argsort(order), own.distinct)[by_value]
     pairs = owner, own.value[by_value], own.count[by_value]
@@ -251,17 +232,17 @@ def _neighbourhood_parts(patterns: GapPatterns, own: SensitiveClasses, run: Run 
     most = min(int(starts[1]), _PROFILES_PER_TABLE)
     slots, cell = np.empty(_wildcard.SLOTS * most, np.int32), np.empty(len(order), np.int32)
     total, seen = np.empty(own.values, np.int64), np.empty(own.values, np.int64)
-    room = max(own.values, _MOST_HITS)
-    value, count, ends = np.empty(room, np.int32), np.empty(room, np.int64), np.empty(len(order), np.int64)
+    most_pairs = max(own.values, _MOST_HITS)
+    value, count, ends = np.empty(most_pairs, np.int32), np.empty(most_pairs, np.int64), np.empty(len(order), np.int64)
     of_patterns = known[:, starts[:-1]]
-    for p in range(tables):
+    for p in range(patterns.large_patterns):
         turn, until, unders = _shared_columns(of_patterns, p)
         step = max(1, min(most, _MOST_HITS // len(unders)))
         for first in range(int(starts[p]), int(starts[p + 1]), step):
             rows, i = min(step, int(starts[p + 1]) - first), 0
             hit = np.empty((rows, len(unders)), np.int32)
             cells = _wildcard.assign_cells(first, first + rows, unders, until, turn, starts, bits, slots, cell, hit)
-            _wildcard.deal_values(cells, cell, *pairs, *of_cells)
+            _wildcard.group_values_by_cell(cells, cell, *pairs, *of_cells)
             seen.fill(-1)
             while i < rows:
                 _report_progress(run, (first + i) / len(order))
@@ -270,26 +251,15 @@ def _neighbourhood_parts(patterns: GapPatterns, own: SensitiveClasses, run: Run 
                     i, rows, _LOOKUPS_PER_SLICE, hit, *of_cells, total, seen, value, count, ends
                 )
                 yield first + begin, ends[: i - begin], value[:made], count[:made]
-    row = int(starts[tables])
+    row = int(starts[patterns.large_patterns])
     seen.fill(-1)
     while row < len(order):
         _report_progress(run, row / len(order))
         begin = row
         row, made = _wildcard.list_values(
-            row,
-            16 * _LOOKUPS_PER_SLICE,
-            bits,
-            known,
-            order,
-            own.begins,
-            own.value,
-            own.count,
-            total,
-            seen,
-            value,
-            count,
-            ends,
-        )
+            row, 16 * _LOOKUPS_PER_SLICE, bits, known, order, own.begins, own.value, own.count, total, seen, value,
+            count, ends,
+        )  # fmt: skip
         yield begin, ends[: row - begin], value[:made], count[:made]
 
 

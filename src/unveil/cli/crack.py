@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from unveil.cli.messages import note_printer
-from unveil.cli.output import assess_and_deliver, check_output_files, output_options
+from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options
 from unveil.wording import safe_text
 
 __all__ = ["command"]
 
-_EPILOG = """\b
-Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted.
+_EPILOG = f"""\b
+{EXIT_CODES}
 
 \b
 Examples:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from unveil.cli.messages import note_printer, progress_bar
+from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.errors import UnveilError
 from unveil.wording import safe_text
 
@@ -22,7 +22,7 @@ Examples:
 @click.command("demo", epilog=_EPILOG)
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default="unveil-demo")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the examples.")
-@click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
+@quiet_option
 def command(directory: Path, seed: int, quiet: bool) -> None:
     """Write a hospital's patients, a grocer's baskets, a film club's ratings and a network of friends to DIRECTORY,
     each with its policy, assess all four and write the report."""
@@ -38,11 +38,11 @@ def command(directory: Path, seed: int, quiet: bool) -> None:
     except OSError:
         raise UnveilError(f"{safe_text(directory, 200)}: cannot be made; name another directory") from None
     assessments = []
-    with progress_bar("making examples", quiet) as told:
+    with progress_bar("making examples", quiet) as report_progress:
         for example in EXAMPLES:
             file, policy = example.write(directory, seed)
-            assessments.append(assess(read(file), Policy.from_toml(policy), progress=told))
-        told("writing the report", None)
+            assessments.append(assess(read(file), Policy.from_toml(policy), progress=report_progress))
+        report_progress("writing the report", None)
         report = directory / "report.html"
         with open_atomic(report) as written:
             written.write(render_page(assessments).encode())

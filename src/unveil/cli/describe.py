@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unveil.cli.messages import progress_bar
+from unveil.cli.messages import progress_bar, quiet_option
 from unveil.cli.reading import read_release, reading_options
 from unveil.policy import Policy
 from unveil.release import Release, Table
@@ -31,7 +31,7 @@ Examples:
 @reading_options
 @click.option("--missing", multiple=True, metavar="TEXT", help="Text that stands for a missing value. Repeatable.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
+@quiet_option
 def command(file: str, missing: tuple[str, ...], form: str, quiet: bool, **given: Any) -> None:
     """Say what FILE holds: kind, size, columns with suggested roles, missing values. Shows no values."""
     with progress_bar(f"reading {safe_text(file)}", quiet):

@@ -13,12 +13,13 @@ import click
 from unveil import questions
 from unveil.case import Case
 from unveil.cli.policy import check_settings_fit, renamed_option
-from unveil.cli.reading import KIND_NAMES, add_options, read_release
+from unveil.cli.reading import add_options, read_release
 from unveil.errors import UnveilError
 from unveil.holding import Holding
 from unveil.policy import Policy, is_hierarchy_rule
 from unveil.questions import all_holdings
 from unveil.release import Release, Table
+from unveil.release.kinds import check_kind, kinds_text
 from unveil.settings import declared_settings, option_text
 from unveil.wording import safe_text
 
@@ -32,28 +33,30 @@ def holding_options(*rooms: str, protecting: bool = False) -> Callable[[_Command
     ``protecting`` adds what only protections read, and leaves out what belongs to a protected release."""
 
     def decorate(command: _Command) -> _Command:
-        names = {held.name: held for q in questions.QUESTIONS if not rooms or q.name in rooms for held in q.holds}
+        names = {held.name: held for q in questions.QUESTIONS if not rooms or q.name in rooms for held in q.holdings}
         chosen = [held for held in names.values() if _is_offered(held, protecting)]
-        hidden = [renamed_option(old, held.name) for held in chosen for old in held.formerly]
-        return add_options((*(_option(held) for held in chosen), *hidden), command)
+        hidden = [renamed_option(old, held.name) for held in chosen for old in held.former_names]
+        return add_options((*(_holding_option(held) for held in chosen), *hidden), command)
 
     return decorate
 
 
 def _is_offered(held: Holding, protecting: bool) -> bool:
-    of_a_protected_release = held.original or (held.truth is not None and "transactions" in _beside(held))
-    return not of_a_protected_release if protecting else not held.to_protect
+    of_a_protected_release = held.is_original or (
+        held.read_truth is not None and "transactions" in _release_kinds(held)
+    )
+    return not of_a_protected_release if protecting else not held.only_for_protection
 
 
-def _beside(held: Holding) -> tuple[str, ...]:
+def _release_kinds(held: Holding) -> tuple[str, ...]:
     return all_holdings()[held.name][1]
 
 
-def _option(held: Holding) -> Callable[[Any], Any]:
-    kinds = " and ".join(KIND_NAMES[kind].split()[0].capitalize() for kind in _beside(held))
-    repeatable = " Repeatable." if held.several else ""
+def _holding_option(held: Holding) -> Callable[[Any], Any]:
+    kinds = " and ".join(kinds_text([kind]).split()[0].capitalize() for kind in _release_kinds(held))
+    repeatable = " Repeatable." if held.repeatable else ""
     text = f"{kinds}: {held.help[0].lower()}{held.help[1:]}{repeatable}"
-    return click.option(held.option, metavar="FILE", multiple=held.several, help=text)
+    return click.option(held.option, metavar="FILE", multiple=held.repeatable, help=text)
 
 
 def _named_files(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -82,28 +85,24 @@ def read_holdings(case: Case, given: Mapping[str, Any]) -> Case:
     truths: list[tuple[Holding, Release]] = []
     for name, files in _named_files(given).items():
         declaration, beside = all_holdings()[name]
-        if case.release.kind not in beside:
-            kinds = " and ".join(KIND_NAMES[kind] for kind in beside)
-            raise UnveilError(
-                f"{declaration.option} is for {kinds}; {safe_text(case.release.name)} was read as {case.release.kind}"
-            )
-        found = [_read(declaration, each, case, given) for each in files]
-        if declaration.original:
+        check_kind(declaration.option, beside, case.release.name, case.release.kind)
+        found = [_read_held_file(declaration, each, case, given) for each in files]
+        if declaration.is_original:
             case = replace(case, original=found[0])
-        elif declaration.truth is not None:
+        elif declaration.read_truth is not None:
             truths.append((declaration, found[0]))
         else:
             held |= (
-                {f"{name} {k}": each for k, each in enumerate(found, 1)} if declaration.several else {name: found[0]}
+                {f"{name} {k}": each for k, each in enumerate(found, 1)} if declaration.repeatable else {name: found[0]}
             )
     case = replace(case, holds=MappingProxyType({**case.holds, **held}))
     for declaration, release in truths:
-        assert declaration.truth is not None
-        case = replace(case, truth=declaration.truth(release, case))
+        assert declaration.read_truth is not None
+        case = replace(case, truth=declaration.read_truth(release, case))
     return case
 
 
-def _read(held: Holding, file: str, case: Case, given: Mapping[str, Any]) -> Release:
+def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, Any]) -> Release:
     """A file that the attacker holds. A table beside a table is read as that one is; the first line of text names its
     columns, whatever it looks like."""
     from unveil.release.read import read
@@ -126,6 +125,8 @@ def _check_is_file(held: Holding, file: str) -> None:
     if Path(file).exists() or not file.replace(".", "", 1).rstrip("%").isdigit():
         return
     declarations = [each for kind in room_settings().values() for each in declared_settings(kind).items()]
-    options = [option_text(name, "NUMBER") for name, declaration in declarations if held.name in declaration.formerly]
+    options = [
+        option_text(name, "NUMBER") for name, declaration in declarations if held.name in declaration.former_names
+    ]
     if options:
         raise UnveilError(f"{held.option} {safe_text(file)}: takes a file; write {' or '.join(options)}")

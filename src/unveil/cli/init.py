@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unveil.cli.messages import note_printer, progress_bar
+from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.reading import read_release, reading_options
 from unveil.errors import UnveilError
 from unveil.policy import PRESETS, Policy
@@ -36,7 +36,7 @@ Examples:
 @reading_options
 @click.option("-o", "--output", default="unveil.toml", show_default=True, metavar="FILE", help="Where to write it.")
 @click.option("--force", is_flag=True, help="Overwrite an existing policy.")
-@click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
+@quiet_option
 def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> None:
     """Write a commented policy for FILE, with a suggested role for every column.
 
@@ -130,7 +130,9 @@ def _room_settings(policy: Policy, kind: str) -> str:
     for question in questions_about(kind):
         chosen = policy.settings.get(question.name)
         all_of_them = {} if chosen is None else declared_settings(chosen)
-        own = {name: setting for name, setting in all_of_them.items() if kind in (setting.about or question.kinds)}
+        own = {
+            name: setting for name, setting in all_of_them.items() if kind in (setting.release_kinds or question.kinds)
+        }
         if own:
             lines += [f"[{question.name}]"]
         tables = {name: setting for name, setting in own.items() if setting.kind.endswith("per column")}

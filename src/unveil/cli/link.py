@@ -10,7 +10,7 @@ import click
 from unveil.case import Case
 from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
-from unveil.cli.output import assess_and_deliver, check_output_files, output_options
+from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.cli.reading import read_table, table_reading_options
 from unveil.errors import UnveilError
@@ -18,9 +18,9 @@ from unveil.wording import safe_text
 
 __all__ = ["command"]
 
-_EPILOG = """\b
-Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted. The verdict is about the
-people that are linked; unveil assess asks everything else.
+_EPILOG = f"""\b
+{EXIT_CODES}
+The verdict is about the people that are linked; unveil assess asks everything else.
 
 \b
 Examples:

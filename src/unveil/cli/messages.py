@@ -6,24 +6,29 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import click
+
 from unveil.compilation import on_compilation
 from unveil.run import Progress
 from unveil.wording import count_text
 
-__all__ = ["COMPILING_NOTICE_AFTER", "note_printer", "progress_bar"]
+__all__ = ["COMPILING_NOTICE_AFTER", "note_printer", "progress_bar", "quiet_option"]
 
 _COMPILING = "compiling, first run only"
 COMPILING_NOTICE_AFTER = 1.0  # seconds
+
+quiet_option = click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
+"""Belongs to every command that prints notes or progress."""
 
 
 def note_printer(quiet: bool) -> Callable[[str], None]:
     """A function that prints one line on standard error, unless quiet."""
 
-    def say(line: str) -> None:
+    def print_note(line: str) -> None:
         if not quiet:
             print(f"unveil: {line}", file=sys.stderr)
 
-    return say
+    return print_note
 
 
 @contextmanager
@@ -34,7 +39,7 @@ def progress_bar(doing: str, quiet: bool) -> Iterator[Progress]:
         yield lambda doing, fraction: None
         return
     if not sys.stderr.isatty():
-        with on_compilation(_line_once()):
+        with on_compilation(_compilation_notice()):
             yield lambda doing, fraction: None
         return
     from rich.console import Console
@@ -56,7 +61,7 @@ def progress_bar(doing: str, quiet: bool) -> Iterator[Progress]:
             yield report
 
 
-def _line_once() -> Callable[[int, float], None]:
+def _compilation_notice() -> Callable[[int, float], None]:
     """A listener that says once that kernels are being compiled, as soon as that has taken a while."""
     silent = True
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from unveil.cli.messages import note_printer, progress_bar
+from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.errors import UnveilError
 from unveil.wording import safe_text
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unveil.policy import Policy
 
 __all__ = [
+    "EXIT_CODES",
     "assess_and_deliver",
     "check_output_files",
     "output_options",
@@ -31,6 +32,8 @@ __all__ = [
     "render_assessment",
     "report_options",
 ]
+
+EXIT_CODES = "Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted."
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -49,12 +52,12 @@ _REPORT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Keep the result secret."),
     click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
-    click.option("--quiet", is_flag=True, help="Print only errors on standard error."),
+    quiet_option,
 )
 
 
 def report_options(command: _Command) -> _Command:
-    """Add the options that say how an assessment is told."""
+    """Add the options that say how an assessment is reported."""
     made: _Command = functools.reduce(lambda so_far, option: option(so_far), reversed(_REPORT_OPTIONS), command)
     return made
 
@@ -95,11 +98,13 @@ def assess_and_deliver(
     from unveil.assess import assess_resolved, check_input, make_run, resolve
 
     output, report, tell = given["output"], given["report"], note_printer(given["quiet"])
-    with progress_bar(doing, given["quiet"]) as told:
+    with progress_bar(doing, given["quiet"]) as report_progress:
         case, policy = check_input(read(), policy)
-        run = make_run(case, policy, only=only, reveal=given["reveal"], exposed=given["exposed"], progress=told)
+        run = make_run(
+            case, policy, only=only, reveal=given["reveal"], exposed=given["exposed"], progress=report_progress
+        )
         assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
-        told("writing", None)
+        report_progress("writing", None)
         text = render_assessment(assessment, given["form"], to_file=output is not None)
         page = assessment.to_html() if report else ""
         private = None if secret is None else (secret[1], _csv(assessment.artefacts[secret[0]]()))

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from unveil import questions
-from unveil.cli.reading import KIND_NAMES, add_options
+from unveil.cli.reading import add_options
 from unveil.errors import UnveilError
 from unveil.policy import Policy
 from unveil.release import Release
+from unveil.release.kinds import check_kind
 from unveil.settings import Setting, check_value, declared_settings, option_text
 from unveil.wording import safe_text
 
@@ -27,17 +28,17 @@ _ROLES = ("identifier", "sensitive", "insensitive")
 _REPEATED = ("columns", "sets of columns", "texts", "text per column", "texts per column")
 
 
-class _Owned(NamedTuple):
+class _OwnedSetting(NamedTuple):
     """A setting and the room that declares it; no room for those of the policy itself."""
 
     name: str
     room: str | None
     setting: Setting
     default: object
-    about: tuple[str, ...]
+    release_kinds: tuple[str, ...]
 
 
-def _owned_settings() -> Iterator[_Owned]:
+def _owned_settings() -> Iterator[_OwnedSetting]:
     """Every setting that the command line has, those of the policy first."""
     kinds = tuple(dict.fromkeys(kind for q in questions.QUESTIONS for kind in q.kinds))
     owners: list[tuple[str | None, type, tuple[str, ...]]] = [(None, Policy, kinds)]
@@ -46,7 +47,7 @@ def _owned_settings() -> Iterator[_Owned]:
         fields = owner.__dataclass_fields__  # type: ignore[attr-defined]
         for name, setting in declared_settings(owner).items():
             if setting.option:
-                yield _Owned(name, room, setting, fields[name].default, setting.about or asked_of)
+                yield _OwnedSetting(name, room, setting, fields[name].default, setting.release_kinds or asked_of)
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
@@ -60,11 +61,11 @@ def policy_options(*rooms: str, kind: str | None = None) -> Callable[[_Command],
         owned = [
             each
             for each in _owned_settings()
-            if (each.room is None or not rooms or each.room in rooms) and (kind is None or kind in each.about)
+            if (each.room is None or not rooms or each.room in rooms) and (kind is None or kind in each.release_kinds)
         ]
         names = list(dict.fromkeys(each.name for each in owned))
-        made = [_option([each for each in owned if each.name == name]) for name in names]
-        former = {old: each.name for each in owned for old in each.setting.formerly if old not in names}
+        made = [_setting_option([each for each in owned if each.name == name]) for name in names]
+        former = {old: each.name for each in owned for old in each.setting.former_names if old not in names}
         taken = questions.all_holdings()
         hidden = [renamed_option(old, new) for old, new in former.items() if old not in taken]
         return add_options((*_POLICY_FILE, *made, _TOLERANCE, *hidden), command)
@@ -89,10 +90,10 @@ _TOLERANCE = click.option(
 )
 
 
-def _option(owners: list[_Owned]) -> Callable[[Any], Any]:
+def _setting_option(owners: list[_OwnedSetting]) -> Callable[[Any], Any]:
     """One option for the settings of one name, whichever rooms have it."""
     name, setting = owners[0].name, owners[0].setting
-    text = " ".join(_help(each, alone=len(owners) == 1) for each in owners)
+    text = " ".join(_option_help(each, alone=len(owners) == 1) for each in owners)
     if setting.kind == "flag":
         return click.option(option_text(name), is_flag=True, help=text)
     metavar = setting.metavar or None
@@ -100,7 +101,7 @@ def _option(owners: list[_Owned]) -> Callable[[Any], Any]:
     return click.option(option_text(name), type=_option_type(owners), metavar=metavar, multiple=repeated, help=text)
 
 
-def _help(each: _Owned, alone: bool) -> str:
+def _option_help(each: _OwnedSetting, alone: bool) -> str:
     default = each.default
     shown_default = isinstance(default, (int, float, str)) and not isinstance(default, bool)
     text = f"{each.setting.help.removesuffix('.')}; {default} by default." if shown_default else each.setting.help
@@ -110,7 +111,7 @@ def _help(each: _Owned, alone: bool) -> str:
     return text if alone else f"[{each.room}] {text}"
 
 
-def _option_type(owners: list[_Owned]) -> click.ParamType[Any] | None:
+def _option_type(owners: list[_OwnedSetting]) -> click.ParamType[Any] | None:
     setting = owners[0].setting
     if setting.kind == "whole number":
         return _WholeNumber()
@@ -140,7 +141,7 @@ class _Share(click.ParamType[float | str]):
         if value in self.choices:
             return str(value)
         try:
-            return _number(str(value))
+            return _parse_number(str(value))
         except ValueError:
             either = f"{', '.join(self.choices)} or " if self.choices else ""
             self.fail(f"{safe_text(value)!r} is not {either}a number such as 0.1 or 10%.", param, ctx)
@@ -161,7 +162,7 @@ def renamed_option(old: str, new: str) -> Callable[[Any], Any]:
 
 def make_policy(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
     """The policy file's policy, overridden by what the command line says."""
-    policy = _policy_file(given, tell)
+    policy = _read_policy_file(given, tell)
     changed: dict[str, Any] = {}
     in_rooms: dict[str, dict[str, Any]] = {}
     for each in _owned_settings():
@@ -169,19 +170,19 @@ def make_policy(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
         if value is None or value == () or value is False:
             continue
         before = getattr(policy if each.room is None else policy.settings[each.room], each.name)
-        parsed = _parse(each, value, before)
+        parsed = _parse_setting(each, value, before)
         if each.room is None:
             changed[each.name] = parsed
         elif _fits_setting(each, parsed) or not _is_shared(each.name):
             in_rooms.setdefault(each.room, {})[each.name] = parsed
     if given["tolerance"]:
-        named = dict(map(_tolerance, given["tolerance"]))
+        named = dict(map(_parse_tolerance, given["tolerance"]))
         changed["tolerance"] = MappingProxyType({**policy.tolerance, **named})
     checked = {
         room: replace(policy.settings[room], **{name: _check_room_value(room, name, v) for name, v in values.items()})
         for room, values in in_rooms.items()
     }
-    return _override(policy, changed | {"settings": {**policy.settings, **checked}})
+    return _override_policy(policy, changed | {"settings": {**policy.settings, **checked}})
 
 
 def _check_room_value(room: str, name: str, value: Any) -> Any:
@@ -192,7 +193,7 @@ def _is_shared(name: str) -> bool:
     return sum(each.name == name for each in _owned_settings()) > 1
 
 
-def _fits_setting(each: _Owned, value: Any) -> bool:
+def _fits_setting(each: _OwnedSetting, value: Any) -> bool:
     """Whether a room takes a value of an option that several rooms have."""
     try:
         check_value(each.name, each.setting, value)
@@ -208,16 +209,13 @@ def check_settings_fit(release: Release, given: Mapping[str, Any]) -> None:
         value = given.get(each.name)
         if each.room is None or value is None or value == () or value is False:
             continue
-        kinds = [kind for other in owned if other.name == each.name for kind in other.about]
-        if release.kind not in kinds:
-            names = " and ".join(KIND_NAMES[kind] for kind in dict.fromkeys(kinds))
-            option = option_text(each.name)
-            raise UnveilError(f"{option} is for {names}; {safe_text(release.name)} was read as {release.kind}")
-        if release.kind in each.about and each.setting.kind == "whole number":
+        kinds = [kind for other in owned if other.name == each.name for kind in other.release_kinds]
+        check_kind(option_text(each.name), kinds, release.name, release.kind)
+        if release.kind in each.release_kinds and each.setting.kind == "whole number":
             _check_room_value(each.room, each.name, value)
 
 
-def _parse(each: _Owned, value: Any, before: Any) -> Any:
+def _parse_setting(each: _OwnedSetting, value: Any, before: Any) -> Any:
     """What the command line says, in the form of the setting; per column, added to what the policy file says."""
     kind, example = each.setting.kind, f"{option_text(each.name)} {_example(each.setting)}"
     if kind == "columns":
@@ -225,11 +223,11 @@ def _parse(each: _Owned, value: Any, before: Any) -> Any:
     if kind == "sets of columns":
         return tuple(map(_column_names, value))
     if kind == "text per column":
-        return {**before, **dict(_pair(text, example) for text in value)}
+        return {**before, **dict(_split_pair(text, example) for text in value)}
     if kind == "texts per column":
         texts = {column: list(already) for column, already in before.items()}
         for text in value:
-            column, one = _pair(text, example)
+            column, one = _split_pair(text, example)
             texts.setdefault(column, []).append(one)
         return texts
     return tuple(value) if kind == "texts" else value
@@ -240,7 +238,7 @@ def _example(setting: Setting) -> str:
     return str(setting.example).translate(str.maketrans("", "", ' "[]'))
 
 
-def _override(policy: Policy, changed: dict[str, Any]) -> Policy:
+def _override_policy(policy: Policy, changed: dict[str, Any]) -> Policy:
     """Columns named on the command line lose the role that the file gave them, and are no guess any more."""
     named = {c for role in _ROLES for c in changed.get(role, ())}
     named |= {c for group in changed.get("quasi", ()) for c in group}
@@ -252,7 +250,7 @@ def _override(policy: Policy, changed: dict[str, Any]) -> Policy:
     return replace(policy, **changed, guessed=guessed)
 
 
-def _policy_file(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
+def _read_policy_file(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy:
     if given["policy_file"]:
         return Policy.from_toml(given["policy_file"])
     here = Path("unveil.toml")
@@ -270,14 +268,14 @@ def _column_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _pair(text: str, example: str) -> tuple[str, str]:
+def _split_pair(text: str, example: str) -> tuple[str, str]:
     name, found, value = text.partition("=")
     if not (found and name and value):
         raise UnveilError(f"{safe_text(text)!r} does not say for which column; write {example}")
     return name, value
 
 
-def _tolerance(text: str) -> tuple[str, float | None]:
+def _parse_tolerance(text: str) -> tuple[str, float | None]:
     """A risk, and what is tolerated of it."""
     name, found, value = text.partition("=")
     if not found:
@@ -290,11 +288,11 @@ def _tolerance(text: str) -> tuple[str, float | None]:
             f"--compare {safe_text(text)}"
         )
     try:
-        return name, _number(value)
+        return name, _parse_number(value)
     except ValueError:
         raise UnveilError(f"--tolerance {safe_text(text)}: the value must be a number or off") from None
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """A number; 10% is .1."""
     return float(text[:-1]) / 100 if text.endswith("%") else float(text)

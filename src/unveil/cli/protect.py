@@ -17,8 +17,9 @@ from unveil.cli.holdings import files_read, holding_options, read_case
 from unveil.cli.messages import note_printer, progress_bar
 from unveil.cli.output import check_output_files, print_notes, render_assessment, report_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
-from unveil.cli.reading import KIND_NAMES, reading_options
+from unveil.cli.reading import reading_options
 from unveil.errors import UnveilError
+from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _methods() -> dict[str, list[str]]:
 
 
 def _method_option(command: Any) -> Any:
-    of = "; ".join(f"{KIND_NAMES[kind]}: {', '.join(names)}" for kind, names in _methods().items())
+    of = "; ".join(f"{kinds_text([kind])}: {', '.join(names)}" for kind, names in _methods().items())
     names = list(dict.fromkeys(name for names in _methods().values() for name in names))
     default = "by default, all are tried and the most useful one within tolerance is written"
     text = f"Try only this protection; {default}. For {of}."
@@ -118,13 +119,13 @@ def command(
     policy = make_policy(given, tell)
     sources = files_read(file, given, policy)
     check_output_files([output, mapping_file, report], sources)
-    with progress_bar(f"reading {safe_text(file)}", quiet) as told:
+    with progress_bar(f"reading {safe_text(file)}", quiet) as report_progress:
         case = read_case(file, given)
         mapping = _choose_mapping_file(case, mapping_file, output)
         check_output_files([output, mapping, report], sources)
         write = choose_writer(case.release.kind, output)
-        made = protect(case, policy, method=method, reveal=reveal, exposed=exposed, progress=told)
-        told("writing", None)
+        made = protect(case, policy, method=method, reveal=reveal, exposed=exposed, progress=report_progress)
+        report_progress("writing", None)
         held = io.BytesIO()
         if made.case is not None:
             write(made.release, held)
@@ -161,8 +162,7 @@ def _choose_mapping_file(case: Case, given: str | None, output: str) -> str | No
     if isinstance(case.release, Transactions):
         return given or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
     if given:
-        name = safe_text(case.release.name)
-        raise UnveilError(f"--write-mapping is for baskets of items; {name} was read as {case.release.kind}")
+        check_kind("--write-mapping", ["transactions"], case.release.name, case.release.kind)
     return None
 
 

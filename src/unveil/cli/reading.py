@@ -9,22 +9,16 @@ from typing import Any, TypeVar
 import click
 
 from unveil.release import Release, Table
+from unveil.release.kinds import KIND_SINGULARS
 
-__all__ = ["KIND_NAMES", "add_options", "read_release", "read_table", "reading_options", "table_reading_options"]
+__all__ = ["add_options", "read_release", "read_table", "reading_options", "table_reading_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-
-KIND_NAMES = {
-    "table": "tables of people",
-    "transactions": "baskets of items",
-    "graph": "graphs",
-    "matrix": "matrices of candidates",
-}
 
 _SHAPE = (
     click.option(
         "--kind",
-        type=click.Choice(["table", "transactions", "graph", "matrix"]),
+        type=click.Choice(tuple(KIND_SINGULARS)),
         help="What the file contains; detected by default.",
     ),
     click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),

@@ -1,8 +1,8 @@
 """The question ``items``: what if the attacker roughly knows how often each item is bought?
 
 Someone who knows every frequency exactly comes first (``items.point_knowledge``), then someone who believes what the
-policy or a file says. What that attacker identifies, and the recipe for deciding whether it is too much, follow here;
-sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_pairs``.
+policy or a file says. What that attacker identifies follows here; the recipe for deciding whether it is too much is in
+``ask_recipe``, sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_pairs``.
 """
 
 from __future__ import annotations
@@ -15,23 +15,12 @@ from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
 from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.holding import Holding
+from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
 from unveil.items.ask_pairs import correlation_findings, never_together_findings
-from unveil.items.attack import FrequencyAttack
-from unveil.items.finding_text import LAKSHMANAN, MISSING_VALUES
-from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.ask_recipe import alpha_max_finding
+from unveil.items.attack import LAKSHMANAN, MISSING_VALUES, FrequencyAttack
 from unveil.items.protect import PROTECTIONS
-from unveil.items.risks import (
-    ALPHA_MAX,
-    CORRELATION,
-    EXPECTED_CRACKS,
-    ITEMSETS_VULNERABLE,
-    NEVER_TOGETHER,
-    O_ESTIMATE,
-    POINT_KNOWLEDGE,
-    RISKS,
-    SAMPLE_KNOWLEDGE,
-)
 from unveil.items.settings import ItemsSettings
 from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
 from unveil.policy import Policy
@@ -44,36 +33,40 @@ from unveil.wording import count_text, number_text, percent_text, range_text, sa
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
-    from unveil.items.item_recipe import ItemRecipe, MixedUpItems
+    from unveil.items.item_recipe import ItemRecipe
     from unveil.items.sample_similarity import SampleKnowledge
 
 __all__ = ["QUESTION"]
 
 _COMPETITOR_SHARE = 0.1  # the share of the baskets that a competitor is assumed to hold
-_MAX_MIXED_UP_ITEMS = 2000  # items up to which wrong items are also mixed up with each other
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The findings of this question. In a protected release an item may be a category, which counts as one."""
     baskets = case.release
     assert isinstance(baskets, Transactions)
-    if run.asks(POINT_KNOWLEDGE):
+    if run.asks(risks.POINT_KNOWLEDGE):
         yield _point_knowledge_finding(baskets, policy, run)
-    if not run.asks(*(risk for risk in RISKS if risk is not POINT_KNOWLEDGE)):
+    if not run.asks(*(risk for risk in risks.RISKS if risk is not risks.POINT_KNOWLEDGE)):
         return
-    attack = _frequency_attack(case, baskets, policy, run)
+    from unveil.items.attacker_beliefs import build_beliefs, describe_attacker
+    from unveil.items.item_recipe import assess_risk
+
+    beliefs = build_beliefs(case, policy)
+    recipe = assess_risk(beliefs, policy.threshold(risks.EXPECTED_CRACKS), run)
+    attack = FrequencyAttack(case, baskets, beliefs, recipe, describe_attacker(case, policy, beliefs))
     yield _expected_cracks_finding(attack, policy, run)
-    if run.asks(O_ESTIMATE):
+    if run.asks(risks.O_ESTIMATE):
         yield _o_estimate_finding(attack, policy, run)
-    if run.asks(ALPHA_MAX):
-        yield _alpha_max_finding(attack, policy, run)
-    if run.asks(ITEMSETS_VULNERABLE):
+    if run.asks(risks.ALPHA_MAX):
+        yield alpha_max_finding(attack, policy, run)
+    if run.asks(risks.ITEMSETS_VULNERABLE):
         yield from itemset_findings(attack, policy, run)
-    if run.asks(SAMPLE_KNOWLEDGE):
+    if run.asks(risks.SAMPLE_KNOWLEDGE):
         yield _sample_knowledge_finding(attack, policy, run)
-    if run.asks(CORRELATION):
+    if run.asks(risks.CORRELATION):
         yield from correlation_findings(attack, policy, run)
-    if run.asks(NEVER_TOGETHER):
+    if run.asks(risks.NEVER_TOGETHER):
         yield from never_together_findings(attack, policy, run)
 
 
@@ -96,7 +89,7 @@ def check(case: Case, policy: Policy) -> None:
         attacker_files.parse_categories(tables["categories"], baskets)
     if isinstance(similar := case.holds.get("similar"), Transactions):
         attacker_files.similar_counts(similar, baskets)
-    which = policy.room(ItemsSettings).itemsets
+    which = policy.settings_for(ItemsSettings).itemsets
     for group in policy_itemsets(case, policy):
         if group.label is None and which is not None and not group.requirement.count(build_beliefs(case, policy)):
             raise UnveilError(f"itemsets {which}: there are none among {count_text(len(baskets.labels), 'item')}")
@@ -104,7 +97,7 @@ def check(case: Case, policy: Policy) -> None:
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
     """What an owner can do if no protection reaches what is tolerated."""
-    if any(risk.id in in_the_way for risk in RISKS):
+    if any(risk.id in in_the_way for risk in risks.RISKS):
         yield (
             "items that differ widely in how often they are bought are identified by their counts, whatever else is "
             "changed; publish statistics about many baskets instead of the baskets themselves"
@@ -113,6 +106,8 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
 
 def facts(release: Release) -> dict[str, float | bool]:
     """Sizes, and the gaps between frequencies as shares of the baskets (Figure 10 of Lakshmanan and others)."""
+    from unveil.items.frequency_groups import FrequencyGroups
+
     assert isinstance(release, Transactions)
     groups = FrequencyGroups.from_counts(release.counts)
     found: dict[str, float | bool] = {
@@ -127,17 +122,16 @@ def facts(release: Release) -> dict[str, float | bool]:
     return found
 
 
-# ---- every frequency known -------------------------------------------------------------------------------------------
-
-
 def _point_knowledge_finding(baskets: Transactions, policy: Policy, run: Run) -> Finding:
+    from unveil.items.frequency_groups import FrequencyGroups
+
     sizes = FrequencyGroups.from_counts(baskets.counts).own_group_sizes
-    crowds = ClassSizes.from_subjects(sizes)
-    items, certain = crowds.total, crowds.count_below(2)
-    groups = round(crowds.expected_found)
+    class_sizes = ClassSizes.from_subjects(sizes)
+    items, certain = class_sizes.total, class_sizes.count_below(2)
+    groups = round(class_sizes.expected_found)
     share = groups / items
     why = "no other item is bought exactly as often" if certain else "every item shares its frequency with another"
-    return POINT_KNOWLEDGE.finding(
+    return risks.POINT_KNOWLEDGE.finding(
         policy,
         value=share,
         subjects=items,
@@ -147,7 +141,7 @@ def _point_knowledge_finding(baskets: Transactions, policy: Policy, run: Run) ->
         baseline=1 / items,
         sentence=f"On average, the attacker identifies {number_text(groups)} of {count_text(items, 'item')} "
         f"({percent_text(share)}), {certain_text(certain, items)}, because {why}.",
-        curves=(crowds.sizes_curve("items", "Items, by how many have the same frequency", None),),
+        curves=(class_sizes.sizes_curve("items", "Items, by how many have the same frequency", None),),
         exposed=_exposed_items(baskets, 1 / sizes, lambda i: _same_frequency_text(int(sizes[i])), run),
         source=f"{LAKSHMANAN}, Lemmas 3.1, 3.2 and 3.5",
     )
@@ -178,25 +172,11 @@ def _exposed_items(
     )
 
 
-# ---- frequencies known roughly ---------------------------------------------------------------------------------------
-
-
-def _frequency_attack(case: Case, baskets: Transactions, policy: Policy, run: Run) -> FrequencyAttack:
-    from unveil.items.attacker_beliefs import build_beliefs, describe_attacker
-    from unveil.items.item_recipe import assess_risk
-
-    beliefs = build_beliefs(case, policy)
-    attacker = describe_attacker(case, policy, beliefs)
-    return FrequencyAttack(
-        case, baskets, beliefs, assess_risk(beliefs, policy.threshold(EXPECTED_CRACKS), run), attacker
-    )
-
-
 def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     solution, n = attack.recipe.solution, attack.recipe.items
     cracks = solution.expected_cracks
     fitting = attack.beliefs.candidates.degrees
-    return EXPECTED_CRACKS.finding(
+    return risks.EXPECTED_CRACKS.finding(
         policy,
         value=cracks,
         unit="items",
@@ -248,7 +228,7 @@ def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fi
     estimates = crack_estimates(attack.beliefs, propagate=False)
     value = o_estimate(attack.beliefs)
     tolerated = published_alpha_max(estimates, recipe.tolerated_cracks, run.rng("items.o_estimate"))
-    return O_ESTIMATE.finding(
+    return risks.O_ESTIMATE.finding(
         policy,
         value=value,
         unit="items",
@@ -263,100 +243,14 @@ def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fi
     )
 
 
-# ---- the recipe ------------------------------------------------------------------------------------------------------
-
-
-def _alpha_max_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
-    from unveil.items.item_recipe import assess_mixed_up_items
-
-    recipe, solution = attack.recipe, attack.recipe.solution
-    elsewhere = None
-    if recipe.last_step == 3 and solution.exact and recipe.items <= _MAX_MIXED_UP_ITEMS:
-        elsewhere = assess_mixed_up_items(
-            attack.beliefs, solution, recipe.tolerated_cracks, run.rng("items.alpha_max"), run
-        )
-    low, high = (min(1.0, recipe.tolerated_cracks / x) if x else 1.0 for x in reversed(solution.interval))
-    return ALPHA_MAX.finding(
-        policy,
-        value=recipe.alpha_max,
-        method=solution.method,
-        interval=(low, high),
-        confidence=run.confidence,
-        subjects=recipe.items,
-        attacker=attack.attacker,
-        sentence=_recipe_steps(recipe, elsewhere),
-        curves=(_excluded_curve(recipe), *(() if elsewhere is None else (_mixed_up_curve(elsewhere),))),
-        source=f"{LAKSHMANAN}, Figure 8 (Assess-Risk)",
-    )
-
-
-def _recipe_steps(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> str:
-    """The recipe, step by step, as far as it had to go."""
-    steps = [
-        f"Step 1, every frequency known: {recipe.cracks_if_exact:,} of {count_text(recipe.items, 'item')} identified "
-        f"on average, against a limit of {number_text(recipe.tolerated_cracks)}."
-    ]
-    if recipe.last_step > 1:
-        cracks = average_text(recipe.solution.expected_cracks, recipe.solution.exact)
-        steps.append(f"Step 2, frequencies known roughly: {cracks} identified on average.")
-    if recipe.last_step < 3:
-        return " ".join([*steps, "That is within the limit, so the recipe ends here."])
-    right = int(recipe.alpha_max * recipe.items)
-    steps.append(
-        "Step 3: to stay within the limit, the attacker may be right about no more than "
-        f"{percent_text(recipe.alpha_max)} of the items ({right:,} of {recipe.items:,})."
-    )
-    if elsewhere is not None:
-        over = elsewhere.cracks[0] > recipe.tolerated_cracks
-        most = f"the attacker may be right about no more than {percent_text(elsewhere.alpha_max)}"
-        if over:
-            most = "even an attacker who is right about none identifies too many"
-        steps.append(f"If the items they are wrong about are mixed up with each other, {most}.")
-    return " ".join([*steps, "You have to judge whether anyone knows that much."])
-
-
-def _excluded_curve(recipe: ItemRecipe) -> Curve:
-    alphas = tuple(k / 10 for k in range(11))
-    return Curve(
-        title="Items identified, by how many the attacker is right about",
-        kind="line",
-        x_label="share of items the attacker is right about",
-        y_label="items identified on average",
-        x=alphas,
-        y=tuple(a * recipe.solution.expected_cracks for a in alphas),
-        mark=recipe.alpha_max if recipe.alpha_max < 1 else None,
-        mark_label="more is not tolerated",
-        reading="Items that the attacker is wrong about are never identified and change nothing else.",
-    )
-
-
-def _mixed_up_curve(found: MixedUpItems) -> Curve:
-    return Curve(
-        title="Items identified when wrong items are mixed up",
-        kind="line",
-        x_label="share of items the attacker is right about",
-        y_label="items identified on average",
-        x=found.alpha,
-        y=tuple(float(v) for v in found.cracks),
-        low=tuple(float(v) for v in found.lowest),
-        high=tuple(float(v) for v in found.highest),
-        mark=found.alpha_max if found.alpha_max < 1 else None,
-        mark_label="more is not tolerated",
-        reading="The attacker mistakes each item they are wrong about for another such item. The line is the mean of "
-        "five random choices of right items, each computed exactly; the band runs from the least to the most.",
-    )
-
-
-# ---- what a sample is worth ------------------------------------------------------------------------------------------
-
-
 def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     from unveil.items.sample_similarity import sample_knowledge
 
     stream = run.rng("items.sample_knowledge")
     knowledge = sample_knowledge(attack.baskets, stream, confidence=run.confidence, run=run)
-    alpha, low, high = knowledge.alpha_at(_COMPETITOR_SHARE)
-    return SAMPLE_KNOWLEDGE.finding(
+    at = knowledge.shares.index(_COMPETITOR_SHARE)
+    alpha, low, high = (float(x[at]) for x in (knowledge.alpha, knowledge.low, knowledge.high))
+    return risks.SAMPLE_KNOWLEDGE.finding(
         policy,
         title=f"Items that someone with a {percent_text(_COMPETITOR_SHARE)} sample is right about",
         value=alpha,
@@ -397,9 +291,6 @@ def _sample_curve(knowledge: SampleKnowledge) -> Curve:
     )
 
 
-# ---- the door --------------------------------------------------------------------------------------------------------
-
-
 def _truth_from_mapping(mapping: Release, case: Case) -> Ints:
     """What each item of the original became."""
     from unveil.release.item_mapping import truth_from_mapping
@@ -424,26 +315,28 @@ HOLDINGS = (
         "never_together",
         "table",
         "Items that the attacker knows are never bought together: columns item and other, one pair per row.",
-        formerly=("never",),
+        former_names=("never",),
     ),
-    Holding("original", "transactions", "The baskets that the release was made from.", original=True),
+    Holding("original", "transactions", "The baskets that the release was made from.", is_original=True),
     Holding(
         "mapping",
         "table",
         "What each item of the original became: columns item and pseudonym.",
-        truth=_truth_from_mapping,
+        read_truth=_truth_from_mapping,
     ),
-    Holding("categories", "table", "Categories that may replace items: columns item and category.", to_protect=True),
+    Holding(
+        "categories", "table", "Categories that may replace items: columns item and category.", only_for_protection=True
+    ),
 )
 
 QUESTION = Question(
     name="items",
     title="What do the frequencies give away?",
     kinds=("transactions",),
-    risks=RISKS,
+    risks=risks.RISKS,
     ask=ask,
     settings=ItemsSettings,
-    holds=HOLDINGS,
+    holdings=HOLDINGS,
     check=check,
     facts=facts,
     protections=PROTECTIONS,

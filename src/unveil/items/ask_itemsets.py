@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Curve, Finding
-from unveil.items.attack import FrequencyAttack
-from unveil.items.finding_text import LAKSHMANAN
+from unveil.items.ask_recipe import mixed_up_text, recipe_text, right_items_curve
+from unveil.items.attack import LAKSHMANAN, FrequencyAttack
 from unveil.items.risks import ITEMSETS_VULNERABLE
 from unveil.items.settings import ItemsSettings
 from unveil.policy import Policy
@@ -44,26 +44,41 @@ def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Itera
     """One finding for each group of sets. If none are named, all pairs, for information only."""
     from unveil.items.itemsets import measure_vulnerable_share
 
-    asked = "itemsets_file" in attack.case.holds or policy.room(ItemsSettings).itemsets is not None
+    asked = "itemsets_file" in attack.case.holds or policy.settings_for(ItemsSettings).itemsets is not None
     decides = asked and policy.tolerance_for(ITEMSETS_VULNERABLE) is not None
-    groups = policy_itemsets(attack.case, policy) if asked else [_all_pairs(policy)]
-    for k, group in enumerate(groups, 1):
+    for k, group in enumerate(policy_itemsets(attack.case, policy, default=None if asked else "pairs"), 1):
         found = measure_vulnerable_share(attack.beliefs, group.requirement, run, solution=attack.recipe.solution)
         stream = f"{ITEMSETS_VULNERABLE.id}{f'.{k}' if k > 1 else ''}"
         steps, curves = _run_itemset_recipe(found, attack, run, stream) if decides else ("", ())
-        yield _vulnerable_finding(found, group, attack, policy, run, decides, steps, curves)
+        threshold = percent_text(found.requirement.sigma)
+        yield ITEMSETS_VULNERABLE.finding(
+            policy,
+            title=f"{capitalise_text(group.plural)} identified with a probability of {threshold} or more",
+            known=group.label,
+            value=found.share,
+            method=found.method,
+            interval=found.interval,
+            confidence=run.confidence if found.method == "simulation" else None,
+            subjects=found.itemsets,
+            share=(max(0.0, found.interval[0]), min(1.0, found.interval[1])),
+            tolerance=found.requirement.tau if decides else None,
+            attacker=attack.attacker,
+            sentence=f"{_vulnerable_text(found, group, threshold)}{steps}",
+            curves=curves,
+            source=f"{LAKSHMANAN}, Definition 2.1 and Figure 9; exact probabilities instead of OS",
+        )
 
 
-def policy_itemsets(case: Case, policy: Policy) -> list[ItemsetGroup]:
-    """The sets of items that a file lists or the policy names, if any."""
+def policy_itemsets(case: Case, policy: Policy, default: str | None = None) -> list[ItemsetGroup]:
+    """The sets of items that a file lists, and those that the policy names, if any."""
     from unveil.items.itemsets import ItemsetRequirement
 
-    settings = policy.room(ItemsSettings)
+    settings = policy.settings_for(ItemsSettings)
     sigma, tau = settings.itemset_threshold, policy.threshold(ITEMSETS_VULNERABLE)
     listed = _listed_itemsets(case, sigma, tau)
-    if settings.itemsets is None:
+    which = settings.itemsets or default
+    if which is None:
         return listed
-    which = settings.itemsets
     top = int(which[4:]) / 100 if which.startswith("top:") else 0.0
     size = int(which) if which.isdecimal() else 2
     requirement = ItemsetRequirement(size, top, sigma=sigma, tau=tau)
@@ -77,13 +92,6 @@ def _set_names(size: int) -> tuple[str, str]:
     if size == 1:
         return "single item", "single items"
     return ("pair of items", "pairs of items") if size == 2 else (f"set of {size} items", f"sets of {size} items")
-
-
-def _all_pairs(policy: Policy) -> ItemsetGroup:
-    from unveil.items.itemsets import ItemsetRequirement
-
-    sigma, tau = policy.room(ItemsSettings).itemset_threshold, policy.threshold(ITEMSETS_VULNERABLE)
-    return ItemsetGroup(ItemsetRequirement(sigma=sigma, tau=tau), *_set_names(2))
 
 
 def _listed_itemsets(case: Case, sigma: float, tau: float) -> list[ItemsetGroup]:
@@ -119,100 +127,50 @@ def _run_itemset_recipe(
     elsewhere = None
     if recipe.last_step == 3 and few and solution.exact:
         elsewhere = assess_mixed_up_itemsets(beliefs, requirement, run.rng(stream), run, solution=solution)
-    curves = _excluded_sets_curve(recipe), *(() if elsewhere is None else (_mixed_up_sets_curve(elsewhere),))
-    return f" {_itemset_steps(recipe, elsewhere)}", curves
+    return f" {_itemset_recipe_text(recipe, elsewhere)}", tuple(_itemset_curves(recipe, elsewhere))
 
 
-def _itemset_steps(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) -> str:
-    """The recipe for sets of items, step by step, as far as it had to go."""
+def _itemset_recipe_text(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) -> str:
     believed, alpha_max = recipe.known_roughly, recipe.alpha_max
-    steps = [
-        f"Step 1, every frequency known: {percent_text(recipe.known_exactly.share)} are vulnerable, "
-        f"against a limit of {percent_text(believed.requirement.tau)}."
-    ]
-    if recipe.last_step > 1:
-        steps.append(f"Step 2, frequencies known as believed: {percent_text(believed.share)} are vulnerable.")
-    if recipe.last_step < 3:
-        return " ".join([*steps, "That is within the limit, so the recipe ends here."])
     low, high = (percent_text(end) for end in recipe.interval)
     unsure = f"; the exact limit lies between {low} and {high}" if recipe.interval[0] < recipe.interval[1] else ""
-    steps.append(
-        f"Step 3: to stay within the limit, the attacker may be right about no more than {percent_text(alpha_max)} of "
-        f"the items ({round(alpha_max * recipe.items):,} of {recipe.items:,}{unsure}), if no set with an item they are "
-        "wrong about is identified."
+    return recipe_text(
+        recipe.last_step,
+        f"{percent_text(recipe.known_exactly.share)} are vulnerable, against a limit of "
+        f"{percent_text(believed.requirement.tau)}",
+        f"as believed: {percent_text(believed.share)} are vulnerable",
+        f"{percent_text(alpha_max)} of the items ({round(alpha_max * recipe.items):,} of {recipe.items:,}{unsure}), if "
+        "no set with an item they are wrong about is identified",
+        "" if elsewhere is None else mixed_up_text(elsewhere.alpha_max),
     )
-    if elsewhere is not None:
-        mixed = elsewhere.alpha_max
-        most = "even an attacker who is right about none identifies too many"
-        if mixed is not None:
-            most = f"the attacker may be right about no more than {percent_text(mixed)}"
-        steps.append(f"If the items they are wrong about are mixed up with each other, {most}.")
-    return " ".join([*steps, "You have to judge whether anyone knows that much."])
 
 
-def _excluded_sets_curve(recipe: ItemsetRecipe) -> Curve:
+def _itemset_curves(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) -> Iterator[Curve]:
     n = recipe.items
     right = sorted({round(k * n / 20) for k in range(21)})
-    return Curve(
-        title="Vulnerable sets, by how many items the attacker is right about",
-        kind="line",
-        x_label="share of items the attacker is right about",
-        y_label="share of the sets that are vulnerable",
-        x=tuple(m / max(n, 1) for m in right),
-        y=tuple(float(recipe.excluded_shares[m]) for m in right),
-        mark=recipe.alpha_max if recipe.alpha_max < 1 else None,
-        mark_label="more is not tolerated",
-        reading="A set with an item that the attacker is wrong about counts as not identified; all other sets stay "
-        "as they are. The line is the mean over all choices of right items.",
+    yield right_items_curve(
+        "Vulnerable sets, by how many items the attacker is right about",
+        "share of the sets that are vulnerable",
+        [m / max(n, 1) for m in right],
+        [recipe.excluded_shares[right]],
+        recipe.alpha_max,
+        "A set with an item that the attacker is wrong about counts as not identified; all other sets stay as they "
+        "are. The line is the mean over all choices of right items.",
     )
-
-
-def _mixed_up_sets_curve(found: MixedUpItemsets) -> Curve:
-    drawn = f" Based on {count_text(found.inspected_count, 'set')} drawn at random." if found.sampled else ""
-    return Curve(
-        title="Vulnerable sets when wrong items are mixed up",
-        kind="line",
-        x_label="share of items the attacker is right about",
-        y_label="share of the sets that are vulnerable",
-        x=tuple(float(m) for m in found.right_counts / max(found.items, 1)),
-        y=tuple(float(v) for v in found.share),
-        low=tuple(float(v) for v in found.lowest),
-        high=tuple(float(v) for v in found.highest),
-        mark=found.alpha_max if found.alpha_max is not None and found.alpha_max < 1 else None,
-        mark_label="more is not tolerated",
-        reading="The attacker mistakes each item they are wrong about for another such item. A set is also identified "
-        "if its items take each other's pseudonyms. The line is the mean of five random choices of right items; the "
-        f"band runs from the least to the most.{drawn}",
-    )
-
-
-def _vulnerable_finding(
-    found: VulnerableShare,
-    group: ItemsetGroup,
-    attack: FrequencyAttack,
-    policy: Policy,
-    run: Run,
-    decides: bool,
-    steps: str,
-    curves: tuple[Curve, ...],
-) -> Finding:
-    threshold = percent_text(found.requirement.sigma)
-    return ITEMSETS_VULNERABLE.finding(
-        policy,
-        title=f"{capitalise_text(group.plural)} identified with a probability of {threshold} or more",
-        known=group.label,
-        value=found.share,
-        method=found.method,
-        interval=found.interval,
-        confidence=run.confidence if found.method == "simulation" else None,
-        subjects=found.itemsets,
-        share=(max(0.0, found.interval[0]), min(1.0, found.interval[1])),
-        tolerance=found.requirement.tau if decides else None,
-        attacker=attack.attacker,
-        sentence=f"{_vulnerable_text(found, group, threshold)}{steps}",
-        curves=curves,
-        source=f"{LAKSHMANAN}, Definition 2.1 and Figure 9; exact probabilities instead of OS",
-    )
+    if elsewhere is not None:
+        drawn = ""
+        if elsewhere.sampled:
+            drawn = f" Based on {count_text(elsewhere.inspected_count, 'set')} drawn at random."
+        yield right_items_curve(
+            "Vulnerable sets when wrong items are mixed up",
+            "share of the sets that are vulnerable",
+            elsewhere.right_counts / max(elsewhere.items, 1),
+            [elsewhere.share, elsewhere.lowest, elsewhere.highest],
+            elsewhere.alpha_max,
+            "The attacker mistakes each item they are wrong about for another such item. A set is also identified if "
+            "its items take each other's pseudonyms. The line is the mean of five random choices of right items; the "
+            f"band runs from the least to the most.{drawn}",
+        )
 
 
 def _vulnerable_text(found: VulnerableShare, group: ItemsetGroup, threshold: str) -> str:

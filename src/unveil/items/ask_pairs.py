@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
-from unveil.items.attack import FrequencyAttack
-from unveil.items.finding_text import LAKSHMANAN, MISSING_VALUES
+from unveil.items.attack import LAKSHMANAN, MISSING_VALUES, FrequencyAttack
 from unveil.items.risks import CORRELATION, NEVER_TOGETHER
 from unveil.items.settings import ItemsSettings
 from unveil.matching.crack_text import average_text
@@ -43,7 +42,7 @@ def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> I
     from unveil.items.item_pairs import top_pairs
 
     beliefs, baskets, recipe = attack.beliefs, attack.baskets, attack.recipe
-    given, small = policy.room(ItemsSettings).known_pairs, recipe.items <= MAX_VARIED_ITEMS
+    given, small = policy.settings_for(ItemsSettings).known_pairs, recipe.items <= MAX_VARIED_ITEMS
     wanted = given or _DEFAULT_KNOWN_PAIRS
     examined = top_pairs(baskets, wanted * (int(_EXAMINED_FACTORS[-1]) if small else 1), run)
     pairs = examined.take_first(wanted)
@@ -76,7 +75,7 @@ def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> I
         attack,
         policy,
         run,
-        decides=given is not None,
+        tolerance=None if given is None else "policy",
         knows=f"knows {known}{assumes}",
         sentence=sentence,
         curves=curves,
@@ -235,22 +234,23 @@ def _added_knowledge_finding(
     knows: str,
     sentence: str,
     source: str,
-    decides: bool = True,
     curves: tuple[Curve, ...] = (),
+    tolerance: Literal["policy"] | None = "policy",
 ) -> Finding:
     """What someone identifies who knows more than frequencies; without a value if no assignment was found."""
     n = attack.recipe.items
+    interval = None if found is None else found.interval
     return risk.finding(
         policy,
         value=None if found is None else float(found.crack.sum()),
         unit="items",
         method=None if found is None else found.method,
-        interval=None if found is None else found.interval,
+        interval=interval,
         confidence=None if found is None else run.confidence,
         subjects=n,
-        share=None if found is None else (min(1.0, found.interval[0] / n), min(1.0, found.interval[1] / n)),
-        tolerance="policy" if decides else None,
-        attacker=attack.attacker_who_also(knows),
+        share=None if interval is None else (min(1.0, interval[0] / n), min(1.0, interval[1] / n)),
+        tolerance=tolerance,
+        attacker=f"{attack.attacker} Also {knows}.",
         missing=MISSING_VALUES,
         baseline=None if found is None else 1.0,
         sentence=sentence,

@@ -1,4 +1,5 @@
-"""An attack by frequencies: what all findings about one attacker share."""
+"""An attack by frequencies: what all findings about one attacker share, with the paper that they come from and how they
+treat missing values."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ if TYPE_CHECKING:
     from unveil.items.beliefs import Beliefs
     from unveil.items.item_recipe import ItemRecipe
 
-__all__ = ["FrequencyAttack"]
+__all__ = ["LAKSHMANAN", "MISSING_VALUES", "FrequencyAttack"]
+
+LAKSHMANAN = (
+    "L. Lakshmanan, R. Ng, G. Ramesh, On disclosure risk analysis of anonymized itemsets in the presence of prior "
+    "knowledge, ACM TKDD 2(3), 2008"
+)
+MISSING_VALUES = "Empty baskets are left out; an item counts once per basket."
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +34,3 @@ class FrequencyAttack:
     beliefs: Beliefs
     recipe: ItemRecipe
     attacker: str
-
-    def attacker_who_also(self, knows: str) -> str:
-        """The same attacker with further knowledge, in words."""
-        return f"{self.attacker} Also {knows}."

@@ -8,23 +8,22 @@ A protected release is attacked by someone who believes the same about the origi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
+from unveil.arrays import Floats
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.items.attacker_files import parse_beliefs, similar_counts
+from unveil.items.beliefs import Beliefs
 from unveil.items.frequency_groups import FrequencyGroups
+from unveil.items.item_changes import ItemChange, carry_beliefs
 from unveil.items.settings import ItemsSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.wording import count_text, number_text, percent_text, safe_text
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from unveil.arrays import Floats
-    from unveil.items.beliefs import Beliefs
-    from unveil.items.item_changes import ItemChange
 
 __all__ = ["build_beliefs", "describe_attacker", "find_change", "gap_function", "released_codes"]
 
@@ -37,8 +36,6 @@ def build_beliefs(case: Case, policy: Policy) -> Beliefs:
     Someone who holds similar baskets is usually wrong about some items, so that no mapping fits. A few items that stand
     in the way are treated as unknown; if there are more, every interval is first widened by a standard error.
     """
-    from unveil.items.item_changes import carry_beliefs
-
     change = find_change(case)
     beliefs = _original_beliefs(case, policy)
     if change is not None:
@@ -53,8 +50,6 @@ def build_beliefs(case: Case, policy: Policy) -> Beliefs:
 def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactions) -> Floats:
     """By how much a scaled-up count from similar baskets is off by chance: the binomial standard deviation, and at
     least one similar basket."""
-    import numpy as np
-
     scale = baskets.baskets / similar.baskets
     middle = (np.maximum(beliefs.low, 0) + np.minimum(beliefs.high, baskets.baskets)) / 2
     count = np.clip(middle, 0, baskets.baskets)
@@ -69,26 +64,20 @@ def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     if isinstance(case.holds.get("beliefs"), Table):
         return f"{done}Believes that the frequency of each item named in a file lies in the interval given there."
     if isinstance(similar := case.holds.get("similar"), Transactions):
+        there = similar_counts(similar, baskets)[1]
         return (
             f"{done}Holds {count_text(similar.baskets, 'similar basket')} with the items' names. Believes that each "
             "item is as frequent as in these baskets, give or take their median gap (plus a standard error if too many "
             "items would not fit otherwise), and treats items that fit no pseudonym as unknown. "
-            f"{_describe_overlap(similar, baskets)} "
-            f"These beliefs are right for {percent_text(beliefs.alpha)} of the items."
+            f"The similar baskets name {number_text(int(there.sum()))} of {count_text(len(there), 'item')}. These "
+            f"beliefs are right for {percent_text(beliefs.alpha)} of the items."
         )
     precision, exactly = _precision_in_baskets(baskets, policy), "Knows exactly how often every item was bought"
     gaps = {"median-gap": " (the median gap between frequencies)", "mean-gap": " (the mean gap between frequencies)"}
-    gap = gaps.get(str(policy.room(ItemsSettings).frequency_precision), "")
+    gap = gaps.get(str(policy.settings_for(ItemsSettings).frequency_precision), "")
     within = f" to within {number_text(precision)} of {count_text(baskets.baskets, 'basket')}{gap}"
     knows = f"Knows how often every item was bought{within}" if precision else exactly
     return f"{done}{knows}, and tries to tell which pseudonym is which item."
-
-
-def _describe_overlap(similar: Transactions, baskets: Transactions) -> str:
-    from unveil.items.attacker_files import similar_counts
-
-    there = similar_counts(similar, baskets)[1]
-    return f"The similar baskets name {number_text(int(there.sum()))} of {count_text(len(there), 'item')}."
 
 
 def released_codes(case: Case) -> dict[str, int | None]:
@@ -104,10 +93,6 @@ def released_codes(case: Case) -> dict[str, int | None]:
 
 def find_change(case: Case) -> ItemChange | None:
     """What was done to the original; None if the case has no original."""
-    import numpy as np
-
-    from unveil.items.item_changes import ItemChange
-
     original, release = case.original, case.release
     if original is None and case.truth is None:
         return None
@@ -130,16 +115,10 @@ def _original_baskets(case: Case) -> Transactions:
 
 def _original_beliefs(case: Case, policy: Policy) -> Beliefs:
     """What is believed about the items of the original."""
-    from unveil.items.beliefs import Beliefs
-
     baskets = _original_baskets(case)
     if isinstance(given := case.holds.get("beliefs"), Table):
-        from unveil.items.attacker_files import parse_beliefs
-
         return parse_beliefs(given, baskets)
     if isinstance(similar := case.holds.get("similar"), Transactions):
-        from unveil.items.attacker_files import similar_counts
-
         found, there = similar_counts(similar, baskets)
         beliefs = Beliefs.from_sample(found, baskets.baskets / similar.baskets, baskets.counts)
         return beliefs if there.all() else beliefs.forget_items(~there)
@@ -148,19 +127,20 @@ def _original_beliefs(case: Case, policy: Policy) -> Beliefs:
 
 def gap_function(case: Case, policy: Policy) -> Callable[[npt.ArrayLike], float] | None:
     """How the attacker's precision follows from the counts of a release; None where it does not."""
-    precision = policy.room(ItemsSettings).frequency_precision
+    precision = policy.settings_for(ItemsSettings).frequency_precision
     if not isinstance(precision, str) or "beliefs" in case.holds or "similar" in case.holds:
         return None
-    median = precision == "median-gap"
-    return lambda counts: (
-        FrequencyGroups.from_counts(counts).median_gap if median else FrequencyGroups.from_counts(counts).mean_gap
-    )
+    return lambda counts: _gap_of_counts(counts, precision)
 
 
 def _precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
     """By how many baskets the attacker's belief may be off."""
-    precision = policy.room(ItemsSettings).frequency_precision
+    precision = policy.settings_for(ItemsSettings).frequency_precision
     if not isinstance(precision, str):
         return precision * baskets.baskets
-    groups = FrequencyGroups.from_counts(baskets.counts)
-    return groups.median_gap if precision == "median-gap" else groups.mean_gap
+    return _gap_of_counts(baskets.counts, precision)
+
+
+def _gap_of_counts(counts: npt.ArrayLike, which: str) -> float:
+    groups = FrequencyGroups.from_counts(counts)
+    return groups.median_gap if which == "median-gap" else groups.mean_gap

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,24 +20,16 @@ from unveil.wording import list_text, safe_text
 
 __all__ = ["parse_beliefs", "parse_categories", "parse_itemsets", "parse_never_together", "similar_counts"]
 
-_BELIEF_COLUMNS = ("item", "low", "high")
-
 
 def parse_beliefs(given: Table, baskets: Transactions) -> Beliefs:
     """Beliefs from the columns item, low and high. Nothing is known about an item that is not named."""
     name = safe_text(given.name)
-    lacking = [c for c in _BELIEF_COLUMNS if c not in given.columns]
-    if lacking:
-        raise UnveilError(
-            f"{name}: there is no column {list_text(lacking)}; beliefs need the columns item, low and high"
-        )
-    whole = pa.Table.from_batches(given.batches())
-    items = whole.column("item").combine_chunks()
-    ends = [_parse_frequencies(whole.column(end).combine_chunks(), end, name) for end in ("low", "high")]
-    codes = pc.index_in(items.cast("string"), baskets.labels.cast("string"))
-    known = np.asarray(codes.fill_null(-1), np.int64)
-    if len(np.unique(known[known >= 0])) < (known >= 0).sum():
-        raise UnveilError(f"{name}: row {_first_repeated_row(known):,} names an item again; keep one interval per item")
+    items, low_ends, high_ends = _read_columns(
+        given, ("item", "low", "high"), "beliefs need the columns item, low and high"
+    )
+    ends = [_parse_frequencies(low_ends, "low", name), _parse_frequencies(high_ends, "high", name)]
+    known = _item_codes(items, baskets)
+    _refuse_repeated_item(known, "keep one interval per item", name)
     if not (known >= 0).any():
         raise UnveilError(f"{name}: none of its items is in {safe_text(baskets.name)}; use the item names of that file")
     intervals = np.tile([0.0, 1.0], (len(baskets.labels), 1))
@@ -44,11 +38,27 @@ def parse_beliefs(given: Table, baskets: Transactions) -> Beliefs:
     return Beliefs.from_intervals(low, high, baskets.counts)
 
 
-def _first_repeated_row(codes: Ints) -> int:
-    """The number of the first row whose item an earlier row names."""
+def _read_columns(given: Table, columns: Sequence[str], hint: str) -> list[pa.Array]:
+    """Some columns of a file, all of which it must have."""
+    lacking = [c for c in columns if c not in given.columns]
+    if lacking:
+        raise UnveilError(f"{safe_text(given.name)}: there is no column {list_text(lacking)}; {hint}")
+    whole = pa.Table.from_batches(given.batches())
+    return [whole.column(c).combine_chunks() for c in columns]
+
+
+def _item_codes(names: pa.Array, baskets: Transactions) -> Ints:
+    """The number of each named item in the baskets; −1 if it is not there."""
+    codes = pc.index_in(names.cast("string"), baskets.labels.cast("string"))
+    return np.asarray(codes.fill_null(-1), np.int64)
+
+
+def _refuse_repeated_item(codes: Ints, hint: str, name: str) -> None:
+    """Raise an error for the first row whose item an earlier row names."""
     known = np.flatnonzero(codes >= 0)
     first = np.unique(codes[known], return_index=True)[1]
-    return int(np.setdiff1d(known, known[first])[0]) + 1
+    again = np.isin(np.arange(len(codes)), np.delete(known, first))
+    _refuse_first_row(again, f"names an item again; {hint}", name)
 
 
 def _parse_frequencies(values: pa.Array, column: str, name: str) -> Floats:
@@ -111,12 +121,8 @@ def parse_never_together(given: Table, baskets: Transactions, run: Run | None = 
     """Distinct pairs of items that are never bought together, from the columns item and other; the lower code comes
     first. Pairs that do occur together are refused: such knowledge would be false."""
     name = safe_text(given.name)
-    lacking = [c for c in ("item", "other") if c not in given.columns]
-    if lacking:
-        raise UnveilError(f"{name}: there is no column {list_text(lacking)}; name a pair in each row as item and other")
-    whole, labels = pa.Table.from_batches(given.batches()), baskets.labels.cast("string")
-    named = (whole.column(c).combine_chunks().cast("string") for c in ("item", "other"))
-    x, y = (np.asarray(pc.index_in(column, labels).fill_null(-1), np.int64) for column in named)
+    named = _read_columns(given, ("item", "other"), "name a pair in each row as item and other")
+    x, y = (_item_codes(column, baskets) for column in named)
     _refuse_first_row(
         (x < 0) | (y < 0), "names an item that is not in the baskets; use the item names of that file", name
     )
@@ -137,19 +143,12 @@ def _refuse_first_row(wrong: Bools, why: str, name: str) -> None:
 def parse_categories(given: Table, baskets: Transactions) -> Ints:
     """The category of every item, as a number, from the columns item and category; −1 for an item without one."""
     name = safe_text(given.name)
-    lacking = [c for c in ("item", "category") if c not in given.columns]
-    if lacking:
-        raise UnveilError(f"{name}: there is no column {list_text(lacking)}; name item and category in each row")
-    whole = pa.Table.from_batches(given.batches())
-    codes = pc.index_in(whole.column("item").combine_chunks().cast("string"), baskets.labels.cast("string"))
-    known = np.asarray(codes.fill_null(-1), np.int64)
-    names = whole.column("category").combine_chunks().dictionary_encode().indices
-    empty = pc.equal(pc.fill_null(whole.column("category").combine_chunks().cast("string"), ""), "")
-    of_row = np.where(np.asarray(empty), -1, np.asarray(names.fill_null(-1), np.int64))
-    if len(np.unique(known[known >= 0])) < (known >= 0).sum():
-        raise UnveilError(
-            f"{name}: row {_first_repeated_row(known):,} names an item again; give each item one category"
-        )
+    items, categories = _read_columns(given, ("item", "category"), "name item and category in each row")
+    known = _item_codes(items, baskets)
+    empty = pc.equal(pc.fill_null(categories.cast("string"), ""), "")
+    numbers = categories.dictionary_encode().indices.fill_null(-1)
+    of_row = np.where(np.asarray(empty), -1, np.asarray(numbers, np.int64))
+    _refuse_repeated_item(known, "give each item one category", name)
     if not ((known >= 0) & (of_row >= 0)).any():
         raise UnveilError(
             f"{name}: no item of {safe_text(baskets.name)} has a category; use the item names of that file"
@@ -161,8 +160,7 @@ def parse_categories(given: Table, baskets: Transactions) -> Ints:
 
 def similar_counts(similar: Transactions, baskets: Transactions) -> tuple[Ints, Bools]:
     """The count of each released item in similar baskets, matched by name, and which items occur there."""
-    found = pc.index_in(baskets.labels.cast("string"), similar.labels.cast("string"))
-    codes = np.asarray(found.fill_null(-1), np.int64)
+    codes = _item_codes(baskets.labels, similar)
     if not (codes >= 0).any():
         raise UnveilError(
             f"{safe_text(similar.name)}: no item of {safe_text(baskets.name)} occurs; give items the same names in "

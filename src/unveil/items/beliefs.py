@@ -8,20 +8,17 @@ consistency graph, whose perfect matchings are the attacker's consistent mapping
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.items.frequency_groups import FrequencyGroups
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from unveil.matching.candidates import Candidates
+from unveil.matching.candidates import Candidates
 
 __all__ = ["Beliefs"]
 
@@ -43,12 +40,6 @@ class Beliefs:
         if any(np.isnan(x).any() for x in ends) or (ends[0] > ends[1]).any():
             raise UnveilError("an interval is empty or not a number; its lower end must not exceed its upper end")
         return cls(*ends)
-
-    @classmethod
-    def from_ignorance(cls, counts: npt.ArrayLike) -> Beliefs:
-        """An attacker who knows nothing: every count is possible for every item."""
-        counts = np.asarray(counts, np.float64)
-        return cls(np.full(len(counts), -np.inf), np.full(len(counts), np.inf), counts)
 
     @classmethod
     def from_exact_counts(cls, counts: npt.ArrayLike) -> Beliefs:
@@ -97,10 +88,7 @@ class Beliefs:
     def _unmatched_items(self) -> list[int]:
         """A smallest set of items left without a pseudonym. Pseudonyms in rising order each take the item whose
         interval ends first among those whose interval has begun (Glover 1967)."""
-        import heapq
-
-        slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
-        low, high = self.low - slack, self.high + slack
+        low, high = self._widened_ends
         waiting = np.argsort(low, kind="stable").tolist()
         begun: list[tuple[float, int]] = []
         left, at = [], 0
@@ -127,35 +115,27 @@ class Beliefs:
     @cached_property
     def compliant(self) -> Bools:
         """Which intervals contain the true count, up to rounding errors."""
-        slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
-        inside: Bools = (self.low - slack <= self.counts) & (self.counts <= self.high + slack)
+        low, high = self._widened_ends
+        inside: Bools = (low <= self.counts) & (self.counts <= high)
         return inside
+
+    @property
+    def _widened_ends(self) -> tuple[Floats, Floats]:
+        """The ends of the intervals, wider by what rounding may have moved."""
+        slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
+        return self.low - slack, self.high + slack
 
     @property
     def alpha(self) -> float:
         """The share of items whose interval is right."""
         return float(self.compliant.mean()) if self.n else 1.0
 
-    def is_within(self, other: Beliefs) -> bool:
-        """Whether every interval lies within the other's interval: β₁ ≼ β₂ (Definition 4.1)."""
-        return bool(((self.low >= other.low) & (self.high <= other.high)).all())
-
-    def is_at_least_as_right(self, other: Beliefs) -> bool:
-        """Whether other ≼_C self (Definition 4.3): wherever the other is right, these are right and no wider."""
-        kept = other.compliant
-        narrower = (self.low >= other.low) & (self.high <= other.high)
-        return bool((self.compliant[kept]).all() and narrower[kept].all())
-
     def covered_range(self, values: Floats) -> tuple[Ints, Ints]:
         """The positions of the first and last rising value within each interval; first > last if there is none."""
-        slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
-        first = np.searchsorted(values, self.low - slack)
-        return first, np.searchsorted(values, self.high + slack, side="right") - 1
+        low, high = self._widened_ends
+        return np.searchsorted(values, low), np.searchsorted(values, high, side="right") - 1
 
     @cached_property
     def candidates(self) -> Candidates:
         """The consistency graph: an item may have any pseudonym with a count in its interval. Pseudonym i is item i."""
-        from unveil.matching.candidates import Candidates
-
-        slack = 1e-9 * np.maximum(1.0, np.abs(self.counts))
-        return Candidates.from_intervals(self.low - slack, self.high + slack, self.counts)
+        return Candidates.from_intervals(*self._widened_ends, self.counts)

@@ -25,37 +25,20 @@ from unveil.items.beliefs import Beliefs
 from unveil.items.item_pairs import ItemPairs, check_pairs
 from unveil.matching.blocks import InfeasibleError
 from unveil.matching.candidates import Candidates
-from unveil.matching.solver import Budget, Solution, solve
+from unveil.matching.solver import Solution, solve
 from unveil.run import Run
 
 __all__ = [
-    "NEARLY_ALWAYS_SHARE",
-    "ExpectedCracks",
-    "PairKnowledgeGain",
     "RefinedAttack",
-    "filter_single_pair",
     "identify_and_filter",
     "match_known_pairs",
-    "pair_knowledge_gain",
     "refine_and_match",
     "refine_beliefs",
     "select_nearly_always",
-    "solve_expected_cracks",
 ]
 
 NEARLY_ALWAYS_SHARE = 0.95
 """A pair is nearly always bought together if this share of the more frequent item's baskets contain both items."""
-
-
-def filter_single_pair(
-    candidates: Candidates, pair: tuple[int, int], anonymised: ItemPairs, reverse: bool = False
-) -> Candidates:
-    """FilterSinglePairEdges (Figure 22): the two items keep only pseudonyms that occur in the given pairs.
-
-    With ``reverse``, if only one pair of pseudonyms is given, no other item keeps these.
-    """
-    a, b = check_pairs([pair[0]], [pair[1]], candidates.n)
-    return identify_and_filter(candidates, ItemPairs(a, b, np.zeros(1, np.int64)), anonymised, reverse)
 
 
 def identify_and_filter(
@@ -156,53 +139,3 @@ def refine_and_match(beliefs: Beliefs, pairs: ItemPairs, counts: Ints, run: Run 
     narrower = refine_beliefs(beliefs, close)
     wrong = int((beliefs.compliant & ~narrower.compliant).sum())
     return RefinedAttack(len(close), wrong, match_known_pairs(narrower, pairs, pairs, run))
-
-
-@dataclass(frozen=True)
-class ExpectedCracks:
-    """Expected cracks: the O-estimate Σ 1/candidates over the items that may have their own pseudonym, and the solved
-    number with its interval, which has width 0 if the number is exact."""
-
-    o_estimate: float
-    expected: float
-    interval: tuple[float, float]
-    exact: bool
-
-
-@dataclass(frozen=True)
-class PairKnowledgeGain:
-    """Expected cracks without and with knowledge of pairs."""
-
-    before: ExpectedCracks
-    after: ExpectedCracks
-
-
-def solve_expected_cracks(
-    candidates: Candidates, run: Run | None = None, *, budget: Budget | None = None
-) -> ExpectedCracks:
-    """The expected cracks of an attacker who may be wrong about some items. Pseudonym i is item i."""
-    solved = solve(candidates, run=run, budget=budget, may_exclude_truth=True)
-    own = candidates.find_edges(np.arange(candidates.n), np.arange(candidates.n)) >= 0
-    estimate = float((1 / candidates.degrees[own]).sum())
-    return ExpectedCracks(estimate, solved.expected_cracks, solved.interval, solved.exact)
-
-
-def pair_knowledge_gain(
-    candidates: Candidates,
-    pairs: ItemPairs,
-    w: int,
-    k: int | None = None,
-    run: Run | None = None,
-    *,
-    reverse: bool = False,
-    budget: Budget | None = None,
-) -> PairKnowledgeGain:
-    """What an attacker gains by knowing the w most frequent pairs and matching them with the k most frequent pairs of
-    pseudonyms (section 7.3; k = w if not given). ``pairs`` are the release's most frequent pairs, at least k."""
-    k = w if k is None else k
-    if not 0 <= w <= k <= len(pairs):
-        raise UnveilError(f"cannot match {w:,} of {len(pairs):,} pairs with {k:,}; choose 0 ≤ w ≤ k ≤ {len(pairs):,}")
-    after = identify_and_filter(candidates, pairs.take_first(w), pairs.take_first(k), reverse)
-    return PairKnowledgeGain(
-        solve_expected_cracks(candidates, run, budget=budget), solve_expected_cracks(after, run, budget=budget)
-    )

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
-    from unveil.arrays import Floats, Ints
+from unveil.arrays import Floats, Ints
 
 __all__ = ["FrequencyGroups"]
 
@@ -35,8 +34,6 @@ class FrequencyGroups:
         >>> groups.values.tolist(), groups.sizes.tolist(), groups.singletons, groups.median_gap
         ([3.0, 4.0, 5.0], [1, 1, 4], 2, 1.0)
         """
-        import numpy as np
-
         values, group, sizes = np.unique(np.asarray(counts, np.float64), return_inverse=True, return_counts=True)
         return cls(values, sizes.astype(np.int64), group.astype(np.int64))
 
@@ -53,15 +50,11 @@ class FrequencyGroups:
     @cached_property
     def gaps(self) -> Floats:
         """The differences between successive counts."""
-        import numpy as np
-
         return np.diff(self.values)
 
     @property
     def median_gap(self) -> float:
         """The median difference between successive counts; 0 if there is only one count."""
-        import numpy as np
-
         return float(np.median(self.gaps)) if len(self.gaps) else 0.0
 
     @property

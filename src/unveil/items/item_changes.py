@@ -55,11 +55,10 @@ class ItemChange:
 @dataclass(frozen=True)
 class Usefulness:
     """What a change preserves: the Jaccard index of the most frequent pairs before and after, weighted by their number
-    of baskets; the number of pairs compared; and the share of entries removed, replaced or added."""
+    of baskets, and the number of pairs compared."""
 
     pair_agreement: float
     pairs_compared: int
-    altered_share: float
 
 
 def identity_change(counts: Ints) -> ItemChange:
@@ -126,16 +125,7 @@ def measure_usefulness(
     made_up = np.maximum(now - was, 0)[~frequent].sum() + new.counts[~there].sum()
     either = int(np.maximum(was, now)[frequent].sum() + made_up)
     agree = int(np.minimum(was, now)[frequent].sum()) / either if either else 1.0
-    return Usefulness(agree, len(old), _altered_share(before, change))
-
-
-def _altered_share(before: Transactions, change: ItemChange) -> float:
-    """The share of entries removed, hidden in a category or added."""
-    stays = np.flatnonzero(change.becomes >= 0)
-    alone = stays[change.members[change.becomes[stays]] == 1]
-    moved = np.abs(change.counts[change.becomes[alone]] - before.counts[alone]).sum()
-    hidden = before.counts.sum() - before.counts[alone].sum()
-    return float((moved + hidden) / max(1, before.counts.sum()))
+    return Usefulness(agree, len(old))
 
 
 def _adjust_counts(basket: Ints, item: Ints, wanted: Ints, baskets: int) -> tuple[Ints, Ints]:

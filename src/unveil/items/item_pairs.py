@@ -13,23 +13,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from unveil.arrays import Bools, Ints, Small
+from unveil.arrays import Bools, Int32s, Ints
 from unveil.errors import UnveilError
-from unveil.items import _kernels
+from unveil.items import _item_pairs
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
-__all__ = ["ItemPairs", "check_pairs", "cooccurrence_table", "pair_counts", "top_pairs"]
-
-_Codes = Small
+__all__ = ["ItemPairs", "cooccurrence_table", "pair_counts", "top_pairs"]
 
 _TABLE = 1024  # items whose pairs are counted in a table: 4 MB
 _STEPS = 1 << 25  # about a tenth of a second
 _BUFFER = 1 << 16
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class ItemPairs:
     """Pairs of item codes ``a`` < ``b`` and the number of baskets that contain both."""
 
@@ -48,9 +47,6 @@ class ItemPairs:
     def items(self) -> Ints:
         """The items that occur in a pair."""
         return np.unique(np.concatenate([self.a, self.b]))
-
-    def __repr__(self) -> str:
-        return f"Pairs: {len(self):,} of {len(self.items):,} items"
 
 
 def top_pairs(transactions: Transactions, k: int, run: Run | None = None) -> ItemPairs:
@@ -88,34 +84,43 @@ def _best_pairs(counts: Ints, keys: Ints, k: int) -> tuple[Ints, Ints]:
 def _count_top_items(transactions: Transactions, codes: Ints, k: int, run: Run) -> tuple[Ints, Ints]:
     """The best pairs of the most frequent items: counts and keys."""
     size = min(_TABLE, len(codes))
-    table, inside = np.zeros((size, size), np.int32), np.empty(size + 1, np.int32)
-    rank, basket = _rank_of_code(codes), 0
-    while basket < transactions.baskets:
-        run.progress("counting pairs", basket / transactions.baskets)
-        run.check()
-        basket = _kernels.count_top_items(transactions.indptr, transactions.items, rank, basket, _STEPS, inside, table)
+    table = _count_in_table(transactions, _rank_of_code(codes), size, "counting pairs", run)
     x, y = np.triu_indices(size, 1)
     counts = (table[x, y] + table[y, x]).astype(np.int64)
     seen = np.flatnonzero(counts)
-    return _best_pairs(counts[seen], _pair_keys(codes[x[seen]], codes[y[seen]], len(codes)), k)
+    ends = np.sort(np.stack([codes[x[seen]], codes[y[seen]]]), axis=0)  # equally frequent pairs are ordered by code
+    return _best_pairs(counts[seen], ends[0] * len(codes) + ends[1], k)
 
 
-def _rank_of_code(codes: Ints) -> _Codes:
+def _count_in_table(transactions: Transactions, rank: Int32s, size: int, doing: str, run: Run) -> Int32s:
+    """The number of baskets with each pair of items of ranks below ``size``, each pair in one of its two cells."""
+    table, inside, basket = np.zeros((size, size), np.int32), np.empty(size + 1, np.int32), 0
+    while basket < transactions.baskets:
+        run.progress(doing, basket / transactions.baskets)
+        run.check()
+        basket = _item_pairs.count_top_items(
+            transactions.indptr, transactions.items, rank, basket, _STEPS, inside, table
+        )
+    return table
+
+
+def _rank_of_code(codes: Ints) -> Int32s:
     rank = np.empty(len(codes), np.int32)
     rank[codes] = np.arange(len(codes), dtype=np.int32)
     return rank
-
-
-def _pair_keys(x: Ints, y: Ints, n: int) -> Ints:
-    """Pairs of items as single numbers, by which equally frequent pairs are ordered."""
-    return np.minimum(x, y) * n + np.maximum(x, y)
 
 
 def _count_rare_items(
     transactions: Transactions, codes: Ints, last: int, k: int, counts: Ints, keys: Ints, run: Run
 ) -> tuple[Ints, Ints]:
     """The best of these pairs and of all pairs with an item beyond the table, up to the ``last`` most frequent item."""
-    begins, kept, starts, of_rank = _deal_baskets(transactions, codes, last, run)
+    rank = _rank_of_code(codes)[transactions.items]
+    whole = csr_array((np.ones(len(rank), np.int8), rank, transactions.indptr), (transactions.baskets, len(codes)))
+    baskets = whole[:, :last]  # as ranks
+    run.check()
+    with_item = baskets[:, _TABLE:].tocsc()  # for each rank beyond the table, the baskets that contain it
+    begins, starts = baskets.indptr.astype(np.int64), with_item.indptr.astype(np.int64)
+    kept, of_rank = baskets.indices.astype(np.int32), with_item.indices.astype(np.int32)
     own = transactions.counts[codes]
     state = np.array([_TABLE, 0, 0, 0])
     row, touched = np.zeros(last, np.int64), np.empty(last, np.int32)
@@ -126,27 +131,11 @@ def _count_rare_items(
         bound = np.array([counts[-1], keys[-1]] if len(counts) == k else [0, 0])
         last = int(np.searchsorted(-own[:last], -bound[0], "right"))
         how = begins, kept, starts, of_rank, _TABLE, last, codes, bound, _STEPS
-        _kernels.count_rare_items(*how, state, row, touched, found)
+        _item_pairs.count_rare_items(*how, state, row, touched, found)
         more = found[:, : state[3]]
         counts, keys = _best_pairs(np.append(counts, more[0]), np.append(keys, more[1]), k)
         state[3] = 0
     return counts, keys
-
-
-def _deal_baskets(transactions: Transactions, codes: Ints, last: int, run: Run) -> tuple[Ints, _Codes, Ints, _Codes]:
-    """Baskets as ranks below ``last``, and for each rank beyond the table the baskets that contain it."""
-    sizes = transactions.counts[codes[:last]]
-    starts = np.append(0, np.cumsum(sizes[_TABLE:]))
-    begins = np.zeros(transactions.baskets + 1, np.int64)
-    kept, of_rank = np.empty(int(sizes.sum()), np.int32), np.empty(int(starts[-1]), np.int32)
-    rank, free = _rank_of_code(codes), starts[:-1].copy()
-    ends = np.arange(_STEPS // 4, len(transactions.items) + _STEPS // 4, _STEPS // 4)
-    cuts = np.unique(np.append(0, np.searchsorted(transactions.indptr, ends, "right") - 1))
-    for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-        run.check()
-        indices = transactions.indptr, transactions.items, rank, _TABLE, last
-        _kernels.group_baskets_by_item(*indices, start, stop, begins, kept, free, of_rank)
-    return begins, kept, starts, of_rank
 
 
 def pair_counts(transactions: Transactions, a: npt.ArrayLike, b: npt.ArrayLike, run: Run | None = None) -> Ints:
@@ -167,7 +156,7 @@ def pair_counts(transactions: Transactions, a: npt.ArrayLike, b: npt.ArrayLike, 
         run.progress("counting pairs", basket / transactions.baskets)
         run.check()
         how = transactions.indptr, transactions.items, starts, y[order]
-        basket = _kernels.count_given_pairs(*how, basket, _STEPS, last, counts)
+        basket = _item_pairs.count_given_pairs(*how, basket, _STEPS, last, counts)
     found = np.empty_like(counts)
     found[order] = counts
     return found
@@ -187,14 +176,8 @@ def check_pairs(a: npt.ArrayLike, b: npt.ArrayLike, n: int) -> tuple[Ints, Ints]
 
 def cooccurrence_table(transactions: Transactions, among: Ints, run: Run | None = None) -> Bools:
     """Which of these items ever occur in the same basket, as a table with a row and a column for each."""
-    run, basket = run or Run(), 0
-    place = np.full(len(transactions.labels), -1, np.int32)
-    place[among] = np.arange(len(among), dtype=np.int32)
-    table, inside = np.zeros((len(among), len(among)), np.bool_), np.empty(len(among), np.int32)
-    while basket < transactions.baskets:
-        run.progress("finding items that occur together", basket / transactions.baskets)
-        run.check()
-        basket = _kernels.mark_cooccurrences(
-            transactions.indptr, transactions.items, place, basket, _STEPS, inside, table
-        )
-    return table
+    rank = np.full(len(transactions.labels), len(among), np.int32)
+    rank[among] = np.arange(len(among), dtype=np.int32)
+    doing = "finding items that occur together"
+    together: Bools = _count_in_table(transactions, rank, len(among), doing, run or Run()) > 0
+    return together | together.T

@@ -28,15 +28,7 @@ from unveil.items.frequency_groups import FrequencyGroups
 from unveil.matching.solver import Budget, Solution, solve
 from unveil.run import Run
 
-__all__ = [
-    "ItemRecipe",
-    "MixedUpItems",
-    "assess_mixed_up_items",
-    "assess_risk",
-    "mean_nested_cracks",
-    "mix_up_wrong_items",
-    "published_alpha_max",
-]
+__all__ = ["ItemRecipe", "MixedUpItems", "assess_mixed_up_items", "assess_risk", "mix_up_wrong_items"]
 
 _ORDERS = 5
 _ALPHA_GRID = tuple(k / 50 for k in range(51))

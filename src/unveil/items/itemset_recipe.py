@@ -11,13 +11,9 @@ OS, and bounded where a block is too large to solve; undecided itemsets count as
    are tolerated too.
 
 To be *right* about an item is to believe what the given beliefs say about it. An itemset with a wrong interval can
-still be cracked as a set: the wrong item takes the pseudonym of another member.
-
-- The **exact** value is the share of consistent mappings that give the itemset exactly its own pseudonyms. **OS** is
-  ∏ |N(x) ∩ X′| / |N(x)| over its items, where N(x) is what the attacker believes: for a wrong item, N(x) ∩ X′ contains
-  pseudonyms of other members but not its own. Both are 0 for a wrong item alone.
-- If **no mapping is consistent**, there is no exact value: ``InfeasibleError`` names items with too few pseudonyms
-  between them. OS is still defined (``itemsets.estimate_vulnerable_share``), for information only.
+still be cracked as a set: the wrong item takes the pseudonym of another member. If no mapping is consistent, there is
+no exact value (``InfeasibleError``); OS is still defined (``itemsets.estimate_vulnerable_share``), for information
+only.
 
 As in ``item_recipe``, being wrong is read in two ways. The paper says that OS applies to wrong beliefs "under the same
 assumptions" as for items, namely that wrong items are known and never cracked; it does not give their intervals.
@@ -25,11 +21,8 @@ assumptions" as for items, namely that wrong items are known and never cracked; 
 - **Excluded** (as printed): an itemset with a wrong item counts as not cracked, and nothing else changes. If m random
   items of n are right, a vulnerable k-itemset stays vulnerable with probability C(n − k, m − k) / C(n, m), so the
   expected share has a closed form and needs no random subsets. It rises with m.
-- **Mixed up**: each wrong item has the interval of the next wrong item (``item_recipe.mix_up_wrong_items``), and every
-  share is computed anew, including cracks by permutation. The same intervals are assigned differently, so if a mapping
-  is consistent with the given beliefs, one is consistent with the mixed-up beliefs. The shares are averages over
-  several orders of items, each of which yields nested subsets. They need not be monotone, so α_max comes from a scan,
-  not from a binary search.
+- **Mixed up**: each wrong item has the interval of the next wrong item, and every share is computed anew, including
+  cracks by permutation. If a mapping is consistent with the given beliefs, one is consistent with the mixed-up beliefs.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
 from unveil.intervals import binomial_interval
 from unveil.items.beliefs import Beliefs
-from unveil.items.degree_estimates import check_itemsets, os_estimates
+from unveil.items.degree_estimates import as_candidates, check_itemsets, os_estimates
 from unveil.items.joint_probability import JointProbability
 from unveil.items.pair_types import count_estimated_pairs, count_vulnerable_pairs
 from unveil.matching.candidates import Candidates
@@ -146,7 +146,7 @@ def measure_vulnerable_share(
     1.0
     """
     theta, run = theta or ItemsetRequirement(), run or Run()
-    candidates, total = _as_candidates(known), theta.count(known)
+    candidates, total = as_candidates(known), theta.count(known)
     exact = JointProbability(candidates, run, budget or Budget(), solves, solution)
     if theta.listed is None and theta.size == 2:
         certain, undecided = count_vulnerable_pairs(exact, theta.items(known), theta.sigma - _SIGMA_SLACK)
@@ -170,11 +170,9 @@ def _make_share(
     """The result, with an interval of the given confidence if the itemsets are a sample (Clopper and Pearson)."""
     most, count = certain + undecided, max(looked_at, 1)
     interval = certain / count, most / count
-    if confidence is not None:
-        interval = binomial_interval(certain, most, count, confidence)
     method: Literal["exact", "bound", "simulation"] = "bound" if undecided else "exact"
     if confidence is not None:
-        method = "simulation"
+        interval, method = binomial_interval(certain, most, count, confidence), "simulation"
     return VulnerableShare(theta, total, looked_at, undecided, most / count, interval, method, estimate)
 
 
@@ -186,12 +184,11 @@ def estimate_vulnerable_share(
 ) -> float:
     """The share of Θ that is vulnerable by OS. It needs no permanents and no consistent mapping."""
     theta, run = theta or ItemsetRequirement(), run or Run()
-    candidates = _as_candidates(known)
+    candidates = as_candidates(known)
     if theta.listed is not None or theta.size != 2:
         return _estimate_share(candidates, _choose_itemsets(known, theta, run, sample)[0], theta.sigma)
-    return count_estimated_pairs(candidates, theta.items(known), theta.sigma - _SIGMA_SLACK) / max(
-        theta.count(known), 1
-    )
+    vulnerable = count_estimated_pairs(candidates, theta.items(known), theta.sigma - _SIGMA_SLACK)
+    return vulnerable / max(theta.count(known), 1)
 
 
 def _estimate_share(candidates: Candidates, sets: list[Ints], sigma: float) -> float:
@@ -218,10 +215,6 @@ def itemset_chances(
     exact = JointProbability(candidates, run or Run(), budget or Budget(), solves)
     found = np.array([exact.chance_bounds(members) for members in sets]).reshape(-1, 2)
     return found[:, 0], found[:, 1]
-
-
-def _as_candidates(known: Beliefs | Candidates) -> Candidates:
-    return known.candidates if isinstance(known, Beliefs) else known
 
 
 def _choose_itemsets(

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from unveil.arrays import Bools, Floats, Ints
+from unveil.items.degree_estimates import edges_within
 from unveil.matching.blocks import InfeasibleError, feasible_flow, independent_blocks
 from unveil.matching.candidates import Candidates
 from unveil.matching.solver import Budget, Solution, solve
@@ -93,13 +94,10 @@ class JointProbability:
 
     def upper_bounds(self, sets: Ints) -> Floats:
         """A quick upper bound: every item and every pseudonym must stay within the itemset."""
-        size = sets.shape[1]
-        if not size or not len(self.high):
+        if not sets.shape[1] or not len(self.high):
             return np.ones(len(sets))
-        edges = self.candidates.find_edges(
-            np.repeat(sets, size, axis=1).reshape(-1), np.tile(sets, (1, size)).reshape(-1)
-        )
-        inside = np.where(edges >= 0, self.high[edges], 0.0).reshape(len(sets), size, size)
+        edges = edges_within(self.candidates, sets)
+        inside = np.where(edges >= 0, self.high[edges], 0.0)
         found: Floats = np.minimum(inside.sum(axis=1).min(axis=1), inside.sum(axis=2).min(axis=1))
         return found
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.intervals import normal_interval, normal_quantile
-from unveil.items import _kernels
+from unveil.items import _never_together
 from unveil.items.item_pairs import check_pairs, cooccurrence_table, pair_counts
 from unveil.matching.blocks import InfeasibleError, feasible_flow, independent_blocks
 from unveil.matching.candidates import Candidates
@@ -49,7 +49,7 @@ _NO_MAPPING = "no mapping keeps apart all items that never occur together; check
 _MAX_TERMS = 400  # pairs of groups up to which a single pair is summed
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class ConditionalCracks:
     """Cracks under the condition that some pairs of items never occur together.
 
@@ -71,10 +71,6 @@ class ConditionalCracks:
     def method(self) -> Literal["exact", "simulation", "truncated"]:
         """How the expected cracks were obtained; truncated if the interval is not reliable."""
         return "truncated" if not self.is_enough else "exact" if self.exact else "simulation"
-
-    def __repr__(self) -> str:
-        how = "exact" if self.exact else f"simulated, {self.interval[0]:.4g} to {self.interval[1]:.4g}"
-        return f"Conditional: {self.expected:.6g} items cracked on average instead of {self.before.sum():.6g} ({how})"
 
 
 def solve_never_together(
@@ -110,7 +106,11 @@ def solve_never_together(
         )
     flow = feasible_flow(candidates, np.arange(candidates.n))
     solved = solve(candidates, run=run, budget=budget, may_exclude_truth=True)
-    useful, block_of, errors = _useful_edges(candidates, flow, solved)
+    blocks, errors = list(independent_blocks(candidates, flow)), np.array([p.error for p in solved.parts])
+    useful = np.sort(np.concatenate([block.edges for block in blocks]))  # the edges that lie in some matching
+    block_of = np.full(len(candidates.class_sizes), -1)
+    for number, block in enumerate(blocks):
+        block_of[candidates.edge_class[block.edges]] = number
     rule = _make_rule(candidates, useful, transactions, x, y, run)
     if not len(rule.a):
         enough = all(p.enough for p in solved.parts)
@@ -151,15 +151,6 @@ def _replace_cracks(solved: Solution, part: _BlockPart, crack: Floats, error: fl
     return ConditionalCracks(all_cracks, solved.crack, expected, interval, error == 0, is_enough=enough)
 
 
-def _useful_edges(candidates: Candidates, flow: Ints, solved: Solution) -> tuple[Ints, Ints, Floats]:
-    """The edges that lie in some matching, the block of every class, and the standard error of each block's cracks."""
-    block_of, edges = np.full(len(candidates.class_sizes), -1), list[Ints]()
-    for number, block in enumerate(independent_blocks(candidates, flow)):
-        block_of[candidates.edge_class[block.edges]] = number
-        edges.append(block.edges)
-    return np.sort(np.concatenate(edges)), block_of, np.array([p.error for p in solved.parts])
-
-
 @dataclass(frozen=True, eq=False)
 class _NeverRule:
     """Pairs of items that may not have two pseudonyms among ``slots`` that, by the table, occur together."""
@@ -168,12 +159,6 @@ class _NeverRule:
     b: Ints
     slots: Ints
     table: Bools
-
-    def pseudonym_positions(self, n: int) -> Ints:
-        """The position of each pseudonym in the table; −1 if it is not there."""
-        place = np.full(n, -1)
-        place[self.slots] = np.arange(len(self.slots))
-        return place
 
 
 def _make_rule(
@@ -184,12 +169,10 @@ def _make_rule(
     named = np.unique(np.append(a, b))
     sets = {i: _possible_pseudonyms(candidates, useful, i) for i in named.tolist()}
     slots = np.unique(np.concatenate([*sets.values(), np.empty(0, np.int64)]))
-    table = cooccurrence_table(transactions, slots, run)
-    rule = _NeverRule(a, b, slots, table)
-    place = rule.pseudonym_positions(candidates.n)
+    table, place = cooccurrence_table(transactions, slots, run), _positions_in(slots, candidates.n)
     pairs = zip(a.tolist(), b.tolist(), strict=True)
     bites = np.array([bool(table[np.ix_(place[sets[i]], place[sets[j]])].any()) for i, j in pairs], bool)
-    return replace(rule, a=a[bites], b=b[bites])
+    return _NeverRule(a[bites], b[bites], slots, table)
 
 
 def _possible_pseudonyms(candidates: Candidates, useful: Ints, entry: int) -> Ints:
@@ -217,8 +200,8 @@ def _select_part(candidates: Candidates, useful: Ints, block_of: Ints, touched: 
     edges = useful[touched[candidates.edge_class[useful]]]
     classes, a = np.unique(candidates.edge_class[edges], return_inverse=True)
     groups, b = np.unique(candidates.groups[edges], return_inverse=True)
-    new_class, new_group = np.full(len(candidates.class_sizes), -1), np.full(len(candidates.group_sizes), -1)
-    new_class[classes], new_group[groups] = np.arange(len(classes)), np.arange(len(groups))
+    new_class = _positions_in(classes, len(candidates.class_sizes))
+    new_group = _positions_in(groups, len(candidates.group_sizes))
     entries = np.flatnonzero(new_class[candidates.entry_class] >= 0)
     slots = np.flatnonzero(new_group[candidates.pseudonym_group] >= 0)
     slots = slots[np.argsort(new_group[candidates.pseudonym_group[slots]], kind="stable")]
@@ -233,9 +216,6 @@ def _positions_in(members: Ints, n: int) -> Ints:
     place = np.full(n, -1)
     place[members] = np.arange(len(members))
     return place
-
-
-# ---- a single pair, exactly ------------------------------------------------------------------------------------------
 
 
 def _sum_single_pair(
@@ -278,7 +258,7 @@ def _group_pair_terms(
     part: _BlockPart, rule: _NeverRule, i: int, j: int, n: int
 ) -> Iterator[tuple[int, int, Ints, Ints]]:
     """For every two groups, the pairs of their pseudonyms that the two items may have."""
-    place = rule.pseudonym_positions(n)[part.slots]
+    place = _positions_in(rule.slots, n)[part.slots]
     for first in part.b[part.a == part.of_entry[i]].tolist():
         for second in part.b[part.a == part.of_entry[j]].tolist():
             mine, other = (np.flatnonzero(part.of_slot == group) for group in (first, second))
@@ -321,9 +301,6 @@ def _solve_without_pair(
     return solved.log_permanent[0], crack
 
 
-# ---- many pairs, simulated -------------------------------------------------------------------------------------------
-
-
 def _simulate_part(
     solved: Solution, part: _BlockPart, rule: _NeverRule, flow: Ints, rest: float, run: Run, budget: Budget
 ) -> ConditionalCracks:
@@ -362,7 +339,7 @@ class _ConditionalWalk:
         n = candidates.n
         local = _positions_in(part.entries, n)
         bound = np.isin(part.entries, np.append(rule.a, rule.b))
-        place = rule.pseudonym_positions(n)[part.slots]
+        place = _positions_in(rule.slots, n)[part.slots]
         a, b = local[rule.a], local[rule.b]
         self.never_rule = a, b, bound, place, rule.table, np.stack([part.block[part.of_entry[x]] for x in (a, b)])
         self.graph = _kernel_graph(part)
@@ -400,11 +377,11 @@ class _ConditionalWalk:
     def _reach_allowed(self, chain: int, run: Run) -> bool:
         """Whether a chain reaches a mapping that obeys the rule by moves that never violate it for more pairs."""
         for _ in range(0, _START_SWEEPS, 20):
-            left = _kernels.count_violations(self.matchings[chain][0], self.never_rule)
+            left = _never_together.count_violations(self.matchings[chain][0], self.never_rule)
             if not left:
                 return True
             self._sweep(chain, np.empty(20), left, run)
-        return not _kernels.count_violations(self.matchings[chain][0], self.never_rule)
+        return not _never_together.count_violations(self.matchings[chain][0], self.never_rule)
 
     def advance(self, sweeps: int, run: Run) -> Floats:
         """Make some sweeps; the score after each of them, by chain."""
@@ -418,16 +395,10 @@ class _ConditionalWalk:
         for start in range(0, len(scores), at_once):
             run.check()
             part = scores[start : start + at_once]
-            how = (
-                self.graph,
-                self.matchings[chain],
-                self.never_rule,
-                self.rounds,
-                most,
-                self.streams[chain],
-                self.before,
-            )
-            _kernels.run_sweeps(*how, sink, self.own, self.twin_class, self.sizes, self.hits[chain], part)
+            _never_together.run_sweeps(
+                self.graph, self.matchings[chain], self.never_rule, self.rounds, most, self.streams[chain],
+                self.before, sink, self.own, self.twin_class, self.sizes, self.hits[chain], part,
+            )  # fmt: skip
 
 
 def _kernel_graph(part: _BlockPart) -> tuple[Ints | Bools, ...]:

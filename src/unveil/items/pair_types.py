@@ -72,9 +72,10 @@ def count_vulnerable_pairs(exact: JointProbability, items: Ints, threshold: floa
         i, j = i[within], j[within]
         opened.append(_OpenPairs(rows.start + i, j, ways[i, j], *(x[i, j] for x in bounds[:4])))
         exact.run.check()
-    settled, undecided = (
-        _settle_open_pairs(exact, types, _OpenPairs.join_parts(opened), threshold) if opened else (0, 0)
-    )
+    settled = undecided = 0
+    if opened:
+        pairs = _OpenPairs(*map(np.concatenate, zip(*opened, strict=True)))
+        settled, undecided = _settle_open_pairs(exact, types, pairs, threshold)
     return certain + settled, undecided + beyond
 
 
@@ -144,11 +145,18 @@ def _pair_bounds(
     """Bound D and C by the marginals of single items."""
     same = exact.class_block[types.a[rows], None] == exact.class_block[types.a]
     first, second = [x[rows, None] for x in own], own
-    twins = _twin_counts(exact, types, rows)
+    r, c = exact.class_twins[types.a], exact.group_twins[types.b]
+    a, b = exact.class_local[types.a], exact.group_local[types.b]
+    r_left, c_left = same & (a[rows, None] == a), same & (b[rows, None] == b)
+    one_r, two_r = r[rows, None] - r_left, r[None] - r_left
+    one_c, two_c = c[rows, None] - c_left, c[None] - c_left
+    # the number of equally likely alternatives to each edge, given the other edge of the pair
+    sizes = ((one_r, one_c), (two_r, two_c), (one_r, two_c), (two_r, one_c))
+    of_first, of_second, of_across, of_back = (np.maximum(np.maximum(x, y), 1).astype(np.float64) for x, y in sizes)
     low_d = np.maximum(first[0] + second[0] - 1, 0)
     low_c = np.maximum(across[0] + back[0] - 1, 0)
-    high_d = np.minimum(np.minimum(first[1], second[1]), np.minimum(first[1] / twins.second, second[1] / twins.first))
-    high_c = np.minimum(np.minimum(across[1], back[1]), np.minimum(across[1] / twins.back, back[1] / twins.across))
+    high_d = np.minimum(np.minimum(first[1], second[1]), np.minimum(first[1] / of_second, second[1] / of_first))
+    high_c = np.minimum(np.minimum(across[1], back[1]), np.minimum(across[1] / of_back, back[1] / of_across))
     low_sum = first[0] + across[0] + second[0] + back[0] - 1
     return _PairBounds(
         low_d=np.where(same, low_d, first[0] * second[0]),
@@ -159,31 +167,7 @@ def _pair_bounds(
     )
 
 
-class _TwinCounts(NamedTuple):
-    """For every pair of types, the number of equally likely alternatives to an edge, given the other edge of the pair:
-    for the first's and the second's own edge, and for the edges across and back."""
-
-    first: Floats
-    second: Floats
-    across: Floats
-    back: Floats
-
-
-def _twin_counts(exact: JointProbability, types: _ItemTypes, rows: slice) -> _TwinCounts:
-    """Count the twins of every pair of types."""
-    r, c = exact.class_twins[types.a], exact.group_twins[types.b]
-    k, a, b = exact.class_block[types.a], exact.class_local[types.a], exact.group_local[types.b]
-    same = k[rows, None] == k
-    r_left = same & (a[rows, None] == a)
-    c_left = same & (b[rows, None] == b)
-    one_r, two_r = r[rows, None] - r_left, r[None] - r_left
-    one_c, two_c = c[rows, None] - c_left, c[None] - c_left
-    sizes = ((one_r, one_c), (two_r, two_c), (one_r, two_c), (two_r, one_c))
-    return _TwinCounts(*(np.maximum(np.maximum(x, y), 1).astype(np.float64) for x, y in sizes))
-
-
-@dataclass(frozen=True, eq=False)
-class _OpenPairs:
+class _OpenPairs(NamedTuple):
     """Pairs of types in one block that the bounds leave open; the bounds on D and C are narrowed in place."""
 
     i: Ints
@@ -193,11 +177,6 @@ class _OpenPairs:
     high_d: Floats
     low_c: Floats
     high_c: Floats
-
-    @classmethod
-    def join_parts(cls, parts: list[_OpenPairs]) -> _OpenPairs:
-        names = ("i", "j", "ways", "low_d", "high_d", "low_c", "high_c")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def still_open(self, threshold: float) -> Bools:
         """Which pairs are still open."""

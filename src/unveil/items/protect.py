@@ -3,7 +3,6 @@ often they occur."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -98,13 +97,20 @@ def _make_search(case: Case, policy: Policy, run: Run, strictness: float) -> Pro
     from unveil.items.crack_evaluation import CrackEvaluator
     from unveil.items.protection_search import ProtectionSearch
 
-    beliefs, scales = build_beliefs(case, policy).cover_true_counts(), CrackEvaluator(run)
-    aim = min(policy.threshold(EXPECTED_CRACKS), scales.evaluate_cracks(beliefs) / beliefs.n)
-    return ProtectionSearch(beliefs, strictness * aim, scales)
+    beliefs, evaluator = build_beliefs(case, policy).cover_true_counts(), CrackEvaluator(run)
+    aim = min(policy.threshold(EXPECTED_CRACKS), evaluator.evaluate_cracks(beliefs) / beliefs.n)
+    return ProtectionSearch(beliefs, strictness * aim, evaluator)
 
 
 def _make_protection(sentence: str, case: Case, change: ItemChange, run: Run) -> Protection:
-    from unveil.items.item_changes import apply_change, measure_usefulness
+    import numpy as np
+
+    from unveil.items.item_changes import apply_change, measure_usefulness, pseudonymise_baskets
+
+    def apply() -> Case:
+        release, place = pseudonymise_baskets(changed)
+        truth = np.where(change.becomes >= 0, place[change.becomes], -1)
+        return replace(case, release=release, original=case.release, truth=truth)
 
     baskets = _unprotected_baskets(case)
     changed = apply_change(baskets, change)
@@ -116,21 +122,8 @@ def _make_protection(sentence: str, case: Case, change: ItemChange, run: Run) ->
     return Protection(
         sentence=sentence + kept * bool(found.pairs_compared),
         usefulness=found.pair_agreement,
-        apply=_make_apply(case, change, changed),
+        apply=apply,
     )
-
-
-def _make_apply(case: Case, change: ItemChange, changed: Transactions) -> Callable[[], Case]:
-    def apply() -> Case:
-        import numpy as np
-
-        from unveil.items.item_changes import pseudonymise_baskets
-
-        release, place = pseudonymise_baskets(changed)
-        truth = np.where(change.becomes >= 0, place[change.becomes], -1)
-        return replace(case, release=release, original=case.release, truth=truth)
-
-    return apply
 
 
 _CAVEAT = (
@@ -140,7 +133,7 @@ _CAVEAT = (
 
 PROTECTIONS = MappingProxyType(
     {
-        "rename": ProtectionOffer("Rename items", _rename_items, harmless=True, caveat=_CAVEAT),
+        "rename": ProtectionOffer("Rename items", _rename_items, is_harmless=True, caveat=_CAVEAT),
         "suppress": ProtectionOffer("Leave out items", _suppress_items, caveat=_CAVEAT),
         "merge": ProtectionOffer("Replace items with categories", _merge_items, caveat=_CAVEAT),
         "recount": ProtectionOffer("Equalise item counts", _recount_items, caveat=_CAVEAT),

@@ -9,14 +9,14 @@ never larger than that of the simple method, which takes items by their crack pr
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints
-from unveil.items._coarsen import gather_counts
+from unveil.arrays import Bools, Floats, Ints
+from unveil.items._count_groups import gather_counts
 from unveil.items.beliefs import Beliefs
 from unveil.items.crack_evaluation import CrackEvaluator, Segment
 from unveil.items.item_changes import ItemChange, carry_beliefs
@@ -57,22 +57,20 @@ class ProtectionSearch:
     def is_sufficient(self, change: ItemChange) -> bool:
         """Whether at most the tolerated share of the released items would be cracked after a change."""
         items = len(change.counts)
-        return items > 0 and self.is_tolerated(
-            self.evaluator.evaluate_cracks(carry_beliefs(self.beliefs, change)), items
-        )
+        return items > 0 and self.is_tolerated(self.cracks_after(change), items)
+
+    def cracks_after(self, change: ItemChange) -> float:
+        """The expected cracks after a change."""
+        return self.evaluator.evaluate_cracks(carry_beliefs(self.beliefs, change))
 
     def is_tolerated(self, cracks: float, items: int) -> bool:
         """Whether this number of cracks among this number of items is tolerated."""
         return cracks <= self.tolerance * items * (1 + _TOLERANCE_SLACK)
 
 
-# ---- suppress --------------------------------------------------------------------------------------------------------
-
-
 def suppress_items(search: ProtectionSearch) -> ItemChange | None:
     """Leave out the fewest items; None if no item would be left."""
-    chosen = _fewest_items(search, lambda items: search.is_sufficient(suppression_change(search, items)), least=1)
-    return None if chosen is None else suppression_change(search, chosen)
+    return _smallest_change(search, lambda items: suppression_change(search, items), least=1)
 
 
 def suppression_change(search: ProtectionSearch, items: Ints) -> ItemChange:
@@ -82,24 +80,22 @@ def suppression_change(search: ProtectionSearch, items: Ints) -> ItemChange:
     return ItemChange(becomes, search.beliefs.counts[becomes >= 0].astype(np.int64))
 
 
-# ---- merge -----------------------------------------------------------------------------------------------------------
-
-
 def merge_items(search: ProtectionSearch, baskets: Transactions) -> ItemChange | None:
     """Merge the fewest items into one category; None if not even merging all of them suffices."""
     held = _BasketUnion(baskets)
-    chosen = _fewest_items(
-        search, lambda items: search.is_sufficient(_merge_change(search, items, held.count_baskets(items))), least=2
-    )
-    return None if chosen is None else _merge_change(search, chosen, held.count_baskets(chosen))
+    return _smallest_change(search, lambda items: _merge_change(search, items, held.count_baskets(items)), least=2)
+
+
+def _smallest_change(
+    search: ProtectionSearch, change_of: Callable[[Ints], ItemChange], least: int
+) -> ItemChange | None:
+    chosen = _fewest_items(search, lambda items: search.is_sufficient(change_of(items)), least)
+    return None if chosen is None else change_of(chosen)
 
 
 def _merge_change(search: ProtectionSearch, items: Ints, union: int) -> ItemChange:
     """The change that makes these items one category, which comes last."""
-    n = search.beliefs.n
-    becomes, rest = np.full(n, n - len(items)), np.setdiff1d(np.arange(n), items)
-    becomes[rest] = np.arange(len(rest))
-    return ItemChange(becomes, np.append(search.beliefs.counts[rest], union).astype(np.int64))
+    return _category_change(search, np.isin(np.arange(search.beliefs.n), items), [True], {True: union})
 
 
 class _BasketUnion:
@@ -130,8 +126,8 @@ def collapse_categories(search: ProtectionSearch, category: Ints, baskets: Trans
     unions = {c: held.count_baskets(np.flatnonzero(category == c)) for c in left}
     taken: list[int] = []
     while left:
-        now = _category_cracks(search, category, taken, unions)
-        weights = [_category_cracks(search, category, [*taken, c], unions) for c in left]
+        now = search.cracks_after(_category_change(search, category, taken, unions))
+        weights = [search.cracks_after(_category_change(search, category, [*taken, c], unions)) for c in left]
         best = max(range(len(left)), key=lambda k: (now - weights[k]) / sizes[left[k]])
         taken.append(left.pop(best))
         if search.is_sufficient(_category_change(search, category, taken, unions)):
@@ -145,13 +141,9 @@ def collapse_categories(search: ProtectionSearch, category: Ints, baskets: Trans
     return _category_change(search, category, taken, unions)
 
 
-def _category_cracks(search: ProtectionSearch, category: Ints, taken: list[int], unions: dict[int, int]) -> float:
-    return search.evaluator.evaluate_cracks(
-        carry_beliefs(search.beliefs, _category_change(search, category, taken, unions))
-    )
-
-
-def _category_change(search: ProtectionSearch, category: Ints, taken: list[int], unions: dict[int, int]) -> ItemChange:
+def _category_change(
+    search: ProtectionSearch, category: Ints | Bools, taken: list[int], unions: Mapping[int, int]
+) -> ItemChange:
     """The change that replaces the items of some categories by the categories, which come last."""
     inside = np.isin(category, taken)
     becomes = np.cumsum(~inside) - 1
@@ -162,9 +154,6 @@ def _category_change(search: ProtectionSearch, category: Ints, taken: list[int],
     return ItemChange(becomes, counts.astype(np.int64))
 
 
-# ---- which items -----------------------------------------------------------------------------------------------------
-
-
 def _fewest_items(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
     """The fewest items found that reach a goal: chosen greedily, or by probability if that takes fewer. If neither
     reaches it, all but the longest possible run of neighbours in frequency."""
@@ -173,6 +162,24 @@ def _fewest_items(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | N
         found = [_all_but_dense_run(search, goal, least)]
     trimmed = [_restore_items(search, goal, items, least) for items in found if items is not None]
     return min(trimmed, key=len, default=None)
+
+
+def _restore_items(search: ProtectionSearch, goal: _Goal, items: Ints, least: int) -> Ints:
+    """Restore items whose removal is not needed, the most frequent first."""
+    for item in _items_to_restore(search, items, search.beliefs.counts[items]):
+        fewer = items[items != item]
+        if len(fewer) >= least and goal(fewer):
+            items = fewer
+    return items
+
+
+def _items_to_restore(search: ProtectionSearch, items: Ints, weights: Floats) -> Iterator[int]:
+    """The changed items that are worth restoring, those of most weight first, while the work allows."""
+    spent = search.evaluator.work_spent
+    for item in items[np.argsort(-weights, kind="stable")][:_MAX_RESTORED].tolist():
+        if search.evaluator.work_spent - spent > _MAX_RESTORE_WORK:
+            return
+        yield item
 
 
 def choose_by_probability(search: ProtectionSearch, goal: _Goal, least: int = 1) -> Ints | None:
@@ -257,21 +264,6 @@ def _best_removal(search: ProtectionSearch, part: Segment) -> tuple[float, float
     return max(-gain, part.cracks / size), float(entries), item
 
 
-def _restore_items(search: ProtectionSearch, goal: _Goal, items: Ints, least: int) -> Ints:
-    """Restore items whose removal is not needed, the most frequent first."""
-    spent = search.evaluator.work_spent
-    for item in items[np.argsort(-search.beliefs.counts[items], kind="stable")][:_MAX_RESTORED].tolist():
-        if search.evaluator.work_spent - spent > _MAX_RESTORE_WORK:
-            break
-        fewer = items[items != item]
-        if len(fewer) >= least and goal(fewer):
-            items = fewer
-    return items
-
-
-# ---- recount ---------------------------------------------------------------------------------------------------------
-
-
 def recount_items(
     search: ProtectionSearch, precision_of_counts: Callable[[Floats], float] | None = None
 ) -> ItemChange | None:
@@ -307,21 +299,15 @@ def recount_items(
             return None
         else:
             low = price
-    return None if found is None else _count_change(_restore_counts(search, is_tolerated_after, found))
-
-
-def _restore_counts(search: ProtectionSearch, is_tolerated_after: Callable[[Floats], bool], new: Floats) -> Floats:
-    counts = search.beliefs.counts
-    moved = np.flatnonzero(new != counts)
-    spent = search.evaluator.work_spent
-    for item in moved[np.argsort(-np.abs(new - counts)[moved], kind="stable")][:_MAX_RESTORED].tolist():
-        if search.evaluator.work_spent - spent > _MAX_RESTORE_WORK:
-            break
-        tried = new.copy()
+    if found is None:
+        return None
+    moved = np.flatnonzero(found != counts)
+    for item in _items_to_restore(search, moved, np.abs(found - counts)[moved]):
+        tried = found.copy()
         tried[item] = counts[item]
         if is_tolerated_after(tried):
-            new = tried
-    return new
+            found = tried
+    return _count_change(found)
 
 
 def _count_change(new: Floats) -> ItemChange:

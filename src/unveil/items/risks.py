@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from unveil.risk import Risk
 
-__all__ = [
-    "ALPHA_MAX",
-    "CORRELATION",
-    "EXPECTED_CRACKS",
-    "ITEMSETS_VULNERABLE",
-    "NEVER_TOGETHER",
-    "O_ESTIMATE",
-    "POINT_KNOWLEDGE",
-    "RISKS",
-    "SAMPLE_KNOWLEDGE",
-]
+__all__ = ["RISKS"]
 
-POINT_KNOWLEDGE = Risk(
+_share_risk = partial(Risk, unit="share", safer="lower")
+
+POINT_KNOWLEDGE = _share_risk(
     "items.point_knowledge",
     title="Items identified by someone who knows every frequency",
-    unit="share",
-    safer="lower",
     summary="The share of items that someone who knows exactly how often each is bought identifies on average.",
 )
-EXPECTED_CRACKS = Risk(
+EXPECTED_CRACKS = _share_risk(
     "items.expected_cracks",
     title="Items identified by someone who roughly knows how often each is bought",
-    unit="share",
-    safer="lower",
     tolerance=0.1,
     per_subject=True,
     sampled=True,
     summary="The number of items that someone who roughly knows how often each is bought identifies on average; the "
     "tolerance is a share of all items.",
 )
-O_ESTIMATE = Risk(
+O_ESTIMATE = _share_risk(
     "items.o_estimate",
     title="Items identified, by the O-estimate",
-    unit="share",
-    safer="lower",
     per_subject=True,
     detail_of=EXPECTED_CRACKS,
     summary="The published estimate of the same number; the tolerance is a share of all items.",
@@ -51,44 +39,31 @@ ALPHA_MAX = Risk(
     sampled=True,
     summary="The largest share of items that an attacker may be right about without identifying more than tolerated.",
 )
-ITEMSETS_VULNERABLE = Risk(
+ITEMSETS_VULNERABLE = _share_risk(
     "items.itemsets_vulnerable",
     title="Sets of items that are likely to be identified",
-    unit="share",
-    safer="lower",
     tolerance=0.1,
     sampled=True,
     summary="The share of sets of items that an attacker identifies with a probability at or above the threshold.",
 )
-SAMPLE_KNOWLEDGE = Risk(
+SAMPLE_KNOWLEDGE = _share_risk(
     "items.sample_knowledge",
     title="Items that someone with a sample is right about",
-    unit="share",
-    safer="lower",
     sampled=True,
     summary="The share of items whose frequency someone with a 10% sample of the baskets knows to within the "
     "sample's median gap.",
 )
-CORRELATION = Risk(
+_added_knowledge_risk = partial(_share_risk, per_subject=True, sampled=True, tolerance_from=EXPECTED_CRACKS)
+CORRELATION = _added_knowledge_risk(
     "items.correlation",
     title="Items identified by someone who also knows what is bought together",
-    unit="share",
-    safer="lower",
-    per_subject=True,
-    sampled=True,
-    follows=EXPECTED_CRACKS,
     summary="The number of items identified on average by someone who also knows the most frequent pairs; the "
     "tolerance is a share of all items.",
 )
-NEVER_TOGETHER = Risk(
+NEVER_TOGETHER = _added_knowledge_risk(
     "items.never_together",
     needs="never_together",
     title="Items identified by someone who also knows what is never bought together",
-    unit="share",
-    safer="lower",
-    per_subject=True,
-    sampled=True,
-    follows=EXPECTED_CRACKS,
     summary="The number of items identified on average by someone who also knows pairs that are never bought "
     "together; the tolerance is a share of all items.",
 )

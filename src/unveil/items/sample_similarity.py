@@ -16,7 +16,6 @@ import numpy as np
 from scipy.special import stdtrit
 
 from unveil.arrays import Floats, Ints
-from unveil.items import _sampling
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
@@ -35,11 +34,6 @@ class SampleKnowledge:
     low: Floats
     high: Floats
 
-    def alpha_at(self, share: float) -> tuple[float, float, float]:
-        """α for one sample size, and its interval."""
-        k = self.shares.index(share)
-        return float(self.alpha[k]), float(self.low[k]), float(self.high[k])
-
 
 def sample_knowledge(
     transactions: Transactions,
@@ -51,21 +45,28 @@ def sample_knowledge(
     run: Run | None = None,
 ) -> SampleKnowledge:
     """The share of items that an attacker with a sample is right about, averaged over several samples of each size."""
+    run = run or Run()
     sizes = np.maximum(1, np.round(np.array(shares) * transactions.baskets)).astype(np.int64)
     found = np.empty((replicates, len(shares)))
     for k in range(replicates):
-        if run is not None:
-            run.progress("drawing samples", k / replicates)
-            run.check()
-        order = rng.permutation(transactions.baskets)
-        counts = np.zeros((len(sizes), len(transactions.labels)), np.int64)
-        _sampling.count_prefixes(transactions.indptr, transactions.items, order, sizes, counts)
+        run.progress("drawing samples", k / replicates)
+        run.check()
+        counts = _count_prefixes(transactions, rng.permutation(transactions.baskets), sizes)
         for m, size in enumerate(sizes.tolist()):
             found[k, m] = compliant_share(counts[m], size, transactions.counts, transactions.baskets)
     mean = found.mean(axis=0)
     t = float(stdtrit(replicates - 1, (1 + confidence) / 2))
     width = t * found.std(axis=0, ddof=1) / np.sqrt(replicates)
     return SampleKnowledge(shares, mean, np.maximum(mean - width, 0), np.minimum(mean + width, 1))
+
+
+def _count_prefixes(transactions: Transactions, order: Ints, sizes: Ints) -> Ints:
+    """How often each item occurs in the first baskets of an order, for several rising numbers of them."""
+    place, items = np.empty(len(order), np.int64), len(transactions.labels)
+    place[order] = np.arange(len(order))
+    first_sample = np.searchsorted(sizes, place, "right")
+    cells = np.repeat(first_sample * items, np.diff(transactions.indptr)) + transactions.items
+    return np.bincount(cells, minlength=(len(sizes) + 1) * items).reshape(-1, items)[: len(sizes)].cumsum(axis=0)
 
 
 def compliant_share(found: Ints, size: int, counts: Ints, baskets: int) -> float:

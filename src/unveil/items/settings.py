@@ -19,7 +19,7 @@ class ItemsSettings:
         choices=("median-gap", "mean-gap"),
         example=0.01,
         metavar="PRECISION",
-        formerly=("width",),
+        former_names=("width",),
         help="How precisely the attacker knows item frequencies: to within the median-gap or the mean-gap between "
         "successive frequencies, or to within a share of the baskets such as 0.01.",
     )
@@ -27,7 +27,7 @@ class ItemsSettings:
         None,
         kind="text",
         pattern=r"pairs|top:\d\d?|[1-9]\d?",
-        expects="pairs, top:10 (pairs without the most frequent tenth) or a size such as 3",
+        expected_form="pairs, top:10 (pairs without the most frequent tenth) or a size such as 3",
         example="pairs",
         metavar="WHICH",
         help="Sets of items to protect: pairs, top:10 (pairs without the most frequent tenth of the items) or a size "
@@ -36,10 +36,10 @@ class ItemsSettings:
     itemset_threshold: float = setting(
         0.5,
         kind="share",
-        above=0,
+        greater_than=0,
         example=0.5,
         metavar="PROBABILITY",
-        formerly=("danger",),
+        former_names=("danger",),
         help="A set of items is vulnerable if it is identified with at least this probability.",
     )
     known_pairs: int | None = setting(
@@ -48,7 +48,7 @@ class ItemsSettings:
         at_least=1,
         example=20,
         metavar="NUMBER",
-        formerly=("pairs_known",),
+        former_names=("pairs_known",),
         help="How many of the most frequent pairs of items the attacker knows. Unless this is set, 20 are assumed, for "
         "information only.",
     )

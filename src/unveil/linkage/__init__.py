@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from unveil.linkage.attack.exact_success import ExactSuccess as ExactSuccess, count_success as count_success
     from unveil.linkage.attack.experiment import (
-        Attack as Attack,
         Outcome as Outcome,
         SupportGroup as SupportGroup,
         attack_records as attack_records,
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from unveil.linkage.link.link_quality import (
         LinkQuality as LinkQuality,
         assignment_quality as assignment_quality,
-        calibration as calibration,
         match_quality as match_quality,
     )
     from unveil.linkage.link.one_to_one import OneToOne as OneToOne, one_to_one_chances as one_to_one_chances
@@ -63,24 +61,19 @@ if TYPE_CHECKING:
         Records as Records,
         records_from_codes as records_from_codes,
         records_from_ratings as records_from_ratings,
-        records_from_table as records_from_table,
     )
     from unveil.linkage.similarity import (
         Similarity as Similarity,
         any_value as any_value,
-        custom_similarity as custom_similarity,
         equal_values as equal_values,
         linear_similarity as linear_similarity,
         parse_similarity as parse_similarity,
-        same_category as same_category,
         within_days as within_days,
         within_distance as within_distance,
     )
     from unveil.linkage.sparsity.long_tail import (
         LongTail as LongTail,
         attribute_tail as attribute_tail,
-        has_rare_attribute as has_rare_attribute,
-        mean_kappa as mean_kappa,
         rare_attributes as rare_attributes,
     )
     from unveil.linkage.sparsity.nearest_records import (
@@ -91,11 +84,7 @@ if TYPE_CHECKING:
         SparsityFunction as SparsityFunction,
         measure_sparsity as measure_sparsity,
     )
-    from unveil.linkage.theorems.best_bound import (
-        best_bound as best_bound,
-        smallest_m as smallest_m,
-        sparsity_steps as sparsity_steps,
-    )
+    from unveil.linkage.theorems.best_bound import best_bound as best_bound, sparsity_steps as sparsity_steps
     from unveil.linkage.theorems.corollaries import (
         doubling_width as doubling_width,
         halving_kappa as halving_kappa,
@@ -107,17 +96,11 @@ if TYPE_CHECKING:
         guarantee_for_m as guarantee_for_m,
         guarantee_for_p as guarantee_for_p,
     )
-    from unveil.linkage.theorems.hypotheses import check_hypotheses as check_hypotheses
     from unveil.linkage.theorems.record_agreement import (
         AgreementBounds as AgreementBounds,
         agreement_bounds as agreement_bounds,
     )
     from unveil.linkage.theorems.statements import Theorem as Theorem, TheoremCase as TheoremCase
-    from unveil.linkage.theorems.union_bound import (
-        expected_candidates as expected_candidates,
-        uniform_values_bound as uniform_values_bound,
-        union_bound as union_bound,
-    )
 else:
     __all__, __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -128,7 +111,7 @@ else:
             ),
             "attack.auxiliary": "Auxiliary Knowledge draw_knowledge",
             "attack.exact_success": "ExactSuccess count_success",
-            "attack.experiment": "Attack Outcome SupportGroup attack_records attack_with_knowledge",
+            "attack.experiment": "Outcome SupportGroup attack_records attack_with_knowledge",
             "attack.success": "measure_success",
             "attack.worst_case": "WorstCase worst_case",
             "equal_records": "count_copies",
@@ -137,22 +120,19 @@ else:
             "link.candidates": "CandidateRows count_candidates find_candidates",
             "link.error_rates": "ErrorRates estimate_error_rates",
             "link.file_pair": "FilePair pair_files records_from_both",
-            "link.link_quality": "LinkQuality assignment_quality calibration match_quality",
+            "link.link_quality": "LinkQuality assignment_quality match_quality",
             "link.one_to_one": "OneToOne one_to_one_chances",
-            "records": "Records records_from_codes records_from_ratings records_from_table",
+            "records": "Records records_from_codes records_from_ratings",
             "similarity": (
-                "Similarity any_value custom_similarity equal_values linear_similarity parse_similarity same_category "
-                "within_days within_distance"
+                "Similarity any_value equal_values linear_similarity parse_similarity within_days within_distance"
             ),
-            "sparsity.long_tail": "LongTail attribute_tail has_rare_attribute mean_kappa rare_attributes",
+            "sparsity.long_tail": "LongTail attribute_tail rare_attributes",
             "sparsity.nearest_records": "NearestRecords nearest_records",
             "sparsity.sparsity_function": "SparsityFunction measure_sparsity",
-            "theorems.best_bound": "best_bound smallest_m sparsity_steps",
+            "theorems.best_bound": "best_bound sparsity_steps",
             "theorems.corollaries": "doubling_width halving_kappa learned_values",
             "theorems.guarantees": "Guarantee Hypothesis guarantee_for_m guarantee_for_p",
-            "theorems.hypotheses": "check_hypotheses",
             "theorems.record_agreement": "AgreementBounds agreement_bounds",
             "theorems.statements": "Theorem TheoremCase",
-            "theorems.union_bound": "expected_candidates uniform_values_bound union_bound",
         },
     )

@@ -1,5 +1,6 @@
 """Compiled: sets of bits, 64 to a word."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any
@@ -26,12 +27,12 @@ bit_count: Any = intrinsic(_emit_bit_count)
 
 
 @helper
-def has_bit(words: Any, place: Any) -> Any:
+def has_bit(words, place):
     """1 if the bit of a place is set, else 0."""
     return (words[place >> 6] >> np.uint64(place & 63)) & np.uint64(1)
 
 
 @helper
-def lowest_bit(x: Any) -> Any:
+def lowest_bit(x):
     """The number of the lowest bit that is set."""
     return np.int64(bit_count((x & (~x + np.uint64(1))) - np.uint64(1)))

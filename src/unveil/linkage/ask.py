@@ -52,7 +52,7 @@ def _attacker(table: Table, policy: Policy, run: Run) -> RandomFactsAttacker | N
     """Someone who looks for the people in the table; None if there is nothing to know about them."""
     from unveil.linkage.people import people_from_ratings, people_from_repeated_rows, people_from_rows
 
-    settings, columns = policy.room(LinkageSettings), policy.ratings or policy.quasi_columns
+    settings, columns = policy.settings_for(LinkageSettings), policy.ratings or policy.quasi_columns
     similarities = settings.similarities(columns)
     if policy.ratings:
         people = people_from_ratings(table, policy, similarities, run)
@@ -80,12 +80,12 @@ def check(case: Case, policy: Policy) -> None:
     if policy.ratings and set(policy.ratings) <= set(table.columns):
         from unveil.linkage.people import check_ratings
 
-        check_ratings(table, policy, policy.room(LinkageSettings).similarities(policy.ratings))
+        check_ratings(table, policy, policy.settings_for(LinkageSettings).similarities(policy.ratings))
 
 
 def _check_comparisons(table: Table, policy: Policy) -> None:
     """Refuse comparisons of columns that no attacker knows, or of values that cannot be compared that way."""
-    settings, known = policy.room(LinkageSettings), {*policy.ratings[2:], *policy.quasi_columns}
+    settings, known = policy.settings_for(LinkageSettings), {*policy.ratings[2:], *policy.quasi_columns}
     for column in settings.compare:
         check_column(table, column)
     unknown = [column for column in settings.compare if column not in known] if known else []
@@ -141,7 +141,7 @@ QUESTION = Question(
     risks=RISKS,
     ask=ask,
     settings=LinkageSettings,
-    holds=(PEOPLE, TRUE_LINKS),
+    holdings=(PEOPLE, TRUE_LINKS),
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,

@@ -10,6 +10,7 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.holding import PEOPLE, Holding
+from unveil.linkage.finding_text import NARAYANAN, lead_curve
 from unveil.linkage.risks import MATCHED
 from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["TRUE_LINKS", "check_known_people", "link_findings", "match_table"]
 
 _SOURCE = (
-    "A. Narayanan, V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE S&P 2008; I. Fellegi, "
-    "A. Sunter, A theory for record linkage, JASA 64, 1969; L. V. S. Lakshmanan, R. T. Ng, G. Ramesh, ACM TKDD 2(3), "
-    "2008, §8.1"
+    f"{NARAYANAN}; I. Fellegi, A. Sunter, A theory for record linkage, JASA 64, 1969; L. V. S. Lakshmanan, R. T. Ng, "
+    "G. Ramesh, ACM TKDD 2(3), 2008, §8.1"
 )
 _MIN_TO_ESTIMATE = 1_000  # people and rows from which error rates are estimated from the files themselves
 _OUTSIDE_START = 0.1
@@ -54,6 +54,8 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
     found, one_to_one = _find_links(case, release, people, columns, policy, run)
     measured = None if case.truth is None else _measure_links(found, case.truth, run)
     value = (measured.right if measured else found.expected_links) / found.n
+    lead = found.eccentricity[found.best >= 0]
+    leads = (lead_curve(lead, "known people", ""),) if len(lead) else ()
     yield MATCHED.finding(
         policy,
         title=f"People in the file “{safe_text(people.name)}” linked to their row",
@@ -68,7 +70,7 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
         baseline=1 / release.rows,
         sentence=_matched_sentence(found, one_to_one, measured)
         + _unshared_columns_sentence(case, release, people, columns, policy, run),
-        curves=(_certainty_curve(found, _can_estimate_errors(release, people)), *_lead_curves(found)),
+        curves=(_certainty_curve(found, _can_estimate_errors(release, people)), *leads),
         exposed=_exposed_people(found, policy, run),
         source=_SOURCE,
     )
@@ -111,7 +113,7 @@ def check_known_people(case: Case, policy: Policy) -> None:
         return
     if not isinstance(people, Table) or not isinstance(case.release, Table):
         raise UnveilError(f"{safe_text(people.name)}: known people must be a table, and so must the release")
-    columns, settings = _linking_columns(case.release, people, policy), policy.room(LinkageSettings)
+    columns, settings = _linking_columns(case.release, people, policy), policy.settings_for(LinkageSettings)
     for column in (*columns, *settings.compare):
         for table in (case.release, people):
             check_column(table, column)
@@ -163,9 +165,9 @@ TRUE_LINKS = Holding(
     "table",
     "The true links, to measure the attack against: columns known and row, with row numbers in the two files, counted "
     "from 1.",
-    beside=("table",),
-    truth=_read_true_links,
-    formerly=("links",),
+    release_kinds=("table",),
+    read_truth=_read_true_links,
+    former_names=("links",),
 )
 
 
@@ -209,7 +211,7 @@ def _pair_tables(
     )
 
     codes = [table.codes(columns, policy.missing, run) for table in (release, people)]
-    similarities = policy.room(LinkageSettings).similarities(columns)
+    similarities = policy.settings_for(LinkageSettings).similarities(columns)
     labels = {}
     for column, read in zip(columns, label_matchers(columns, case.hierarchies), strict=True):
         released, known = (cast_to_text(own[column].values).to_pylist() for own in codes)
@@ -338,7 +340,7 @@ def _unshared_columns_sentence(
 
     text = ""
     for column in columns:
-        if column in policy.room(LinkageSettings).compare or column in case.hierarchies:
+        if column in policy.settings_for(LinkageSettings).compare or column in case.hierarchies:
             continue
         known, released = (
             cast_to_text(table.codes([column], policy.missing, run)[column].values).to_pylist()
@@ -371,15 +373,6 @@ def _certainty_curve(found: Linkage, errors_estimated: bool) -> Curve:
         reading=f"For {likely:,} of {count_text(found.n, 'person')}, the best match is right with a "
         f"probability of at least {percent_text(_LIKELY_POSTERIOR)}, if {errors}.",
     )
-
-
-def _lead_curves(found: Linkage) -> Iterator[Curve]:
-    """How far best matches are ahead of the second best."""
-    from unveil.linkage.finding_text import lead_curve
-
-    there = found.eccentricity[found.best >= 0]
-    if len(there):
-        yield lead_curve(there, "known people", "")
 
 
 def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from unveil.arrays import Bools, Floats
 from unveil.finding import Curve, Finding
 from unveil.intervals import estimate_mean
-from unveil.linkage.ask_success import axis_scale, known_counts
 from unveil.linkage.finding_text import HALF_FOUND, MERENER, MISSING, RARE_RANK, RandomFactsAttacker
 from unveil.linkage.people import People
 from unveil.linkage.risks import SPARSITY, SUCCESS_BOUND
 from unveil.linkage.sparsity.long_tail import LongTail, attribute_tail
 from unveil.linkage.sparsity.sparsity_function import SparsityFunction, measure_sparsity
+from unveil.linkage.success_charts import curve_by_known, known_counts
 from unveil.linkage.theorems.best_bound import best_bound, sparsity_steps
 from unveil.linkage.theorems.record_agreement import agreement_bounds, agreement_work
 from unveil.policy import Policy
@@ -54,10 +53,10 @@ def _sparsity_finding(
     people = attacker.people
     value, interval = found.f(_HALF_SHARED), found.interval(_HALF_SHARED, run.confidence)
     equal = range_text(found.f(1), found.interval(1, run.confidence))
-    dates = " Dates are not compared here." if people.records.together > 1 else ""
+    dates = " Dates are not compared here." if people.records.attributes_per_fact > 1 else ""
     return SPARSITY.finding(
         policy,
-        title=f"{capitalise_text(people.many)} with a similar {people.one} in the release",
+        title=f"{capitalise_text(people.plural)} with a similar {people.singular} in the release",
         value=value,
         method="exact" if found.exact else "simulation",
         interval=interval,
@@ -65,11 +64,10 @@ def _sparsity_finding(
         subjects=attacker.subjects,
         attacker=attacker.sentence,
         missing=MISSING,
-        sentence=f"{capitalise_text(range_text(value, interval))} of the {people.many} have a similar {people.one}: at "
-        f"least half of the {people.values} that either has are the same. {capitalise_text(equal)} have one with all "
-        f"{people.values} the same. The fewer {people.many} have a similar one, the less an attacker must know to find "
-        f"someone.{dates}"
-        f"{_rarity_sentence(popularity, people)}",
+        sentence=f"{capitalise_text(range_text(value, interval))} of the {people.plural} have a similar "
+        f"{people.singular}: at least half of the {people.values} that either has are the same. "
+        f"{capitalise_text(equal)} have one with all {people.values} the same. The fewer {people.plural} have a "
+        f"similar one, the less an attacker must know to find someone.{dates}{_rarity_sentence(popularity, people)}",
         curves=tuple(_sparsity_curves(found, popularity, people, run.confidence)),
         source=MERENER,
     )
@@ -109,16 +107,16 @@ def _sparsity_curves(
     half = range_text(found.f(_HALF_SHARED), found.interval(_HALF_SHARED, confidence))
     bands = "" if found.exact else f" Bands are intervals at {percent_text(confidence)} confidence."
     yield Curve(
-        title=f"{capitalise_text(people.many)} with a similar {people.one}, by similarity",
+        title=f"{capitalise_text(people.plural)} with a similar {people.singular}, by similarity",
         kind="line",
         x_label=f"similarity: shared {people.values} over all that either has",
-        y_label=f"share of {people.many} with a {people.one} at least that similar",
+        y_label=f"share of {people.plural} with a {people.singular} at least that similar",
         x=tuple(float(s) for s in sigma),
         y=tuple(float(s) for s in share),
         low=None if found.exact else tuple(low for low, _ in limits),
         high=None if found.exact else tuple(high for _, high in limits),
-        reading=f"{capitalise_text(half)} of the {people.many} have another {people.one} of similarity 0.5 or more: at "
-        f"least half of the {people.values} that either has are the same.{bands}",
+        reading=f"{capitalise_text(half)} of the {people.plural} have another {people.singular} of similarity 0.5 or "
+        f"more: at least half of the {people.values} that either has are the same.{bands}",
     )
     if _has_long_tail(popularity):
         yield _popularity_curve(popularity, people)
@@ -163,14 +161,6 @@ def _popularity_curve(popularity: LongTail, people: People) -> Curve:
 # ---- what is guaranteed ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _CountedBounds:
-    """What counting guarantees for each number of known facts, and whether only a sample was counted."""
-
-    success: dict[int, float]
-    sampled: bool
-
-
 def _bound_finding(
     found: SparsityFunction, popularity: LongTail, attacker: RandomFactsAttacker, policy: Policy, run: Run
 ) -> Finding:
@@ -183,12 +173,12 @@ def _bound_finding(
     share = {m: int((records.support >= m).sum()) / some for m in ms}
     theorem = {m: 0.0 if f is None else share[m] * best_bound(records.n, m, f).p for m, f in having.items()}
     rare = _rare_bounds(found, popularity, people, ms, each) if people.has_ratings else {}
-    counted_from = _counted_bounds(people, ms, each, run)
-    value = max(theorem[known], counted_from.success[known])
-    confidence = run.confidence if counted_from.sampled or not found.exact else None
+    counted, sampled = _counted_bounds(people, ms, each, run)
+    value = max(theorem[known], counted[known])
+    confidence = run.confidence if sampled or not found.exact else None
     return SUCCESS_BOUND.finding(
         policy,
-        title=f"Guaranteed share of {people.many} found by someone who knows {attacker.facts}",
+        title=f"Guaranteed share of {people.plural} found by someone who knows {attacker.facts}",
         value=value,
         method="bound",
         interval=(value, 1.0),
@@ -197,9 +187,9 @@ def _bound_finding(
         share=(value, 1.0),
         attacker=attacker.sentence,
         missing=MISSING,
-        sentence=_bound_sentence(counted_from.success[known], theorem, attacker, confidence)
+        sentence=_bound_sentence(counted[known], theorem, attacker, confidence)
         + _rare_bound_sentence(rare, known, confidence),
-        curves=(_guarantee_curve(theorem, rare, counted_from, people),),
+        curves=(_guarantee_curve(theorem, rare, counted, people),),
         source=f"{MERENER}, Theorem 8(a) with its two errors apart, Theorem 11, and the union bound over the records "
         "at hand",
     )
@@ -216,7 +206,7 @@ def _bound_sentence(
             "all the same."
         )
     else:
-        value, many = max(counting, by_theorem), people.many
+        value, many = max(counting, by_theorem), people.plural
         because = f"how many {people.values} {many} share" if counting >= by_theorem else f"how similar {many} are"
         share = "all" if value == 1 else at_least_text(value)
         text = (
@@ -227,7 +217,7 @@ def _bound_sentence(
     if reached is None:
         return text
     enough = f"{count_text(reached, f'random {people.fact_noun}')} {verb(reached, 'is', 'are')} enough"
-    return f"{text} By a theorem on sparse data, {enough} to find at least half of the {people.many}{sure}."
+    return f"{text} By a theorem on sparse data, {enough} to find at least half of the {people.plural}{sure}."
 
 
 def _confidence_text(confidence: float | None) -> str:
@@ -268,8 +258,9 @@ def _rare_bounds(
     return bounds
 
 
-def _counted_bounds(people: People, ms: list[int], confidence: float, run: Run) -> _CountedBounds:
-    """What the agreement of records with all others guarantees; each with this confidence if that is a sample."""
+def _counted_bounds(people: People, ms: list[int], confidence: float, run: Run) -> tuple[dict[int, float], bool]:
+    """What the agreement of records with all others guarantees for each number of known facts, with this confidence
+    each if only a sample was counted; and whether it was."""
     records = people.records.part(0)
     count = max(_MIN_SAMPLE, int(_MAX_AGREEMENT_WORK / agreement_work(records)))
     rows = np.flatnonzero(records.support >= 1)
@@ -277,9 +268,9 @@ def _counted_bounds(people: People, ms: list[int], confidence: float, run: Run) 
     if sampled:
         rows = np.sort(run.rng("linkage.success_bound").choice(rows, count, replace=False))
     found = agreement_bounds(records, rows, ms, run)
-    return _CountedBounds(
-        {m: _mean_bound(found.union[:, j], found.jensen[:, j], sampled, confidence) for j, m in enumerate(ms)}, sampled
-    )
+    return {
+        m: _mean_bound(found.union[:, j], found.jensen[:, j], sampled, confidence) for j, m in enumerate(ms)
+    }, sampled
 
 
 def _mean_bound(union: Floats, jensen: Floats, sampled: bool, confidence: float) -> float:
@@ -294,24 +285,22 @@ def _mean_bound(union: Floats, jensen: Floats, sampled: bool, confidence: float)
 
 
 def _guarantee_curve(
-    theorem: dict[int, float], rare: dict[int, float], counted_from: _CountedBounds, people: People
+    theorem: dict[int, float], rare: dict[int, float], counted: dict[int, float], people: People
 ) -> Curve:
     lines = {
-        "by counting agreement": counted_from.success,
+        "by counting agreement": counted,
         "by the theorem": theorem,
         "by the theorem, one fact rare": rare,
     }
     points = [(name, point) for name, line in lines.items() for point in line.items()]
-    last, p = list(counted_from.success.items())[-1]
-    return Curve(
-        title=f"Guaranteed share of {people.many} found, by number of {plural_noun(people.fact_noun)} known",
-        kind="line",
-        x_label=f"{plural_noun(people.fact_noun)} known, chosen at random",
-        y_label=f"guaranteed share of {people.many} found",
-        x=tuple(float(m) for _, (m, _) in points),
-        y=tuple(value for _, (_, value) in points),
+    last, p = list(counted.items())[-1]
+    return curve_by_known(
+        people,
+        [m for _, (m, _) in points],
+        [value for _, (_, value) in points],
+        title=f"Guaranteed share of {people.plural} found, by number of {plural_noun(people.fact_noun)} known",
+        y_label=f"guaranteed share of {people.plural} found",
         series=tuple(name for name, _ in points),
-        x_scale=axis_scale(last),
         reading=f"With {count_text(last, people.fact_noun)} known, counting shared {people.values} guarantees "
         f"{percent_text(p)} and the theorem {percent_text(theorem[last])}.",
     )

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from unveil.arrays import Bools, Ints, Small, Words
-from unveil.grouping import class_ids
+from unveil.arrays import BitWords, Bools, Int32s, Ints
 from unveil.linkage.records import Records
 from unveil.run import Run
 from unveil.slices import chunks
 
-__all__ = ["count_copies", "group_equal_records", "row_classes"]
+__all__ = ["count_copies", "group_equal_records"]
 
 
 def count_copies(records: Records, run: Run | None = None) -> Ints:
@@ -33,7 +28,7 @@ def count_copies(records: Records, run: Run | None = None) -> Ints:
     return np.bincount(kind, minlength=1)[kind]
 
 
-def group_equal_records(records: Records, value: Small, run: Run) -> tuple[Ints, Bools]:
+def group_equal_records(records: Records, value: Int32s, run: Run) -> tuple[Ints, Bools]:
     """An order that brings equal records together, earlier ones first, and which of them differ from the one before.
     Records are compared by the codes in ``value``."""
     matrix = csr_array((value, records.attribute, records.indptr), shape=(records.n, records.c))
@@ -63,19 +58,9 @@ def _differing_records(matrix: csr_array, others: Ints, run: Run) -> Bools:
     return differs
 
 
-def _hash_records(matrix: csr_array) -> Words:
+def _hash_records(matrix: csr_array) -> BitWords:
     """A number for each record that is the same for equal ones, and hardly ever for others: the sum of its codes times
     a random number for each attribute, in 64 bits (Carter and Wegman 1979)."""
     factors = np.random.default_rng(0).integers(1 << 64, size=matrix.shape[1], dtype=np.uint64)
     data = matrix.data.astype(np.uint64) + np.uint64(1)
     return np.asarray(csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape) @ factors)
-
-
-def row_classes(columns: Sequence[npt.NDArray[Any]], rows: int) -> Ints:
-    """The class of every row by all columns of codes, with −1 as a value of its own. Without columns there is one
-    class.
-
-    >>> row_classes([np.array([0, 1, 0, -1]), np.array([5, 5, 5, 5])], 4).tolist()
-    [1, 2, 1, 0]
-    """
-    return class_ids(columns, rows)[0]

@@ -12,6 +12,7 @@ from unveil.wording import capitalise_text, count_text, list_text, percent_text,
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats
+    from unveil.intervals import Estimate
     from unveil.linkage.people import People
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "PHI",
     "RARE_RANK",
     "RandomFactsAttacker",
+    "estimate_text",
     "lead_curve",
 ]
 
@@ -86,6 +88,11 @@ class RandomFactsAttacker:
         )
 
 
+def estimate_text(estimate: Estimate) -> str:
+    """A share with its interval."""
+    return range_text(estimate.value, estimate.interval)
+
+
 def lead_curve(leads: Floats, subjects_name: str, condition: str, confidence: float | None = None) -> Curve:
     """How far best matches lead the second best, in standard deviations of all scores. Give a ``confidence`` if the
     matches are a sample."""
@@ -97,7 +104,7 @@ def lead_curve(leads: Floats, subjects_name: str, condition: str, confidence: fl
     counts = np.bincount(np.searchsorted(_LEAD_EDGES, gaps, "right") - 1, minlength=len(_LEAD_EDGES))
     names = [f"{a:g}–{b:g}" for a, b in pairwise(_LEAD_EDGES)] + [f"≥ {_LEAD_EDGES[-1]:g}"]
     out = estimate_mean(gaps >= PHI, confidence or 0.95)
-    share = range_text(out.value, out.interval) if confidence else percent_text(out.value)
+    share = estimate_text(out) if confidence else percent_text(out.value)
     stands_out = f"for {share} of the {subjects_name}, the best match leads by {PHI:g} standard deviations or more"
     return Curve(
         title="Lead of the best match over the second best",

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.errors import UnveilError
-from unveil.grouping import group_people as people_in
-from unveil.linkage.equal_records import count_copies, group_equal_records, row_classes
-from unveil.linkage.records import Records, records_from_ratings, records_from_table, sorted_rating_rows
+from unveil.grouping import class_ids, group_people
+from unveil.linkage.equal_records import count_copies, group_equal_records
+from unveil.linkage.records import Records, records_from_codes, records_from_ratings, sorted_rating_rows
 from unveil.linkage.similarity import equal_values
 from unveil.release.codes import Codes, arrow_integers
 from unveil.run import Run
@@ -36,15 +36,15 @@ __all__ = ["People", "check_ratings", "people_from_ratings", "people_from_repeat
 @dataclass(frozen=True, eq=False)
 class People:
     """The ``records`` of people, the number of the (first) ``row`` of each, and ``identical_counts``: how many people,
-    including themselves, are identical in everything released. ``one`` and ``many`` name a person and people in
+    including themselves, are identical in everything released. ``singular`` and ``plural`` name a person and people in
     sentences, ``fact_noun`` names what is known about them, and ``columns`` are those it comes from. ``left_out``
     counts incomplete rows that were dropped."""
 
     records: Records
     row: Ints
     identical_counts: Ints
-    one: str
-    many: str
+    singular: str
+    plural: str
     fact_noun: str
     columns: tuple[str, ...]
     left_out: int = 0
@@ -57,7 +57,7 @@ class People:
     @property
     def relative_pronoun(self) -> str:
         """The relative pronoun: people *who*, rows *that*."""
-        return "that" if self.one == "row" else "who"
+        return "that" if self.singular == "row" else "who"
 
     @property
     def values(self) -> str:
@@ -67,14 +67,14 @@ class People:
     @property
     def support(self) -> Ints:
         """Number of things that can be known about each person."""
-        return self.records.support // self.records.together
+        return self.records.support // self.records.attributes_per_fact
 
 
 def people_from_rows(
     table: Table, columns: tuple[str, ...], policy: Policy, similarities: Mapping[str, Similarity], run: Run
 ) -> People:
     """Every row is a person, known by these columns."""
-    records = records_from_table(table, columns, policy.missing, similarities, run)
+    records = records_from_codes(table.codes(columns, policy.missing, run), similarities)
     order, fresh = group_equal_records(records, records.value, run)
     kind = np.cumsum(fresh) - 1
     equals = np.empty(records.n, np.int64)
@@ -90,7 +90,7 @@ def _count_equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Int
     found = np.ones(len(like), np.int64)
     rows = np.flatnonzero(like > 1)
     names = [c for c in table.columns if c not in policy.identifier]
-    kind = row_classes([own.codes[rows] for own in table.codes(names, policy.missing, run).values()], len(rows))
+    kind, _ = class_ids([own.codes[rows] for own in table.codes(names, policy.missing, run).values()], len(rows))
     found[rows] = np.bincount(kind, minlength=1)[kind]
     return found
 
@@ -108,13 +108,14 @@ def people_from_repeated_rows(table: Table, columns: tuple[str, ...], policy: Po
     owner, thing = (np.concatenate(parts).astype(np.int32) for parts in (owners, things))
     records = records_from_ratings(replace(who, codes=owner), Codes(thing, arrow_integers(np.arange(size))))
     names = [c for c in table.columns if c in columns or c not in (*policy.identifier, policy.subject)]
-    shows = row_classes([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
-    kind, _ = people_in(row_classes([shows, _occurrence_numbers(shows, who.codes)], table.rows), who.codes)
+    shows, _ = class_ids([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
+    numbered: list[Any] = [shows, _occurrence_numbers(shows, who.codes)]
+    kind, _ = group_people(class_ids(numbered, table.rows)[0], who.codes)
     first = _first_row_per_person(who)
     return People(records, first, np.bincount(kind)[kind], "person", "people", "value", columns)
 
 
-def _occurrence_numbers(shows: Ints, who: Small) -> Ints:
+def _occurrence_numbers(shows: Ints, who: Int32s) -> Ints:
     """For every row, how many earlier rows of the same person show the same values."""
     order = np.lexsort((shows, who))
     fresh = np.append(True, (np.diff(shows[order]) != 0) | (np.diff(who[order]) != 0))[: len(order)]

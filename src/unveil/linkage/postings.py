@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from unveil.arrays import Bools, Ints, Small
+from unveil.arrays import Bools, Int32s, Ints
 from unveil.linkage.records import Records
 
 __all__ = ["Postings", "build_postings"]
@@ -24,8 +24,8 @@ class Postings(NamedTuple):
     """The holders of attribute i are ``holder[starts[i] : starts[i + 1]]``, by rising ``code`` and then record."""
 
     starts: Ints
-    holder: Small
-    code: Small
+    holder: Int32s
+    code: Int32s
 
 
 def build_postings(records: Records, attributes: Bools | None = None) -> Postings:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.arrays import Ints, Small
+    from unveil.arrays import Int32s, Ints
     from unveil.linkage.protections.coarsening import ColumnLadder, LadderStep
     from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
     from unveil.linkage.protections.ratings_search import RatingsSearch
@@ -109,11 +109,11 @@ def plan_search(case: Case, policy: Policy, run: Run) -> PlanSearch:
 
 
 def _make_rows_search(case: Case, policy: Policy, run: Run) -> TableSearch:
-    from unveil.linkage.equal_records import row_classes
+    from unveil.grouping import class_ids
     from unveil.linkage.protections.coarsening import column_ladders
     from unveil.linkage.protections.table_search import TableSearch
 
-    table, columns, settings = case.release, _known_columns(policy), policy.room(LinkageSettings)
+    table, columns, settings = case.release, _known_columns(policy), policy.settings_for(LinkageSettings)
     assert isinstance(table, Table)
     names = [c for c in table.columns if c not in (*columns, *policy.identifier)]
     return TableSearch(
@@ -122,7 +122,7 @@ def _make_rows_search(case: Case, policy: Policy, run: Run) -> TableSearch:
         settings.similarities(columns),
         run,
         targeted_risk(policy) is OWN_ROW,
-        row_classes([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows),
+        class_ids([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)[0],
     )
 
 
@@ -130,7 +130,7 @@ def _make_ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
     from unveil.linkage.protections.coarsening import column_ladders, flat_ladder
     from unveil.linkage.protections.ratings_search import RatingsSearch
 
-    table, settings = case.release, policy.room(LinkageSettings)
+    table, settings = case.release, policy.settings_for(LinkageSettings)
     assert isinstance(table, Table)
     person, item, *others = policy.ratings
     codes = table.codes([person, item], policy.missing, run)
@@ -234,7 +234,7 @@ def _changed_columns(search: PlanSearch, plan: ProtectionPlan) -> dict[str, Ladd
     return {name: step for name, (ladder, step) in steps.items() if step is not ladder.steps[0]}
 
 
-def _is_determined_by(ladder: ColumnLadder, codes: Small, values: int) -> bool:
+def _is_determined_by(ladder: ColumnLadder, codes: Int32s, values: int) -> bool:
     """Whether the original values of a column follow from the codes of another."""
     import numpy as np
 
@@ -321,13 +321,17 @@ PROTECTIONS = MappingProxyType(
     {
         "columns": ProtectionOffer("Coarsen or drop columns", partial(_make_protection, kinds=("columns",))),
         "values": ProtectionOffer(
-            "Group rare values", partial(_make_protection, kinds=("values",)), suits=_has_no_ratings
+            "Group rare values", partial(_make_protection, kinds=("values",)), applies_to=_has_no_ratings
         ),
-        "rows": ProtectionOffer("Leave out rows", partial(_make_protection, kinds=("rows",)), suits=_has_no_ratings),
+        "rows": ProtectionOffer(
+            "Leave out rows", partial(_make_protection, kinds=("rows",)), applies_to=_has_no_ratings
+        ),
         "items": ProtectionOffer(
-            "Leave out rare items", partial(_make_protection, kinds=("items",)), suits=_has_ratings
+            "Leave out rare items", partial(_make_protection, kinds=("items",)), applies_to=_has_ratings
         ),
-        "people": ProtectionOffer("Leave out people", partial(_make_protection, kinds=("people",)), suits=_has_ratings),
+        "people": ProtectionOffer(
+            "Leave out people", partial(_make_protection, kinds=("people",)), applies_to=_has_ratings
+        ),
         "mixed": ProtectionOffer("Cheapest combination", _make_protection),
     }
 )

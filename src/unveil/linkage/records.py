@@ -12,15 +12,15 @@ this into a plain array or into bit planes where the records are dense enough.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.similarity import Similarity, equal_values
 from unveil.release.codes import arrow_integers
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from unveil.release.codes import Codes
-    from unveil.release.table import Table
-    from unveil.run import Run
 
-__all__ = ["Records", "records_from_codes", "records_from_ratings", "records_from_table", "sorted_rating_rows"]
-
-_T = TypeVar("_T")
+__all__ = ["Records", "records_from_codes", "records_from_ratings", "sorted_rating_rows"]
 
 _MIN_DENSITY = 0.05  # share of non-null values from which a plain array is faster
 _MAX_ARRAY_BYTES = 1 << 31  # bytes of a plain array, at most
@@ -46,26 +42,18 @@ class Records:
     """n records over c attributes. ``values[i]`` lists the values of attribute i by code; several attributes may share
     one array of values. ``similarities[i]`` says how they are compared.
 
-    Each run of ``together`` consecutive attributes is *one thing*: a rating and its date, for example. A record that
-    has one of them has all of them, and an attacker who knows one knows all. Thing i has the attributes i·together,
-    i·together + 1, …
+    Each run of k = ``attributes_per_fact`` consecutive attributes is *one thing*: a rating and its date, for example. A
+    record that has one of them has all of them, and an attacker who knows one knows all. Thing i has the attributes
+    i·k, i·k + 1, …
     """
 
     indptr: Ints
-    attribute: Small
-    value: Small
+    attribute: Int32s
+    value: Int32s
     names: tuple[str, ...]
     values: tuple[pa.Array, ...]
     similarities: tuple[Similarity, ...]
-    together: int = 1
-    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-
-    def once(self, key: str, make: Callable[[], _T]) -> _T:
-        """What ``make`` returns, made once for these records and kept as long as they are: several attacks share it."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: _T = self._kept[key]
-        return found
+    attributes_per_fact: int = 1
 
     @property
     def n(self) -> int:
@@ -98,7 +86,7 @@ class Records:
         return self.density >= _MIN_DENSITY and 4 * self.n * self.c <= _MAX_ARRAY_BYTES
 
     @cached_property
-    def array(self) -> Small:
+    def array(self) -> Int32s:
         """Codes as a plain n × c array, −1 where null."""
         found = np.full((self.n, self.c), -1, np.int32)
         found[np.repeat(np.arange(self.n), self.support), self.attribute] = self.value
@@ -134,7 +122,7 @@ class Records:
 
     def part(self, k: int) -> Records:
         """Only attribute k of every thing: ratings without their dates, for example."""
-        step = self.together
+        step = self.attributes_per_fact
         if step == 1:
             return self
         return Records(
@@ -144,25 +132,6 @@ class Records:
             self.names[k::step],
             self.values[k::step],
             self.similarities[k::step],
-        )
-
-    def select_attributes(self, attributes: Sequence[int]) -> Records:
-        """All records with only these attributes, in this order."""
-        place = np.full(self.c, -1, np.int32)
-        place[list(attributes)] = np.arange(len(attributes), dtype=np.int32)
-        kept = np.flatnonzero(place[self.attribute] >= 0)
-        owner = np.repeat(np.arange(self.n), self.support)[kept]
-        moved = place[self.attribute[kept]]
-        order = np.lexsort((moved, owner))
-        indptr = np.append(0, np.cumsum(np.bincount(owner, minlength=self.n)))
-        chosen = list(attributes)
-        return Records(
-            indptr,
-            moved[order],
-            self.value[kept][order],
-            tuple(self.names[i] for i in chosen),
-            tuple(self.values[i] for i in chosen),
-            tuple(self.similarities[i] for i in chosen),
         )
 
     def __repr__(self) -> str:
@@ -177,8 +146,8 @@ class CodeRanges:
     """Value v of attribute i is similar enough to the codes ``low[starts[i] + v] … high[starts[i] + v]``."""
 
     starts: Ints
-    low: Small
-    high: Small
+    low: Int32s
+    high: Int32s
 
 
 def records_from_codes(columns: Mapping[str, Codes], similarities: Mapping[str, Similarity] | None = None) -> Records:
@@ -198,7 +167,7 @@ def records_from_codes(columns: Mapping[str, Codes], similarities: Mapping[str, 
     names, sims = tuple(columns), tuple(said.get(name, equal_values()) for name in columns)
     if len({len(c.codes) for c in columns.values()}) > 1:
         raise UnveilError("all columns must have the same number of values")
-    parts, values = list[Small](), list["pa.Array"]()
+    parts, values = list[Int32s](), list["pa.Array"]()
     for name, sim in zip(names, sims, strict=True):
         own = columns[name]
         order = sim.order(own.values, name)
@@ -209,17 +178,6 @@ def records_from_codes(columns: Mapping[str, Codes], similarities: Mapping[str, 
     rows, attribute = np.nonzero(array >= 0)
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(array))))
     return Records(indptr, attribute.astype(np.int32), array[rows, attribute], names, tuple(values), sims)
-
-
-def records_from_table(
-    table: Table,
-    columns: Sequence[str],
-    missing: tuple[str, ...] = (),
-    similarities: Mapping[str, Similarity] | None = None,
-    run: Run | None = None,
-) -> Records:
-    """Records from columns of a table; the values in ``missing`` count as null."""
-    return records_from_codes(table.codes(columns, missing, run), similarities)
 
 
 def records_from_ratings(
@@ -274,13 +232,13 @@ def sorted_rating_rows(user: Codes, item: Codes, value: Codes | None = None, dat
     return found
 
 
-def _encode_ratings(own: Codes, sim: Similarity, rows: Ints) -> tuple[Small, pa.Array, Similarity]:
+def _encode_ratings(own: Codes, sim: Similarity, rows: Ints) -> tuple[Int32s, pa.Array, Similarity]:
     """Codes of some rows, renumbered in the order in which the similarity compares values."""
     order = sim.order(own.values, "value")
     return np.argsort(order).astype(np.int32)[own.codes[rows]], own.values.take(arrow_integers(order)), sim
 
 
-def _constant_values(count: int) -> tuple[Small, pa.Array, Similarity]:
+def _constant_values(count: int) -> tuple[Int32s, pa.Array, Similarity]:
     """The same value for every rating."""
     import pyarrow as pa
 

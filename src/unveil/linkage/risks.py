@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from unveil.risk import Risk
 
 __all__ = ["MATCHED", "OWN_ROW", "RISKS", "SPARSITY", "SUCCESS", "SUCCESS_BOUND", "UNICITY"]
 
-SUCCESS = Risk(
+_share_found = partial(Risk, unit="share", safer="lower")
+
+SUCCESS = _share_found(
     "linkage.success",
     title="People found by someone who knows a few random facts",
-    unit="share",
-    safer="lower",
     sampled=True,
     summary="The share of people found by someone who knows a few random facts about each; finding an identical record "
     "counts.",
 )
-OWN_ROW = Risk(
+OWN_ROW = _share_found(
     "linkage.own_row",
     title="People found by someone who knows a few random facts, counting only the right record",
-    unit="share",
-    safer="lower",
     sampled=True,
     summary="The share of people whose own record is found by someone who knows a few random facts about each; finding "
     "an identical record does not count.",
 )
-UNICITY = Risk(
+UNICITY = _share_found(
     "linkage.unicity",
     title="People singled out by a few random facts",
-    unit="share",
-    safer="lower",
     sampled=True,
     summary="The share of people singled out by a few random facts: nobody else fits them.",
 )
@@ -40,19 +38,15 @@ SPARSITY = Risk(
     sampled=True,
     summary="The share of people with a similar person: at least half of the values that either has are the same.",
 )
-SUCCESS_BOUND = Risk(
+SUCCESS_BOUND = _share_found(
     "linkage.success_bound",
     title="Guaranteed share of people found",
-    unit="share",
-    safer="lower",
     summary="The share of people that theorems guarantee are found by someone who knows a few random facts.",
 )
-MATCHED = Risk(
+MATCHED = _share_found(
     "linkage.matched",
     needs="people",
     title="Known people linked to their row",
-    unit="share",
-    safer="lower",
     summary="The share of people in a file the attacker holds who are linked to their row of the release.",
 )
 

@@ -26,7 +26,7 @@ class LinkageSettings:
         kind="whole number",
         at_least=1,
         metavar="NUMBER",
-        formerly=("things_known",),
+        former_names=("things_known",),
         help="How many of a person's quasi-identifiers or ratings, chosen at random, the attacker knows.",
     )
     compare: Mapping[str, str] = setting(
@@ -35,7 +35,7 @@ class LinkageSettings:
         metavar="COLUMN=HOW",
         example='birth = "30d"',
         pattern=r"equal|support|~?(\d+(\.\d*)?|\.\d+)|(\d+(\.\d*)?|\.\d+)d",
-        expects="equal, support, a number such as 2, ~5, or 30d for days",
+        expected_form="equal, support, a number such as 2, ~5, or 30d for days",
         help="How two values of a column are compared: equal (the default); 2 for numbers at most 2 apart; 30d for "
         "dates at most 30 days apart; ~5 for numbers that agree less the further apart they are, and not at all from 5 "
         "on; support if any two values count as the same.",

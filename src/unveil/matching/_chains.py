@@ -8,9 +8,8 @@ share candidates with each (starts, classes, running number of their entries), w
 ``matching`` holds the pseudonym of every entry and the entry of every pseudonym.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ _ROWS = 5
 
 
 @allocating_kernel
-def _draw_candidate(a: Any, drawn: Any, runs: Any) -> Any:
+def _draw_candidate(a, drawn, runs):
     """The candidate of class a in whose share of the total weight the number falls."""
     k, last = 0, runs.shape[1] - 1
     while k < last and runs[a, k, 1] <= drawn:
@@ -31,7 +30,7 @@ def _draw_candidate(a: Any, drawn: Any, runs: Any) -> Any:
 
 
 @allocating_kernel
-def _make_swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
+def _make_swaps(graph, matching, many, random):
     """An entry draws one of its other candidates and swaps with the holder, if that can take what it gives up. For
     even weights: the way back is drawn as often. One of the others is drawn as one of all but the last, which stands
     in for the one that is held."""
@@ -51,7 +50,7 @@ def _make_swaps(graph: Any, matching: Any, many: Any, random: Any) -> None:
 
 
 @allocating_kernel
-def _make_tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) -> Any:
+def _make_tours(graph, matching, many, random, path):
     """An entry lets go of its pseudonym and draws a candidate by weight; whoever held that draws in turn, until someone
     draws the free one. A tour that gets too long is undone. Returns the number of steps."""
     _, of_entry, _, runs, movable = graph[:5]
@@ -79,7 +78,7 @@ def _make_tours(graph: Any, matching: Any, many: Any, random: Any, path: Any) ->
 
 
 @allocating_kernel
-def _make_reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
+def _make_reshuffles(graph, matching, many, random):
     """An entry and up to four entries that share candidates with it deal out what they hold anew, by the exact
     conditional distribution: sums over sets of columns, then one row after the other from the last."""
     weights, of_entry, of_slot, _, movable, _, near_starts, near, near_upto, begins = graph
@@ -126,15 +125,13 @@ def _make_reshuffles(graph: Any, matching: Any, many: Any, random: Any) -> None:
 
 
 @allocating_kernel
-def mean_tour_length(graph: Any, matching: Any, random: Any, path: Any, tours: Any) -> Any:
+def mean_tour_length(graph, matching, random, path, tours):
     """The mean length of some tours."""
     return _make_tours(graph, matching, tours, random, path) / tours
 
 
 @allocating_kernel
-def run_sweeps(
-    graph: Any, matching: Any, rounds: Any, random: Any, path: Any, worth: Any, counts: Any, scores: Any
-) -> None:
+def run_sweeps(graph, matching, rounds, random, path, worth, counts, scores):
     """Run one sweep per score; ``rounds`` gives the number of swaps, tours and reshuffles in each. After a sweep, its
     score is Σ ``worth``, and ``counts`` adds up how many of each class hold one of each group."""
     of_entry, of_slot, held = graph[1], graph[2], matching[0]

@@ -1,5 +1,6 @@
 """The compiled inner loops of ``column_subsets``. Only sums of products of non-negative numbers: nothing cancels."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any
@@ -40,7 +41,7 @@ def subset_marginals(w: Floats) -> tuple[float, Floats]:
 
 
 @kernel
-def _fill_subsets(weights: Any, sizes: Any, before: Any, made: Any, through: Any, back: Any) -> None:
+def _fill_subsets(weights, sizes, before, made, through, back):
     """Fill the weight of matching the first |S| rows onto each set S of columns, which is 1 for the empty set and 0 for
     others at first.
 
@@ -81,7 +82,7 @@ def subset_cracks(w: Floats, true: Any) -> Floats:
 
 
 @kernel
-def _fill_cracks(w: Any, true: Any, sizes: Any, weight: Any) -> None:
+def _fill_cracks(w, true, sizes, weight):
     weight[0, 0] = 1.0
     for chosen in range(1, len(sizes)):
         i = sizes[chosen] - 1

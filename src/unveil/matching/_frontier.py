@@ -8,9 +8,10 @@ tables, and a step is described by where the combinations of each half go. numpy
 once; only counting states and walking through them is compiled.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -123,12 +124,12 @@ class _HalfTables(NamedTuple):
     spare: Ints
 
 
-def build_tables(way: FrontierLayout, weights: Floats, first: int, last: int) -> FrontierTables:
+def build_tables(layout: FrontierLayout, weights: Floats, first: int, last: int) -> FrontierTables:
     """The tables of the steps from first to last − 1; there is a weight for each edge."""
-    levels, begun = last - first + 1, np.searchsorted(way.moves.step, [first, last])
-    moves = FrontierMoves(*(part[slice(*begun)] for part in way.moves))
+    levels, begun = last - first + 1, np.searchsorted(layout.moves.step, [first, last])
+    moves = FrontierMoves(*(part[slice(*begun)] for part in layout.moves))
     steps, rows = np.zeros((9, levels), np.int64), np.zeros((2, len(moves.step)), np.int64)
-    low, high = (_combine_half(way, moves, half, first, last, steps, rows) for half in range(2))
+    low, high = (_combine_half(layout, moves, half, first, last, steps, rows) for half in range(2))
 
     lows = len(low.sums)
     sum_starts = list_starts(np.maximum.reduceat(low.sums, low.starts[:levels]) + 1)
@@ -139,7 +140,7 @@ def build_tables(way: FrontierLayout, weights: Floats, first: int, last: int) ->
 
     below, level = list_starts(np.bincount(keys)), np.repeat(np.arange(levels), np.diff(high.starts[: levels + 1]))
     lowest, highest = sum_starts[level], sum_starts[level + 1]
-    least, most = way.totals[:2, first : last + 1]
+    least, most = layout.totals[:2, first : last + 1]
     begin = below[np.minimum(np.maximum(lowest + least[level] - high.sums, lowest), highest)]
     end = below[np.minimum(np.maximum(lowest + most[level] - high.sums + 1, lowest), highest)]
     filled = list_starts(np.maximum(end - begin, 0))
@@ -150,11 +151,11 @@ def build_tables(way: FrontierLayout, weights: Floats, first: int, last: int) ->
     target = low.goals[order[source] + shift]
     possible = target >= 0
 
-    shared = way.is_shared[first:last]
-    many = np.where(shared, way.most_taken[first:last] + 1, 0)
+    shared = layout.is_shared[first:last]
+    many = np.where(shared, layout.most_taken[first:last] + 1, 0)
     steps[_FIRST_HIGH] = high.starts[:levels]
     steps[_FIRST_MOVE] = np.searchsorted(moves.step, np.arange(first, last + 1))
-    steps[_LEAST_AFTER : _MOST_AFTER + 1, :-1] = way.totals[2:, first:last]
+    steps[_LEAST_AFTER : _MOST_AFTER + 1, :-1] = layout.totals[2:, first:last]
     steps[_MOST_TAKEN, :-1], steps[_POWERS] = many - 1, list_starts(many)
     high_goals = high.goals[: len(offset)]
     return FrontierTables(
@@ -172,7 +173,7 @@ def build_tables(way: FrontierLayout, weights: Floats, first: int, last: int) ->
         np.concatenate([low.goals[order], high_goals + lows * (high_goals >= 0)]),
         np.concatenate([low.spare[order], high.spare]),
         np.concatenate([low.sums[order], high.sums]),
-        _share_weights(weights[moves.edge[way.is_shared[moves.step]]], many[shared]),
+        _share_weights(weights[moves.edge[layout.is_shared[moves.step]]], many[shared]),
     )
 
 
@@ -187,26 +188,26 @@ def _share_weights(weights: Floats, many: Ints) -> Floats:
 
 
 def _combine_half(
-    way: FrontierLayout, moves: FrontierMoves, half: int, first: int, last: int, steps: Ints, rows: Ints
+    layout: FrontierLayout, moves: FrontierMoves, half: int, first: int, last: int, steps: Ints, rows: Ints
 ) -> _HalfTables:
     """All combinations of one half. Fills what ``steps`` say of classes of this half, and the rows of its moves."""
     levels = last - first + 1
-    begun, ended = np.searchsorted(way.slots.step, [first, last + 1]).tolist()
-    mine = begun + np.flatnonzero(way.half[way.slots.owner[begun:ended]] == half)
-    level, slot_room = way.slots.step[mine] - first, way.slots.room[mine]
+    begun, ended = np.searchsorted(layout.slots.step, [first, last + 1]).tolist()
+    mine = begun + np.flatnonzero(layout.half[layout.slots.owner[begun:ended]] == half)
+    level, slot_room = layout.slots.step[mine] - first, layout.slots.room[mine]
     count = np.bincount(level, minlength=levels)
     depth = int(count.max())
     digit = np.arange(len(mine)) + (depth - np.cumsum(count))[level]  # the last digits are in use
     inner = level < last - first  # nothing goes on from the last level
     room, drop, limit, is_free, none = np.zeros((5, depth, levels), np.int64)
-    room[digit, level], drop[digit, level] = slot_room, way.slots.drop[mine] * inner
-    limit[digit, level] = np.where(inner, way.slots.room_after[mine], slot_room)
+    room[digit, level], drop[digit, level] = slot_room, layout.slots.drop[mine] * inner
+    limit[digit, level] = np.where(inner, layout.slots.room_after[mine], slot_room)
     stride, sizes = np.ones((depth + 1, levels), np.int64), np.prod(room + 1, axis=0)
     np.cumprod(limit[::-1] + 1, axis=0, out=stride[-2::-1])
     stride = stride[1:]
 
-    ours = np.flatnonzero(way.half[way.slots.owner[moves.slot]] == half)
-    slot, shared = np.searchsorted(mine, moves.slot[ours]), way.is_shared[moves.step[ours]]
+    ours = np.flatnonzero(layout.half[layout.slots.owner[moves.slot]] == half)
+    slot, shared = np.searchsorted(mine, moves.slot[ours]), layout.is_shared[moves.step[ours]]
     single = slot[~shared]
     level_of = np.concatenate([np.arange(levels), level[single]])
     starts = list_starts(sizes[level_of])
@@ -232,7 +233,7 @@ def _combine_half(
 
 
 @kernel
-def combine_digits(room: Any, drop: Any, limit: Any, worth: Any, starts: Any, found: Any) -> None:
+def combine_digits(room, drop, limit, worth, starts, found):
     """Fill what all combinations of digits 0 … ``room[d, row]`` are worth, row by row; the last digit runs fastest.
     ``drop`` is added to a digit, which then counts ``worth`` times; it is dead below 0 or above the limit. ``found`` is
     0 at first."""
@@ -251,7 +252,7 @@ def combine_digits(room: Any, drop: Any, limit: Any, worth: Any, starts: Any, fo
 
 
 @kernel
-def count_states(starts: Any, rooms: Any, least: Any, most: Any, allowed: Any, ways: Any, found: Any) -> Any:
+def count_states(starts, rooms, least, most, allowed, ways, found):
     """Fill how many combinations of digits 0 … room have a sum from least to most, level by level; False if there are
     ever more than is allowed. Level t has the digits ``starts[t]`` … ``starts[t + 1] − 1``; ``ways`` is 0 at first.
 
@@ -283,10 +284,10 @@ def count_states(starts: Any, rooms: Any, least: Any, most: Any, allowed: Any, w
 
 @kernel
 def walk_steps(
-    steps: Any, begin: Any, end: Any, number: Any, first_pair: Any, source: Any, target: Any, jump: Any, low_row: Any,
-    high_row: Any, weights: Any, goal: Any, spare: Any, sums: Any, powers: Any, places: Any, levels: Any, behind: Any,
-    turn: Any, back: Any, scales: Any, through: Any,
-) -> Any:  # fmt: skip
+    steps, begin, end, number, first_pair, source, target, jump, low_row,
+    high_row, weights, goal, spare, sums, powers, places, levels, behind,
+    turn, back, scales, through,
+):  # fmt: skip
     """Walk through the steps of some tables: from the states before the first, all levels behind it, each scaled to a
     largest value of 1. The level before step t stands at ``places[t]``; ``scales[t]`` is the scale behind it.
 

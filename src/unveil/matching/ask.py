@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.finding import Curve, ExposedSubject, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
 from unveil.matching.settings import MatchingSettings
 from unveil.policy import Policy
@@ -50,31 +51,21 @@ DEGREE_OF_ANONYMITY = Risk(
     safer="higher",
     summary="How many assignments of pseudonyms are possible, from 0 (only one) to 1 (all).",
 )
-O_ESTIMATE = Risk(
+_estimate = partial(Risk, unit="share", safer="lower", per_subject=True, detail_of=EXPECTED_CRACKS)
+
+O_ESTIMATE = _estimate(
     "matching.o_estimate",
     title="Cracks by the O-estimate",
-    unit="share",
-    safer="lower",
-    per_subject=True,
-    detail_of=EXPECTED_CRACKS,
     summary="An estimate of the cracks from the number of candidates alone; the tolerance is a share of all entries.",
 )
-HEURISTIC = Risk(
+HEURISTIC = _estimate(
     "matching.heuristic",
     title="Cracks by the heuristic H",
-    unit="share",
-    safer="lower",
-    per_subject=True,
-    detail_of=EXPECTED_CRACKS,
     summary="An estimate of the cracks from the scaled matrix; the tolerance is a share of all entries.",
 )
-BETHE = Risk(
+BETHE = _estimate(
     "matching.bethe",
     title="Cracks by belief propagation",
-    unit="share",
-    safer="lower",
-    per_subject=True,
-    detail_of=EXPECTED_CRACKS,
     summary="An estimate of the cracks by belief propagation; the tolerance is a share of all entries.",
 )
 
@@ -94,7 +85,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     matrix = case.release
     assert isinstance(matrix, Matrix)
     candidates = Candidates.from_matrix(matrix.weights)
-    may_exclude_truth = policy.room(MatchingSettings).may_exclude_truth
+    may_exclude_truth = policy.settings_for(MatchingSettings).may_exclude_truth
     solution = solve(candidates, case.truth, run, may_exclude_truth=may_exclude_truth)
     if run.asks(EXPECTED_CRACKS):
         yield _cracks_finding(solution, case, matrix, policy, run)
@@ -118,7 +109,7 @@ def check(case: Case, policy: Policy) -> None:
     candidates = Candidates.from_matrix(case.release.weights)
     truth = check_bijection(None if case.truth is None else np.asarray(case.truth), candidates.n)
     feasible_flow(candidates, truth)
-    if not policy.room(MatchingSettings).may_exclude_truth:
+    if not policy.settings_for(MatchingSettings).may_exclude_truth:
         check_truth_possible(candidates, truth)
 
 
@@ -169,7 +160,7 @@ def _describe_methods(solution: Solution) -> str:
     return f"Independent blocks of entries, by how they were solved: {', '.join(methods)}"
 
 
-def _cracks_charts(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Iterator[Curve | Links]:
+def _cracks_charts(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Iterator[Curve | LinkChart]:
     from unveil.errors import UnveilError
     from unveil.matching.metrics import crack_distribution
 
@@ -227,7 +218,7 @@ def _distribution_curve(distribution: Floats) -> Curve:
     )
 
 
-def _links_chart(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Links:
+def _links_chart(solution: Solution, case: Case, matrix: Matrix, run: Run) -> LinkChart:
     """The candidates with their probabilities. A secret truth must not show: where one was given and is not revealed,
     an entry's risk is that of the attacker's best guess, which the attacker can work out."""
     import numpy as np
@@ -238,7 +229,7 @@ def _links_chart(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Li
     risk = pairs.max(axis=1) if secret else solution.crack
     names = (matrix.entries, matrix.pseudonyms) if run.reveal else 2 * (tuple(str(k + 1) for k in range(len(pairs))),)
     what = "that the best guess is right" if secret else "of being cracked"
-    return Links(
+    return LinkChart(
         title="Who may be whom",
         left_label="entry",
         right_label="pseudonym",
@@ -279,7 +270,7 @@ def _anonymity_finding(candidates: Candidates, solution: Solution, policy: Polic
     from unveil.matching.solver import solve
 
     if candidates.is_weighted:
-        pattern = Candidates.from_matrix(candidates.is_dense() > 0)
+        pattern = Candidates.from_matrix(candidates.to_matrix() > 0)
         solution = solve(pattern, solution.truth, run, may_exclude_truth=True, simulate=False)
     low, high = solution.degree_of_anonymity
     between = "" if solution.exact else f" The value lies between {number_text(low)} and {number_text(high)}."

@@ -72,11 +72,11 @@ class Block:
         """A key that is equal for blocks with the same solution."""
         return b"|".join(x.tobytes() for x in (self.r, self.c, self.a, self.b, self.weights))
 
-    def is_dense(self) -> Floats:
-        """The matrix of weights, classes by groups."""
+    def to_matrix(self) -> Floats:
+        """The matrix of weights, entries by pseudonyms, both in the order of their classes and groups."""
         matrix = np.zeros((len(self.r), len(self.c)))
         matrix[self.a, self.b] = self.weights
-        return matrix
+        return np.repeat(np.repeat(matrix, self.r, axis=0), self.c, axis=1)
 
 
 def feasible_flow(candidates: Candidates, truth: Ints | None) -> Ints:
@@ -147,15 +147,11 @@ def independent_blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:
         yield _make_block(candidates, np.sort(edges))
 
 
-def _edge_end_sizes(candidates: Candidates, edges: Ints) -> tuple[Ints, Ints]:
-    """The sizes of the classes and groups that edges join."""
-    return candidates.class_sizes[candidates.edge_class[edges]], candidates.group_sizes[candidates.groups[edges]]
-
-
 def _make_block(candidates: Candidates, edges: Ints) -> Block:
     """Build one block; removing useless edges may have created more twins."""
     if len(edges) == 1:
-        zero, r, c = np.zeros(1, np.int64), *_edge_end_sizes(candidates, edges)
+        r, c = candidates.class_sizes[candidates.edge_class[edges]], candidates.group_sizes[candidates.groups[edges]]
+        zero = np.zeros(1, np.int64)
         return Block(zero, zero, candidates.weights[edges], r, c, edges, zero)
     classes, a = np.unique(candidates.edge_class[edges], return_inverse=True)
     groups, b = np.unique(candidates.groups[edges], return_inverse=True)

@@ -49,7 +49,8 @@ class Candidates:
         except (TypeError, ValueError):
             raise UnveilError("the matrix has a weight that is not a number") from None
         if full.ndim != 2 or full.shape[0] != full.shape[1]:
-            raise UnveilError(f"the matrix must be square, one row per entry; this one is {_shape_text(full)}")
+            shape = " × ".join(map(str, full.shape)) or "a single number"
+            raise UnveilError(f"the matrix must be square, one row per entry; this one is {shape}")
         _check_weights(full)
         full = full + 0.0  # −0 is 0
         rows, entry_class = np.unique(full, axis=0, return_inverse=True)
@@ -163,7 +164,7 @@ class Candidates:
         hit = keys[np.minimum(found, len(keys) - 1)] == a * count + b
         return np.where(hit, found, -1)
 
-    def is_dense(self) -> Floats:
+    def to_matrix(self) -> Floats:
         """The n × n matrix of weights."""
         small = np.zeros((len(self.class_sizes), len(self.group_sizes)))
         small[self.edge_class, self.groups] = self.weights
@@ -174,10 +175,6 @@ class Candidates:
             f"Candidates: {self.n:,} entries in {len(self.indptr) - 1:,} classes, {self.n:,} pseudonyms in "
             f"{len(self.group_sizes):,} groups, {'weighted' if self.is_weighted else '0/1'}"
         )
-
-
-def _shape_text(array: Floats) -> str:
-    return " × ".join(str(s) for s in array.shape) or "a single number"
 
 
 def _check_weights(weights: Floats) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from unveil.arrays import Floats
 from unveil.errors import UnveilError
-from unveil.matching.scaling import dual_potentials
+from unveil.matching.scaling import normalise_matrix
 
 __all__ = ["LARGEST_MATRIX", "matrix_marginals"]
 
@@ -30,10 +30,7 @@ def matrix_marginals(weights: Floats) -> tuple[float, Floats]:
         raise UnveilError(f"exact marginals of a matrix are only available for up to {LARGEST_MATRIX} entries")
     if n == 0:
         return 0.0, weights.copy()
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights)
-    u, v = dual_potentials(logs)
     padded = np.eye(max(n, _SMALLEST_MATRIX))
-    padded[:n, :n] = np.exp(logs - u[:, None] - v)
+    padded[:n, :n], factor = normalise_matrix(weights)
     total, edges = subset_marginals(padded)
-    return math.log(total) + float(u.sum() + v.sum()), edges[:n, :n] / total
+    return math.log(total) + factor, edges[:n, :n] / total

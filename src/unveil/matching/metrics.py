@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -29,7 +29,7 @@ from unveil.matching._column_subsets import subset_cracks
 from unveil.matching.blocks import Block, InfeasibleError, feasible_flow, independent_blocks
 from unveil.matching.candidates import Candidates
 from unveil.matching.column_subsets import matrix_marginals
-from unveil.matching.scaling import balance_weights, dual_potentials
+from unveil.matching.scaling import balance_weights, normalise_matrix
 from unveil.matching.solver import check_bijection, solve
 from unveil.matching.truth_errors import MOST_EXACT_ENTRIES, mean_absolute_error, worst_truth
 
@@ -112,14 +112,12 @@ def flat_matrix(matrix: npt.ArrayLike) -> Floats:
     """The doubly stochastic matrix under which all matchings of a 0/1 matrix have equal weight: the limit of Sinkhorn's
     scaling on the edges that lie in some perfect matching."""
     full = Candidates.from_matrix(matrix)
-    candidates = Candidates.from_matrix(full.is_dense() > 0)
+    candidates = Candidates.from_matrix(full.to_matrix() > 0)
     edges = np.zeros(len(candidates.groups))
     for block in independent_blocks(candidates, feasible_flow(candidates, None)):
         flow = balance_weights(block.a, block.b, block.weights, block.r, block.c, sweeps=20_000, tolerance=1e-14)[2]
         edges[block.edges] = (flow / (block.r[block.a] * block.c[block.b]))[block.part]
-    small = np.zeros((len(candidates.class_sizes), len(candidates.group_sizes)))
-    small[candidates.edge_class, candidates.groups] = edges
-    return small[np.ix_(candidates.entry_class, candidates.pseudonym_group)]
+    return replace(candidates, weights=edges).to_matrix()
 
 
 def is_flat(matrix: npt.ArrayLike, tolerance: float = 1e-9) -> bool:
@@ -162,17 +160,12 @@ def _block_distribution(block: Block, true_counts: Ints) -> Floats:
         return np.array([math.exp(-math.lgamma(k + 1)) * _derangement_share(n - k) for k in range(n + 1)])
     if n > _LARGEST_BLOCK:
         raise UnveilError(f"the distribution of cracks is only available for blocks of up to {_LARGEST_BLOCK} entries")
-    of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
-    weights = block.is_dense()[np.ix_(of_entry, of_slot)]
     true = np.zeros((n, n), np.bool_)
     entry, slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
     for a, b, count in zip(block.a, block.b, true_counts, strict=True):
         true[entry[a] : entry[a] + count, slot[b] : slot[b] + count] = np.eye(count, dtype=bool)
         entry[a], slot[b] = entry[a] + count, slot[b] + count
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights)
-    u, v = dual_potentials(logs)
-    found = subset_cracks(np.exp(logs - u[:, None] - v), true)
+    found = subset_cracks(normalise_matrix(block.to_matrix())[0], true)
     distribution: Floats = found / found.sum()
     return distribution
 

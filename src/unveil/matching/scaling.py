@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from unveil.arrays import Floats, Ints
 
-__all__ = ["balance_weights", "dual_potentials", "scale_weights"]
+__all__ = ["balance_weights", "dual_potentials", "normalise_matrix", "scale_weights"]
 
 _WIDEST_SPAN = 60.0  # in ln weight: 26 orders of magnitude
 _MOST_ASSIGNED_ENTRIES = 2000
@@ -35,6 +35,15 @@ def dual_potentials(logs: Floats) -> tuple[Floats, Floats]:
             break
         v = longer
     return logs[rows, match] - v[match], v
+
+
+def normalise_matrix(weights: Floats) -> tuple[Floats, float]:
+    """The matrix scaled so that the heaviest perfect matching weighs 1 and no edge more, and ln of the factor by which
+    all matchings were divided."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights)
+    u, v = dual_potentials(logs)
+    return np.exp(logs - u[:, None] - v), float(u.sum() + v.sum())
 
 
 def scale_weights(a: Ints, b: Ints, weights: Floats, r: Ints, c: Ints) -> tuple[Floats, Floats, Floats]:

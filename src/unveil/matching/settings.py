@@ -16,6 +16,6 @@ class MatchingSettings:
     may_exclude_truth: bool = setting(
         False,
         kind="flag",
-        formerly=("may_be_wrong",),
+        former_names=("may_be_wrong",),
         help="Allow a matrix that excludes true pairs. Such entries are never cracked.",
     )

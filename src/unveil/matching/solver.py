@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -124,9 +124,7 @@ class Solution:
 
     def matrix(self) -> Floats:
         """The n × n matrix of marginals."""
-        small = np.zeros((len(self.candidates.class_sizes), len(self.candidates.group_sizes)))
-        small[self.candidates.edge_class, self.candidates.groups] = self.marginals
-        return small[np.ix_(self.candidates.entry_class, self.candidates.pseudonym_group)]
+        return replace(self.candidates, weights=self.marginals).to_matrix()
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"simulated, {self.interval[0]:.4g} to {self.interval[1]:.4g}"
@@ -229,11 +227,11 @@ def _solve_block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: 
     if len(block.a) == 1:
         log = float(gammaln(n + 1)) + n * math.log(block.weights[0])
         return SolvedBlock(log, log, np.full(1, 1 / n), BlockReport(n, "forced"))
-    way = plan_frontier(block, budget.states)
-    if n <= min(LARGEST_MATRIX, budget.subsets) and (way is None or way.work > n << (n - 2)):
+    plan = plan_frontier(block, budget.states)
+    if n <= min(LARGEST_MATRIX, budget.subsets) and (plan is None or plan.work > n << (n - 2)):
         return _solve_by_subsets(block)
-    if way is not None and way.work <= budget.transitions:
-        log, marginals = frontier_marginals(block, way, run)
+    if plan is not None and plan.work <= budget.transitions:
+        log, marginals = frontier_marginals(block, plan, run)
         return SolvedBlock(log, log, marginals, BlockReport(n, "frontier"))
     if not entries:
         quick = bethe_estimate(block, run=run)
@@ -242,8 +240,7 @@ def _solve_block(block: Block, flow: Ints, true_counts: Ints, run: Run, budget: 
 
 
 def _solve_by_subsets(block: Block) -> SolvedBlock:
-    of_entry, of_slot = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
-    log, edges = matrix_marginals(block.is_dense()[np.ix_(of_entry, of_slot)])
+    log, edges = matrix_marginals(block.to_matrix())
     first_entry, first_slot = np.cumsum(block.r) - block.r, np.cumsum(block.c) - block.c
     return SolvedBlock(log, log, edges[first_entry[block.a], first_slot[block.b]], BlockReport(block.n, "subsets"))
 

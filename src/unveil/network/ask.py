@@ -47,22 +47,22 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     graph = case.release
     assert isinstance(graph, Graph)
     class_size = degree_class_sizes(graph)
-    crowds = ClassSizes.from_subjects(class_size)
+    class_sizes = ClassSizes.from_subjects(class_size)
     degree = "numbers of outgoing and incoming connections" if graph.directed else "number of connections"
     attacker = f"Knows a person's {degree} in the network."
     k = policy.threshold(DEGREE_K)
-    nodes, at_risk, alone = crowds.total, crowds.count_below(k), crowds.count_below(2)
+    nodes, at_risk, alone = class_sizes.total, class_sizes.count_below(k), class_sizes.count_below(2)
     yield DEGREE_K.finding(
         policy,
-        value=crowds.smallest_size,
+        value=class_sizes.smallest_size,
         unit="nodes",
         subjects=nodes,
         share=at_risk / nodes,
         attacker=attacker,
         sentence=f"{_nodes_text(at_risk, nodes)} {verb(at_risk, 'is', 'are') if at_risk else 'is'} in a class of fewer "
         f"than {number_text(k)} {verb(k, 'node', 'nodes')} with the same {degree}; the smallest class has "
-        f"{count_text(crowds.smallest_size, 'node')}.",
-        curves=(crowds.sizes_curve("nodes", f"Nodes, by how many have the same {degree}", k),),
+        f"{count_text(class_sizes.smallest_size, 'node')}.",
+        curves=(class_sizes.sizes_curve("nodes", f"Nodes, by how many have the same {degree}", k),),
         exposed=_exposed_nodes(graph, class_size, k, degree, run),
         source=_LIU,
     )

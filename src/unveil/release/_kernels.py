@@ -4,9 +4,8 @@ All of them are linear in their input. A line ends with ``\\n``, ``\\r\\n`` or `
 steps around them stand in ``text_tokens.py``.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -33,28 +32,28 @@ _BLANK[[_TAB, _NEWLINE, _RETURN, _SPACE]] = True
 
 
 @helper
-def _ends_line(c: Any) -> Any:
+def _ends_line(c):
     return (c == _NEWLINE) | (c == _RETURN)
 
 
 @helper
-def _ends_token(c: Any) -> Any:
+def _ends_token(c):
     return _BLANK[c]
 
 
 @helper
-def _starts_comment(c: Any) -> Any:
+def _starts_comment(c):
     return (c == _HASH) | (c == _PERCENT)
 
 
 @helper
-def _skip_line_end(data: Any, i: Any) -> Any:
+def _skip_line_end(data, i):
     """The first byte of the next line, from a byte that ends a line."""
     return i + 2 if data[i] == _RETURN and i + 1 < len(data) and data[i + 1] == _NEWLINE else i + 1
 
 
 @kernel
-def count_bounds(data: Any) -> Any:
+def count_bounds(data):
     """Bounds on the numbers of tokens and of lines, simple enough that the compiler makes it vector code."""
     separators, ends = 0, 0
     for c in data:
@@ -64,7 +63,7 @@ def count_bounds(data: Any) -> Any:
 
 
 @kernel
-def tokenise_bytes(data: Any, comments: Any, limit: Any, compact: Any, offsets: Any, widths: Any) -> Any:
+def tokenise_bytes(data, comments, limit, compact, offsets, widths):
     """Copy tokens into ``compact``, fill in where each ends and how many each line has.
 
     Tokens are short, so a branch at each end of one would be guessed wrong all the time: every byte is written and the
@@ -101,7 +100,7 @@ def tokenise_bytes(data: Any, comments: Any, limit: Any, compact: Any, offsets: 
 
 
 @helper
-def _read_quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
+def _read_quoted(data, i, compact, filled):
     """Copy a quoted field from after its opening quote; returns the place after it, or −1 if it is not closed."""
     n = len(data)
     while i < n and not _ends_line(data[i]):
@@ -117,7 +116,7 @@ def _read_quoted(data: Any, i: Any, compact: Any, filled: Any) -> Any:
 
 
 @helper
-def _read_plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
+def _read_plain(data, i, delimiter, compact, filled):
     """Copy an unquoted field up to the delimiter or the line's end, without the blanks behind it."""
     n = len(data)
     last = filled
@@ -131,14 +130,14 @@ def _read_plain(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) ->
 
 
 @helper
-def _skip_blanks(data: Any, i: Any, delimiter: Any) -> Any:
+def _skip_blanks(data, i, delimiter):
     while i < len(data) and data[i] != delimiter and (data[i] == _SPACE or data[i] == _TAB):
         i += 1
     return i
 
 
 @helper
-def _read_field(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) -> Any:
+def _read_field(data, i, delimiter, compact, filled):
     """Copy one field; returns where it stops, the bytes filled, and a problem or 0."""
     start = filled
     i = _skip_blanks(data, i, delimiter)
@@ -155,7 +154,7 @@ def _read_field(data: Any, i: Any, delimiter: Any, compact: Any, filled: Any) ->
 
 
 @kernel
-def split_first_fields(data: Any, delimiter: Any, compact: Any, offsets: Any) -> Any:
+def split_first_fields(data, delimiter, compact, offsets):
     """Copy the first two fields of each line; stops at the first line with a problem."""
     i, n = 0, len(data)
     line, kept, filled, further = 1, 0, 0, False
@@ -184,7 +183,7 @@ def split_first_fields(data: Any, delimiter: Any, compact: Any, offsets: Any) ->
 
 
 @kernel
-def parse_digits(compact: Any, offsets: Any, values: Any) -> Any:
+def parse_digits(compact, offsets, values):
     """Fill the numbers of decimal tokens, all 0 at first; returns the first that is something else, or −1."""
     for k in range(len(values)):
         if not 0 < offsets[k + 1] - offsets[k] <= 18:  # 18 digits always fit
@@ -198,7 +197,7 @@ def parse_digits(compact: Any, offsets: Any, values: Any) -> Any:
 
 
 @kernel
-def unique_basket_items(indptr: Any, items: Any, last: Any, starts: Any, kept: Any) -> Any:
+def unique_basket_items(indptr, items, last, starts, kept):
     """Baskets without repeated items and without empty baskets, order kept, in one pass.
 
     ``last[item]`` is the basket in which the item was seen last, −1 at first, so that no basket is sorted or searched.
@@ -219,7 +218,7 @@ def unique_basket_items(indptr: Any, items: Any, last: Any, starts: Any, kept: A
 
 
 @kernel
-def group_by_row(rows: Any, values: Any, free: Any, gathered: Any) -> None:
+def group_by_row(rows, values, free, gathered):
     """``values`` gathered by row, order kept inside a row (counting sort). ``free`` is where each row begins."""
     for k in range(len(rows)):
         gathered[free[rows[k]]] = values[k]
@@ -227,9 +226,7 @@ def group_by_row(rows: Any, values: Any, free: Any, gathered: Any) -> None:
 
 
 @kernel
-def build_adjacency(
-    sources: Any, targets: Any, both: Any, into: Any, out: Any, free: Any, by_target: Any, rows: Any
-) -> Any:
+def build_adjacency(sources, targets, both, into, out, free, by_target, rows):
     """Sorted rows of neighbours without loops and duplicates; ``both`` stores each edge in both rows.
 
     Two counting sorts: edges are gathered by target, then the targets are dealt out in rising order to their sources,

@@ -39,7 +39,7 @@ SUSPECTED_IDENTIFIERS = Risk(
     title="Columns that seem to name people",
     unit="count",
     safer="lower",
-    follows=IDENTIFIERS,
+    tolerance_from=IDENTIFIERS,
     summary="How many columns look like identifiers, by their name or because nearly every value is different.",
 )
 

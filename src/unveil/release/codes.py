@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from unveil.arrays import Bools, Small
+    from unveil.arrays import Bools, Int32s
 
 __all__ = [
     "Codes",
@@ -35,7 +35,7 @@ __all__ = [
 class Codes:
     """``values[codes[i]]`` is the value of row i; −1 is missing. ``values`` is sorted and distinct."""
 
-    codes: Small
+    codes: Int32s
     values: pa.Array
 
 
@@ -120,10 +120,10 @@ def encode_column(column: pa.ChunkedArray) -> Codes:
 class UnsortedCodes:
     """A column as integers, chunk by chunk, whose values are not yet sorted; −1 is missing."""
 
-    parts: tuple[Small, ...]
+    parts: tuple[Int32s, ...]
     values: pa.Array
 
-    def sorted_ranks(self) -> tuple[Small, pa.Array]:
+    def sorted_ranks(self) -> tuple[Int32s, pa.Array]:
         """The rank of each number, with −1 for −1, and the sorted values."""
         import numpy as np
         import pyarrow.compute as pc

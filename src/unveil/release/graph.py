@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from unveil.arrays import Ints, Small
+    from unveil.arrays import Int32s, Ints
 
 __all__ = ["Graph", "distinct_labels", "edge_endpoints", "simple_graph"]
 
@@ -41,7 +41,7 @@ class Graph:
     """
 
     indptr: Ints
-    neighbours: Small
+    neighbours: Int32s
     directed: bool
     labels: pa.Array
     name: str
@@ -214,7 +214,7 @@ def distinct_labels(names: list[str], ids: list[str], name: str) -> tuple[pa.Arr
     return label_array(ids, name), ("labels repeat, so ids are used instead",)
 
 
-def edge_endpoints(graph: Graph) -> tuple[Small, Small]:
+def edge_endpoints(graph: Graph) -> tuple[Int32s, Int32s]:
     """The sources and targets of all edges, each undirected edge once."""
     import numpy as np
 

@@ -12,7 +12,7 @@ from unveil.release import source_file
 from unveil.release.graph import Graph, distinct_labels, simple_graph
 
 if TYPE_CHECKING:
-    from unveil.arrays import Small
+    from unveil.arrays import Int32s
 
 __all__ = ["GraphRecords"]
 
@@ -48,7 +48,7 @@ class GraphRecords:
         self.targets.append(end)
         self.places.append(place)
 
-    def resolve_ends(self, keys: list[str]) -> Small:
+    def resolve_ends(self, keys: list[str]) -> Int32s:
         import numpy as np
 
         found = np.array([self.index.get(key, -1) for key in keys], np.int32)

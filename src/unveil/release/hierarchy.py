@@ -33,7 +33,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.release.codes import encode_column
 from unveil.release.generalised_labels import ROOT_LABEL, Number, interval_labels, parse_fraction
@@ -55,7 +55,7 @@ ColumnValues: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
 class HierarchyLevel:
     """One level above the values: ``labels[codes[i]]`` is the label of value i."""
 
-    codes: Small
+    codes: Int32s
     labels: pa.Array
 
 
@@ -63,7 +63,7 @@ class LeafIndex(NamedTuple):
     """The values under each label of a level: those of label j are ``leaves[indptr[j]:indptr[j + 1]]``, rising."""
 
     indptr: Ints
-    leaves: Small
+    leaves: Int32s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +192,7 @@ class Hierarchy:
         """Refuse values that the hierarchy does not know, except missing ones."""
         self.codes(values)
 
-    def codes(self, values: ColumnValues) -> Small:
+    def codes(self, values: ColumnValues) -> Int32s:
         """The position of each value in :attr:`values`, −1 if missing. Unknown values are refused."""
         column = encode_column(_to_chunked(values, self.name))
         texts = _to_text(column.values, self.name)
@@ -201,12 +201,12 @@ class Hierarchy:
             self._refuse_unknown(texts.filter(found.is_null()).to_pylist())
         return np.append(found.to_numpy(), np.int32(-1)).astype(np.int32)[column.codes]
 
-    def generalise(self, codes: Small, level: int) -> Small:
+    def generalise(self, codes: Int32s, level: int) -> Int32s:
         """The labels of values on a level: positions in :attr:`values` become positions in ``labels(level)``."""
         self._check_level(level)
         return np.append(self.levels[level - 1].codes, np.int32(-1))[codes] if level else np.asarray(codes, np.int32)
 
-    def parents(self, level: int) -> Small:
+    def parents(self, level: int) -> Int32s:
         """For each label of a level below the root, its label on the next level."""
         self._check_level(level + 1)
         if not level:
@@ -214,7 +214,7 @@ class Hierarchy:
         below, above = self.levels[level - 1], self.levels[level]
         return _first_values(below.codes, above.codes, len(below.labels))
 
-    def lowest_common_level(self, a: Small, b: Small) -> Small:
+    def lowest_common_level(self, a: Int32s, b: Int32s) -> Int32s:
         """The lowest level on which two values are the same, pair by pair (arrays are broadcast).
 
         Values that agree on a level agree above it, so this is the number of levels on which the two differ.
@@ -222,7 +222,7 @@ class Hierarchy:
         below = (self.generalise(a, level) != self.generalise(b, level) for level in range(self.height))
         return sum(below, np.zeros(np.broadcast(a, b).shape, np.int32))
 
-    def distance(self, a: Small, b: Small) -> Floats:
+    def distance(self, a: Int32s, b: Int32s) -> Floats:
         """The lowest common level divided by the height, from 0 to 1."""
         return self.lowest_common_level(a, b) / np.float64(self.height)
 
@@ -231,7 +231,7 @@ class Hierarchy:
         self._check_level(level)
         return self._leaf_indices[level]
 
-    def covered_values(self, label: str) -> Small:
+    def covered_values(self, label: str) -> Int32s:
         """The positions of all values that a label may stand for, on whatever level it is, in rising order.
 
         The root covers everything; a label that the hierarchy does not know covers nothing.
@@ -406,7 +406,7 @@ def _find_clashes(lower: HierarchyLevel, upper: HierarchyLevel) -> Iterator[tupl
         yield label, upper.labels[first[i]].as_py(), upper.labels[upper.codes[i]].as_py()
 
 
-def _first_values(keys: Small, values: Small, n: int) -> Small:
+def _first_values(keys: Int32s, values: Int32s, n: int) -> Int32s:
     """The value at the first occurrence of each key."""
     first = np.empty(n, np.int32)
     first[keys[::-1]] = values[::-1]  # the last assignment wins

@@ -15,26 +15,19 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from unveil.errors import UnveilError
 from unveil.release import Graph, Matrix, Release, edge_list, gml, graphml, matrix, matrix_market, table, transactions
+from unveil.release.kinds import KIND_SINGULARS, Kind
 from unveil.release.source_file import format_ending, peek_bytes
 from unveil.settings import option_text
 from unveil.wording import list_text, safe_text
 
-__all__ = ["Kind", "read"]
-
-Kind = Literal["table", "transactions", "graph", "matrix"]
+__all__ = ["read"]
 
 _OPTION_PHRASES = {"engine": "memory limit or spill"}  # what the command line calls an option
 _Reader = Callable[..., Release]
-_KIND_PHRASES: Mapping[Kind, str] = {
-    "table": "a table",
-    "transactions": "transactions",
-    "graph": "a graph",
-    "matrix": "a matrix of candidates",
-}
 
 _BASKET_HEADERS = {"basket", "transaction", "invoice", "receipt", "order", "tid", "basket_id"}
 _ITEM_HEADERS = {"item", "product"}
@@ -58,8 +51,8 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     -------
     Table, Transactions, Graph or Matrix
     """
-    if kind is not None and kind not in _KIND_PHRASES:
-        raise UnveilError(f"unknown kind {safe_text(kind)!r}; choose {', '.join(_KIND_PHRASES)}")
+    if kind is not None and kind not in KIND_SINGULARS:
+        raise UnveilError(f"unknown kind {safe_text(kind)!r}; choose {', '.join(KIND_SINGULARS)}")
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source))
         name, reader = path.name, functools.partial(_choose_file_reader(path, kind), path)
@@ -86,7 +79,7 @@ def _choose_memory_reader(source: Any, kind: Kind | None) -> _Reader:
         raise UnveilError(f"cannot read a {type(source).__name__}: give a file name, a data frame or a networkx graph")
     if kind is not None and kind != found[0]:
         raise UnveilError(
-            f"a {type(source).__name__} holds {_KIND_PHRASES[found[0]]}, not {_KIND_PHRASES[kind]}; leave out kind"
+            f"a {type(source).__name__} holds {KIND_SINGULARS[found[0]]}, not {KIND_SINGULARS[kind]}; leave out kind"
         )
     return found[1]
 
@@ -138,8 +131,8 @@ def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
         return transactions.read_long
     if found[1] not in _TEXT_READERS:
         raise UnveilError(
-            f"{safe_text(path.name)}: this format holds {_KIND_PHRASES[found[0]]}, not {_KIND_PHRASES[kind]}; convert "
-            "the file"
+            f"{safe_text(path.name)}: this format holds {KIND_SINGULARS[found[0]]}, not {KIND_SINGULARS[kind]}; "
+            "convert the file"
         )
     return _TEXT_READER_BY_KIND[kind]
 

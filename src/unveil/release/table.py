@@ -171,8 +171,11 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
         aliases = ", ".join(f"c{i}" for i in range(len(names)))
         selected = ", ".join(_nan_to_null_sql(f"c{i}", kind) for i, kind in enumerate(schema.types))
         read = f"read_parquet({_path_literal(path)}, hive_partitioning = false)"
+    except (pa.ArrowException, OSError, UnicodeError):
+        raise _unreadable_error(path, "Parquet") from None
+    try:
         relation = engine.view(f"SELECT {selected} FROM {read} AS t({aliases})")
-    except (pa.ArrowException, OSError, UnicodeError, duckdb.Error):
+    except (UnveilError, duckdb.Error):
         raise _unreadable_error(path, "Parquet") from None
     return _make_table(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=True)
 

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.release import _kernels, source_file
 from unveil.wording import safe_text
@@ -81,7 +81,7 @@ class Tokens(NamedTuple):
     """Tokens in file order, and the number of tokens on each line."""
 
     texts: pa.Array
-    widths: Small
+    widths: Int32s
 
 
 class Fields(NamedTuple):
@@ -143,7 +143,7 @@ def _string_array(compact: NDArray[np.uint8], offsets: NDArray[Any]) -> pa.Array
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(compact)])
 
 
-def encode_texts(texts: pa.Array) -> tuple[Small, pa.Array]:
+def encode_texts(texts: pa.Array) -> tuple[Int32s, pa.Array]:
     """A code for each text, in order of first appearance, and the distinct texts."""
     dictionary = texts.dictionary_encode()
     labels = dictionary.dictionary

@@ -32,7 +32,7 @@ from unveil.wording import count_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from unveil.arrays import Ints, Small
+    from unveil.arrays import Int32s, Ints
 
 __all__ = ["Transactions", "read_fimi", "read_jsonl", "read_long", "write_fimi", "write_jsonl", "write_long"]
 
@@ -56,7 +56,7 @@ class Transactions:
     """
 
     indptr: Ints
-    items: Small
+    items: Int32s
     labels: pa.Array
     name: str
     digest: str
@@ -102,7 +102,7 @@ class Transactions:
 
 def _make_transactions(
     indptr: Ints,
-    items: Small,
+    items: Int32s,
     labels: pa.Array,
     name: str,
     digest: str | None,

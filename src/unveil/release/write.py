@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from unveil.errors import UnveilError
 from unveil.release import Release, Table, edge_list, gml, matrix, transactions
 from unveil.release.atomic_file import open_atomic
+from unveil.release.kinds import KIND_SINGULARS
 from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def choose_writer(kind: str, path: str | Path) -> Callable[[Any, BinaryIO], None
     ending = Path(path).suffix.lower()
     if ending not in writers:
         name = safe_text(Path(path).name)
-        raise UnveilError(f"{name}: {_KINDS[kind]} can be written as {list_text(writers)}; rename the file")
+        raise UnveilError(f"{name}: {KIND_SINGULARS[kind]} can be written as {list_text(writers)}; rename the file")
     return writers[ending]
 
 
@@ -81,7 +82,6 @@ def _write_batches(table: Table, opened: Callable[[pa.Schema], Any]) -> None:
             writer.write_batch(batch)
 
 
-_KINDS = {"table": "a table", "transactions": "transactions", "graph": "a graph", "matrix": "a matrix"}
 _WRITERS: dict[str, dict[str, Callable[[Any, BinaryIO], None]]] = {
     "table": {
         ".csv": _text_writer(","),

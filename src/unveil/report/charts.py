@@ -20,7 +20,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from unveil.finding import Curve, Links
+from unveil.finding import Curve, LinkChart
 from unveil.report import link_charts
 from unveil.report.phrases import is_share_axis
 from unveil.report.plot_data import (
@@ -75,9 +75,9 @@ _POINT_SHAPES = (
 _LINE_STYLES = tuple(map(_LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
 
 
-def chart_svg(curve: Curve | Links) -> str:
+def chart_svg(curve: Curve | LinkChart) -> str:
     """A curve or candidate pairs as an SVG element with an accessible name, ready for a page."""
-    if isinstance(curve, Links):
+    if isinstance(curve, LinkChart):
         return link_charts.links_svg(curve)
     title, description = label_text(curve.title, 200), label_text(curve.reading, 400)
     plot = prepare_plot(curve)

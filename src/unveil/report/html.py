@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from unveil import wording
 from unveil.assessment import Assessment
-from unveil.finding import Curve, Links
+from unveil.finding import Curve, LinkChart
 from unveil.report import folding, phrases
 from unveil.toml_writer import to_toml
 from unveil.wording import safe_text
@@ -92,7 +92,7 @@ def _trusted_markup(text: str) -> object:
     return Markup(text)
 
 
-def _chart_markup(curve: Curve | Links) -> object:
+def _chart_markup(curve: Curve | LinkChart) -> object:
     from unveil.report.charts import chart_svg
 
     return _trusted_markup(chart_svg(curve))

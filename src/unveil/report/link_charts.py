@@ -18,7 +18,7 @@ import xml.etree.ElementTree as ET
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from unveil.finding import Links
+from unveil.finding import LinkChart
 from unveil.report.plot_data import label_text, short_name, text_width
 from unveil.report.svg_filter import BLUE, INK, PICTURE_WIDTH, RED, blank_svg, filter_svg
 from unveil.wording import percent_text
@@ -41,7 +41,7 @@ _SAMPLE_WIDTH = 20  # width of a sample in the legend
 _DOT_RADIUS = 3.5  # the radius of a node
 
 
-def links_svg(links: Links) -> str:
+def links_svg(links: LinkChart) -> str:
     """Candidate pairs as an SVG element with an accessible name, ready for a page."""
     title, description = label_text(links.title, 200), label_text(links.reading, 400)
     nodes = len(links.left) + len(links.right)
@@ -51,7 +51,7 @@ def links_svg(links: Links) -> str:
     return filter_svg(ET.tostring(drawing, encoding="unicode"), title, description)
 
 
-def order_nodes(links: Links) -> tuple[Floats, Floats]:
+def order_nodes(links: LinkChart) -> tuple[Floats, Floats]:
     """The position of each entry and each pseudonym, from 0 to 1, such that neighbours are close.
 
     There must be at least one entry or pseudonym.
@@ -68,7 +68,7 @@ def order_nodes(links: Links) -> tuple[Floats, Floats]:
     return left, right
 
 
-def _pair_arrays(links: Links) -> tuple[Ints, Floats]:
+def _pair_arrays(links: LinkChart) -> tuple[Ints, Floats]:
     """The two ends of each pair, and its probability."""
     import numpy as np
 
@@ -110,7 +110,7 @@ def _even_places(order: Ints) -> Floats:
     return spread
 
 
-def _draw_graph(links: Links) -> ET.Element:
+def _draw_graph(links: LinkChart) -> ET.Element:
     """Two columns of nodes and a line for each pair."""
     rows = max(len(links.left), len(links.right))
     tall = rows * min(30.0, max(14.0, 420 / rows))
@@ -137,7 +137,7 @@ def _draw_graph(links: Links) -> ET.Element:
 
 
 def _draw_lines(
-    drawing: ET.Element, links: Links, left: list[tuple[float, float]], right: list[tuple[float, float]]
+    drawing: ET.Element, links: LinkChart, left: list[tuple[float, float]], right: list[tuple[float, float]]
 ) -> None:
     """Draw the pairs: the more probable above the less probable, true pairs on top."""
     for colour, pairs in ((BLUE, _false_pairs(links)), (RED, _true_pairs(links))):
@@ -149,12 +149,12 @@ def _draw_lines(
             _add_shape(group, "line", x1=x1, y1=y1, x2=x2, y2=y2, **_line_attributes(p, colour))
 
 
-def _false_pairs(links: Links) -> dict[tuple[int, int], float]:
+def _false_pairs(links: LinkChart) -> dict[tuple[int, int], float]:
     true = set(links.true or ())
     return {(i, j): p for i, j, p in links.pairs if (i, j) not in true}
 
 
-def _true_pairs(links: Links) -> dict[tuple[int, int], float]:
+def _true_pairs(links: LinkChart) -> dict[tuple[int, int], float]:
     """The true pairs with their probabilities; 0 for a pair that is not a candidate."""
     known = {(i, j): p for i, j, p in links.pairs}
     return {pair: known.get(pair, 0.0) for pair in links.true or ()}
@@ -171,7 +171,7 @@ def _shade_opacity(strength: float, colour: str, least: float = 0.2) -> float:
     return round(least + (1 - least) * strength, 2)
 
 
-def _draw_graph_legend(drawing: ET.Element, links: Links, y: float) -> None:
+def _draw_graph_legend(drawing: ET.Element, links: LinkChart, y: float) -> None:
     impossible = any(p == 0 for _, _, p in links.pairs) or 0.0 in _true_pairs(links).values()
     x = _draw_text(drawing, 0, y + 14, "probability")
     for p in (*([0.0] if impossible else []), 0.1, 0.5, 1.0):
@@ -182,7 +182,7 @@ def _draw_graph_legend(drawing: ET.Element, links: Links, y: float) -> None:
         _draw_text(drawing, _SAMPLE_WIDTH + 5, y + 34, "true pair")
 
 
-def _draw_matrix(links: Links) -> ET.Element:
+def _draw_matrix(links: LinkChart) -> ET.Element:
     """A row per entry or group of entries and a column per pseudonym or group, shaded by probability."""
     levels, true, covers = _matrix_cells(links)
     rows, columns = levels.shape
@@ -204,7 +204,7 @@ def _draw_matrix(links: Links) -> ET.Element:
     return drawing
 
 
-def _matrix_cells(links: Links) -> tuple[Ints, Bools, tuple[int, int]]:
+def _matrix_cells(links: LinkChart) -> tuple[Ints, Bools, tuple[int, int]]:
     """The shade of each cell (0 for none), whether it holds a true pair, and how many entries and pseudonyms it
     covers."""
     import numpy as np
@@ -245,7 +245,7 @@ def _cell_strokes(levels: Ints, true: Bools) -> dict[tuple[bool, int], str]:
     return looks
 
 
-def _legend_notes(links: Links, covers: tuple[int, int]) -> list[tuple[str, str]]:
+def _legend_notes(links: LinkChart, covers: tuple[int, int]) -> list[tuple[str, str]]:
     several = f"each cell is the mean of up to {covers[0]} × {covers[1]} pairs"
     truth = "true pair" if covers == (1, 1) else "cell with a true pair"
     return [*([("", several)] if covers != (1, 1) else []), *([(RED, truth)] if links.true else [])]

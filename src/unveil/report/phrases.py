@@ -12,7 +12,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from unveil.assessment import Assessment, ProtectionResult
-from unveil.finding import Curve, ExposedSubject, Finding, Links
+from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.policy import Role
 from unveil.verdict import Decision
 from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
@@ -199,7 +199,7 @@ def other_reasons(assessment: Assessment) -> tuple[str, ...]:
 def reveals_values(assessment: Assessment) -> bool:
     """Whether the assessment shows values from the data, so that it must be treated like the data."""
     findings = assessment.findings
-    truth = any(isinstance(c, Links) and c.true is not None for f in findings for c in f.curves)
+    truth = any(isinstance(c, LinkChart) and c.true is not None for f in findings for c in f.curves)
     return truth or any(e.values for f in findings for e in f.exposed)
 
 
@@ -236,9 +236,9 @@ def is_share_axis(label: str, values: Iterable[float]) -> bool:
     return bool(_SHARE_WORDS.search(label)) and all(0 <= v <= 1 for v in values)
 
 
-def chart_table(curve: Curve | Links) -> tuple[list[str], list[list[str]]]:
+def chart_table(curve: Curve | LinkChart) -> tuple[list[str], list[list[str]]]:
     """The data of a chart as a table: headings and rows, in the number format of the axes."""
-    if isinstance(curve, Links):
+    if isinstance(curve, LinkChart):
         return _links_table(curve)
     x, y = curve.x_label, curve.y_label
     columns: list[tuple[str, str, Sequence[float | str] | None]] = [
@@ -252,7 +252,7 @@ def chart_table(curve: Curve | Links) -> tuple[list[str], list[list[str]]]:
     return [heading for heading, _ in present], [list(row) for row in zip(*(t for _, t in present), strict=True)]
 
 
-def _links_table(links: Links) -> tuple[list[str], list[list[str]]]:
+def _links_table(links: LinkChart) -> tuple[list[str], list[list[str]]]:
     """The number of candidates and the risk of each entry, highest risk first."""
     candidates = Counter(i for i, _, _ in links.pairs)
     true: dict[int, list[str]] = {}

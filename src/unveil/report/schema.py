@@ -25,7 +25,9 @@ def assessment_schema() -> dict[str, Any]:
     """The schema that :meth:`unveil.assessment.Assessment.to_dict` obeys; a fresh copy."""
     text = files("unveil.report").joinpath("assessment.schema.json").read_text(encoding="utf-8")
     schema = dict(json.loads(text))
-    schema["$defs"]["policy"] = _object(_policy_properties(optional=False), "The policy as it was given.", closed=True)
+    schema["$defs"]["policy"] = _object_schema(
+        _policy_properties(optional=False), "The policy as it was given.", closed=True
+    )
     return schema
 
 
@@ -33,26 +35,29 @@ def policy_schema() -> dict[str, Any]:
     """The schema of a policy file. Roles may stand at the top or below ``[columns]``."""
     properties = _policy_properties(optional=True)
     roles = {name: properties[name] for name in _COLUMNS}
-    properties["columns"] = _object(roles, "What each column is.")
+    properties["columns"] = _object_schema(roles, "What each column is.")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:unveil:policy:{SCHEMA_VERSION}",
         "title": "An unveil policy",
-    } | _object(properties, "What is asked of a release, and what is tolerated.")
+    } | _object_schema(properties, "What is asked of a release, and what is tolerated.")
 
 
 def _policy_properties(optional: bool) -> dict[str, Any]:
     """What a policy can say: all of it, or in the form of a file, where everything is optional."""
-    properties = {name: _property(setting, optional) for name, setting in declared_settings(Policy).items()}
-    properties["tolerance"] = _tolerances(nested=optional)
+    properties = {name: _setting_schema(setting, optional) for name, setting in declared_settings(Policy).items()}
+    properties["tolerance"] = _tolerances_schema(nested=optional)
     for question in questions.QUESTIONS:
         if question.settings is not None:
-            own = {name: _property(setting, optional) for name, setting in declared_settings(question.settings).items()}
-            properties[question.name] = _object(own, f"Settings of: {question.title}", closed=not optional)
+            own = {
+                name: _setting_schema(setting, optional)
+                for name, setting in declared_settings(question.settings).items()
+            }
+            properties[question.name] = _object_schema(own, f"Settings of: {question.title}", closed=not optional)
     return properties
 
 
-def _object(properties: dict[str, Any], description: str, closed: bool = False) -> dict[str, Any]:
+def _object_schema(properties: dict[str, Any], description: str, closed: bool = False) -> dict[str, Any]:
     required = {"required": list(properties)} if closed else {}
     return {
         "description": description,
@@ -79,14 +84,14 @@ _SHAPES: dict[Kind, dict[str, Any]] = {
 }
 
 
-def _property(setting: Setting, optional: bool) -> dict[str, Any]:
+def _setting_schema(setting: Setting, optional: bool) -> dict[str, Any]:
     """What a setting may be. In a file one text may stand for a list of one, and one set for several."""
     shape = dict(_SHAPES[setting.kind])
     if setting.kind in ("whole number", "share"):
         limits = {
             "minimum": setting.at_least,
             "maximum": setting.at_most,
-            "exclusiveMinimum": setting.above,
+            "exclusiveMinimum": setting.greater_than,
         }
         shape |= {key: limit for key, limit in limits.items() if limit is not None}
     if setting.pattern:
@@ -111,21 +116,21 @@ def _property(setting: Setting, optional: bool) -> dict[str, Any]:
     return {"description": setting.help, **(forms[0] if len(forms) == 1 else {"anyOf": forms})}
 
 
-def _tolerances(nested: bool) -> dict[str, Any]:
+def _tolerances_schema(nested: bool) -> dict[str, Any]:
     """A number for every risk, or false; in a file, ``classes.k = 5`` is a table within the table."""
     description = "What is tolerated, by finding; false turns a check off."
     risks = questions.all_risks()
-    flat = {risk.id: _tolerance(risk) for risk in risks.values()}
+    flat = {risk.id: _tolerance_schema(risk) for risk in risks.values()}
     if not nested:
         return {"description": description, "type": "object", "additionalProperties": False, "properties": flat}
     rooms: dict[str, Any] = {}
     for risk in risks.values():
         room = rooms.setdefault(risk.question, {"type": "object", "additionalProperties": False, "properties": {}})
-        room["properties"][risk.id.partition(".")[2]] = _tolerance(risk)
+        room["properties"][risk.id.partition(".")[2]] = _tolerance_schema(risk)
     return {"description": description, "type": "object", "additionalProperties": False, "properties": flat | rooms}
 
 
-def _tolerance(risk: Risk) -> dict[str, Any]:
+def _tolerance_schema(risk: Risk) -> dict[str, Any]:
     number: dict[str, Any] = {"type": "integer" if risk.unit == "count" else "number", "minimum": 0}
     if risk.unit == "share":
         number["maximum"] = 1

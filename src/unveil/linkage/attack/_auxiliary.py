@@ -1,8 +1,7 @@
 """The compiled inner loop of ``auxiliary``: the draw of things known."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,9 @@ __all__ = ["draw_things"]
 
 @kernel
 def draw_things(
-    indptr: Any, attribute: Any, value: Any, targets: Any, usable: Any, random: Any, first: Any, things: Any,
-    values: Any, entries: Any,
-) -> None:  # fmt: skip
+    indptr, attribute, value, targets, usable, random, first, things,
+    values, entries,
+):  # fmt: skip
     """Fill the ``things`` known of each target and their values, from the ``first`` on: a random order of its
     ``usable`` attributes. ``random`` are numbers from 0 to 1 for each choice, after one that is not used; ``entries``
     is room for one more than there are attributes."""

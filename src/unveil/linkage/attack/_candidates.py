@@ -4,13 +4,14 @@ Candidates are kept as a bit set while there are many, and as a list of places a
 Arrays of two axes go by target and by thing or number of things known.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints, Small, Words
+from unveil.arrays import BitWords, Floats, Int32s, Ints
 from unveil.compilation import helper, kernel
 from unveil.linkage._bits import bit_count, has_bit, lowest_bit
 from unveil.linkage.attack._posting_index import PostingIndex, search_codes
@@ -29,7 +30,7 @@ _APPLIED = -2  # instead of a row of planes; −1 if there is none
 
 
 @helper
-def _intersect_bits(live: Any, more: Any, upto: Any, under: Any) -> Any:
+def _intersect_bits(live, more, upto, under):
     """Keep of a set, and of ``more`` in every word, those below one value and not below another, and count them."""
     bits = np.uint64(0)
     for w in range(len(upto)):
@@ -40,7 +41,7 @@ def _intersect_bits(live: Any, more: Any, upto: Any, under: Any) -> Any:
 
 
 @helper
-def _unpack_bits(live: Any, places: Any) -> None:
+def _unpack_bits(live, places):
     """List the places whose bits are set."""
     made = 0
     for w in range(len(live)):
@@ -52,7 +53,7 @@ def _unpack_bits(live: Any, places: Any) -> None:
 
 
 @helper
-def _filter_by_bits(these: Any, not_these: Any, places: Any, count: Any) -> Any:
+def _filter_by_bits(these, not_these, places, count):
     """Keep those of some places that are in one set and not in another, and count them."""
     made: Any = 0
     for k in range(count):
@@ -64,8 +65,8 @@ def _filter_by_bits(these: Any, not_these: Any, places: Any, count: Any) -> Any:
 
 @helper
 def _filter_by_values(
-    indptr: Any, attribute: Any, value: Any, i: Any, low: Any, high: Any, places: Any, count: Any
-) -> Any:  # fmt: skip
+    indptr, attribute, value, i, low, high, places, count
+):  # fmt: skip
     """Keep those of some places that have attribute i with a code from ``low`` to ``high``, and count them."""
     made = 0
     for k in range(count):
@@ -79,7 +80,7 @@ def _filter_by_values(
 
 
 @helper
-def _least_support(last: Any, live: Any) -> Any:
+def _least_support(last, live):
     """Where those of least support end in a set that is not empty, and how many of the set these are."""
     w = 0
     while live[w] == 0:
@@ -95,16 +96,16 @@ class _Room(NamedTuple):
     """Working arrays: candidates as a set of bits, with an empty word at the end, and as a list; the rows of planes
     between which the holders of each thing known are; and what the target has."""
 
-    live: Words
-    places: Small
+    live: BitWords
+    places: Int32s
     under: Ints
     upto: Ints
     own: TargetValues
 
 
 def narrow_candidates(
-    index: PostingIndex, like: RecordComparison, targets: Ints, usable: Ints, attribute: Small, low: Small, high: Small,
-    ms: Ints, few: int, found: Floats, first: int, last: int, work: int,
+    index: PostingIndex, like: RecordComparison, targets: Ints, usable: Ints, attribute: Int32s, low: Int32s,
+    high: Int32s, ms: Ints, few: int, found: Floats, first: int, last: int, work: int,
 ) -> int:  # fmt: skip
     """Fill what is seen by someone who considers the records that have all that is known, from target ``first`` to
     ``last`` or as far as ``work`` allows; returns the target to go on with."""
@@ -122,9 +123,9 @@ def narrow_candidates(
 
 @kernel
 def _fill_narrowed(
-    index: Any, like: Any, targets: Any, usable: Any, attribute: Any, low: Any, high: Any, ms: Any, few: Any,
-    found: Any, first: Any, last: Any, work: Any, room: Any,
-) -> Any:  # fmt: skip
+    index, like, targets, usable, attribute, low, high, ms, few,
+    found, first, last, work, room,
+):  # fmt: skip
     """Fill what is seen by someone who considers the records that have all that is known: all the same, or only those
     of least support. ``found`` has a row for each number of things known, target by target, and the columns of
     ``TargetOutcomes``; the last four only where records are compared.

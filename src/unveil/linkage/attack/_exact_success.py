@@ -9,9 +9,8 @@ Sets of m columns are the ``wanted[m]``-th size asked for, or none if −1. Colu
 how many sets these are and, with ``support``, Σ of the probability that Â names it.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -28,9 +27,9 @@ _NONE, _BIT = np.uint64(0), np.uint64(1)
 
 @helper
 def _count_pair(
-    codes: Any, weight: Any, support: Any, wanted: Any, stop: Any, ways: Any, x: Any, y: Any, known: Any, least: Any,
-    first: Any, sums: Any,
-) -> None:  # fmt: skip
+    codes, weight, support, wanted, stop, ways, x, y, known, least,
+    first, sums,
+):  # fmt: skip
     """Count the sets of ``least`` columns or more that x and y both fit. They agree in ``known`` columns, to which
     those from ``first`` on may be added. x has no more attributes than y."""
     agree = 0
@@ -54,9 +53,9 @@ def _count_pair(
 
 @helper
 def _walk_small_group(
-    codes: Any, weight: Any, support: Any, wanted: Any, stop: Any, ways: Any, rows: Any, begin: Any, end: Any,
-    known: Any, first: Any, mark: Any, alike: Any, fitting: Any, todo: Any, column: Any, sums: Any,
-) -> Any:  # fmt: skip
+    codes, weight, support, wanted, stop, ways, rows, begin, end,
+    known, first, mark, alike, fitting, todo, column, sums,
+):  # fmt: skip
     """Walk through all sets with columns from ``first`` on, for a group of few that agree in ``known`` columns. Returns
     the work.
 
@@ -132,11 +131,11 @@ def _walk_small_group(
 
 @kernel
 def walk_sets(
-    codes: Any, weight: Any, support: Any, wanted: Any, stop: Any, ways: Any, few: Any,
-    seen: Any, touched: Any, tally: Any, start: Any, share: Any, least: Any, fewest: Any,
-    mark: Any, alike: Any, fitting: Any, todo: Any, column: Any,
-    rows: Any, tasks: Any, waiting: Any, work: Any, sums: Any,
-) -> Any:  # fmt: skip
+    codes, weight, support, wanted, stop, ways, few,
+    seen, touched, tally, start, share, least, fewest,
+    mark, alike, fitting, todo, column,
+    rows, tasks, waiting, work, sums,
+):  # fmt: skip
     """Go on with the walk through all sets until so much work is done, or no task is ``waiting``. Returns how many are.
 
     A task (begin, end, m, a) is to divide the group ``rows[begin:end]``, which agrees in m columns, by column a and

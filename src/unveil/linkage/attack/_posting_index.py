@@ -5,13 +5,14 @@ the same support come together. A *thing known* is an attribute and a run of cod
 thing that says nothing. What kernels take as :class:`PostingIndex` is the same for all things.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Ints, Small, Words
+from unveil.arrays import BitWords, Int32s, Ints
 from unveil.compilation import helper, kernel
 
 __all__ = ["PostingIndex", "fill_planes", "search_codes", "search_holders"]
@@ -31,22 +32,22 @@ class PostingIndex(NamedTuple):
     """
 
     indptr: Ints
-    attribute: Small
-    value: Small
+    attribute: Int32s
+    value: Int32s
     last: Ints
     starts: Ints
-    holder: Small
-    code: Small
+    holder: Int32s
+    code: Int32s
     plane: Ints
     before: Ints
-    planes: Words
+    planes: BitWords
 
 
 @kernel
 def fill_planes(
-    starts: Any, holder: Any, code: Any, plane: Any, fine: Any, rows: Any, first: Any, last: Any, before: Any,
-    planes: Any,
-) -> None:  # fmt: skip
+    starts, holder, code, plane, fine, rows, first, last, before,
+    planes,
+):  # fmt: skip
     """Fill the planes of the attributes from ``first`` to ``last`` that have some, and how many places they contain.
     An attribute has so many ``rows``, and codes count if it is ``fine``."""
     for i in range(first, last):
@@ -63,7 +64,7 @@ def fill_planes(
                 planes[row, w] |= planes[row - 1, w]
 
 
-def search_holders(index: PostingIndex, attribute: Small, code: Small) -> Ints:
+def search_holders(index: PostingIndex, attribute: Int32s, code: Int32s) -> Ints:
     """Where among the holders of each attribute those begin whose code is not below another: all at once."""
     plane = index.plane[attribute]
     found = index.starts[attribute]
@@ -80,7 +81,7 @@ def search_holders(index: PostingIndex, attribute: Small, code: Small) -> Ints:
 
 
 @helper
-def search_codes(codes: Any, first: Any, last: Any, code: Any) -> Any:
+def search_codes(codes, first, last, code):
     """The first place from ``first`` to ``last`` of rising codes that has at least ``code``."""
     while first < last:
         middle = (first + last) >> 1

@@ -3,13 +3,14 @@
 A point is an attribute with its value. Records are numbered by their place (see ``_posting_index``).
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Ints, Small, Words
+from unveil.arrays import BitWords, Bools, Int32s, Ints
 from unveil.compilation import helper, kernel
 from unveil.linkage._bits import bit_count
 from unveil.linkage.attack._posting_index import PostingIndex, search_codes
@@ -24,7 +25,7 @@ _POINT_MASK = (1 << _POINT_BITS) - 1
 
 
 @helper
-def _sort_keys(keys: Any, count: Any) -> None:
+def _sort_keys(keys, count):
     """Sort the first numbers of some (Shell 1959)."""
     gap = count >> 1
     while gap > 0:
@@ -39,9 +40,9 @@ def _sort_keys(keys: Any, count: Any) -> None:
 
 @helper
 def _mark_sharing_records(
-    indptr: Any, attribute: Any, value: Any, holder: Any, point_of: Any, base: Any, low: Any, high: Any, points: Any,
-    first: Any, has: Any, live: Any,
-) -> Any:  # fmt: skip
+    indptr, attribute, value, holder, point_of, base, low, high, points,
+    first, has, live,
+):  # fmt: skip
     """Fill, for all that have one point, a bit for those who also have each point after the ``first``, and a bit for
     those who do not have all points. Returns how many these are, and how many entries were gone through."""
     count, done = 0, 0
@@ -66,9 +67,9 @@ def _mark_sharing_records(
 
 @helper
 def _follow_paths(
-    has: Any, words: Any, points: Any, needed: Any, plain: Any, first: Any, size: Any, same: Any, least: Any, cap: Any,
-    stamp: Any, live: Any, count: Any, gone: Any, most_gone: Any, path: Any, at: Any, chosen: Any,
-) -> Any:  # fmt: skip
+    has, words, points, needed, plain, first, size, same, least, cap,
+    stamp, live, count, gone, most_gone, path, at, chosen,
+):  # fmt: skip
     """Follow all paths of ``size`` points that begin with the ``first``. Returns the least number of records, and how
     many words were gone through: more than ``cap`` if it was given up. Points with the ``stamp`` are ``chosen``, and so
     is the last of all, which stands for nothing being ``needed``."""
@@ -125,8 +126,8 @@ class _Room(NamedTuple):
     low: Ints
     high: Ints
     needed: Ints
-    has: Words
-    live: Words
+    has: BitWords
+    live: BitWords
     counts: Ints
     gone: Ints
     most_gone: Ints
@@ -136,7 +137,7 @@ class _Room(NamedTuple):
 
 
 def find_rarest_points(
-    index: PostingIndex, like: RecordComparison, targets: Ints, needs: Small, size: int, cap: int, first: int,
+    index: PostingIndex, like: RecordComparison, targets: Ints, needs: Int32s, size: int, cap: int, first: int,
     last: int, work: int, least: Ints, twins: Ints, exact: Bools,
 ) -> tuple[int, int]:  # fmt: skip
     """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
@@ -161,9 +162,9 @@ def find_rarest_points(
 
 @kernel
 def _fill_rarest(
-    index: Any, n: Any, like_starts: Any, like_low: Any, like_high: Any, targets: Any, needs: Any, plain: Any,
-    size: Any, cap: Any, first: Any, last: Any, work: Any, least: Any, twins: Any, exact: Any, room: Any,
-) -> Any:  # fmt: skip
+    index, n, like_starts, like_low, like_high, targets, needs, plain,
+    size, cap, first, last, work, least, twins, exact, room,
+):  # fmt: skip
     """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
     many have all of them. A point that ``needs`` another is chosen only with it; it is ``plain`` if none does. Not
     ``exact`` where more than ``cap`` words and entries would have to be gone through. Returns the target to go on with

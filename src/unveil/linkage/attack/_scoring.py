@@ -5,15 +5,15 @@ records with the same score are a *kind*: what is believed is computed for each 
 target and by thing or number of things known.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.compilation import helper, kernel
-from unveil.linkage.attack._outcomes import NOBODY, SLACK
 from unveil.linkage.attack._posting_index import PostingIndex, search_holders
 from unveil.linkage.attack._target_similarity import (
     Grades,
@@ -24,7 +24,7 @@ from unveil.linkage.attack._target_similarity import (
     target_values,
 )
 
-__all__ = ["ScoreModel", "ScorePlan", "plan_scores", "score_records"]
+__all__ = ["ScoreModel", "ScorePlan", "TargetOutcomes", "outcomes_of_beliefs", "plan_scores", "score_records"]
 
 
 _SCORE_FRACTION = (
@@ -33,7 +33,42 @@ _SCORE_FRACTION = (
 _COUNT_UNIT = 1 << 48  # counts things above the bits of the score
 _SCORE_MASK = _COUNT_UNIT - 1
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
+_NOBODY = -1e300  # below the logarithm of any probability but 0
+_SLACK = 1e-9
 _NEGLIGIBLE = 50.0  # e⁻⁵⁰ of the likeliest: a million of them make no difference
+
+
+class TargetOutcomes(NamedTuple):
+    """What an adversary sees, by target and number of things known. It names the target with probability ``spread`` if
+    its output is drawn from all it considers, and ``best`` if from the best of these. ``size`` is how many it considers
+    and ``ties`` how many are the best; ``lead`` is by how much those lead. The others are expected of the output: how
+    often it is similar enough, and how many of its attributes agree."""
+
+    spread: Floats
+    best: Floats
+    size: Floats
+    ties: Floats
+    lead: Floats
+    spread_similar: Floats
+    spread_learned: Floats
+    best_similar: Floats
+    best_learned: Floats
+
+
+def outcomes_of_beliefs(beliefs: Floats) -> Floats:
+    """The columns of :class:`TargetOutcomes` from what :func:`score_records` fills."""
+    top, second, own, whole, moment, ties = np.moveaxis(beliefs[..., :6], -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # where nobody is believed
+        found = [
+            np.exp(own - top) / whole,
+            np.where(own >= top - _SLACK, 1 / ties, 0.0),
+            np.exp(np.log(whole) - moment / whole),
+            ties,
+            np.where(ties == 1, top - np.where(second > _NOBODY, second, -np.inf), 0.0),
+            *(beliefs[..., 6 + k] / (whole if k < 2 else ties) for k in range(beliefs.shape[-1] - 6)),
+        ]
+    believed = np.where(ties[..., None] > 0, np.stack(found, axis=-1), 0.0)
+    return np.where(np.isnan(top)[..., None], np.nan, believed)
 
 
 class ScoreModel(NamedTuple):
@@ -83,12 +118,12 @@ class _GradedThings(NamedTuple):
     weight: Floats
     start: Ints
     numbers: Floats
-    code: Small
+    code: Int32s
 
 
 def plan_scores(
-    index: PostingIndex, like: RecordComparison, model: ScoreModel, attribute: Small, value: Small,
-    low: Small, high: Small, ms: Ints,
+    index: PostingIndex, like: RecordComparison, model: ScoreModel, attribute: Int32s, value: Int32s,
+    low: Int32s, high: Int32s, ms: Ints,
 ) -> tuple[ScorePlan, _GradedThings | None]:  # fmt: skip
     """What the scores of all targets are made of: the weight of what is known to those who have something alike; or, to
     count what is known, 2⁴⁸ to those who have the attribute, and to those who have something alike also how much
@@ -138,7 +173,7 @@ class _ScoreKinds(NamedTuple):
     ``slot``, which holds their number, or −1, near where their score would be; the slot of each is in ``place``. What
     is believed of each is in ``logs``."""
 
-    slot: Small
+    slot: Int32s
     place: Ints
     many: Ints
     score: Ints
@@ -151,8 +186,8 @@ class _KindComparison(NamedTuple):
     many attributes agree; and the same summed over each kind, which may be the same arrays."""
 
     indptr: Ints
-    attribute: Small
-    value: Small
+    attribute: Int32s
+    value: Int32s
     like: RecordComparison
     own: TargetValues
     places: Ints
@@ -191,9 +226,9 @@ def score_records(
 
 @kernel
 def _fill_scores(
-    holder: Any, plan: Any, grades: Any, compared: Any, targets: Any, usable: Any, ms: Any, found: Any, first: Any,
-    last: Any, work: Any, kinds: Any, score: Any,
-) -> Any:  # fmt: skip
+    holder, plan, grades, compared, targets, usable, ms, found, first,
+    last, work, kinds, score,
+):  # fmt: skip
     """Fill what is believed by someone who gives every record a score."""
     zero: Any = np.int64(0)  # not a literal, for which helpers would be compiled again
     cut, gain, n, done = plan.cut, plan.gain, len(score), zero
@@ -238,7 +273,7 @@ def _fill_scores(
 
 
 @helper
-def _gather_kinds(score: Any, own: Any, least: Any, compared: Any, kinds: Any) -> Any:
+def _gather_kinds(score, own, least, compared, kinds):
     """Fill the kinds of all records whose score is not below the ``least``. Returns how many there are, and the sum of
     scores."""
     slot, place, many, scores, owns, _ = kinds
@@ -269,14 +304,14 @@ def _gather_kinds(score: Any, own: Any, least: Any, compared: Any, kinds: Any) -
 
 @helper
 def _fill_beliefs(
-    plan: Any, things: Any, shared: Any, target_score: Any, target_own: Any, mean: Any, n: Any, scores: Any, owns: Any,
-    kinds: Any, compared: Any, count: Any, seen: Any,
-) -> None:  # fmt: skip
+    plan, things, shared, target_score, target_own, mean, n, scores, owns,
+    kinds, compared, count, seen,
+):  # fmt: skip
     """Fill what is believed of all kinds: the logarithm of the probability of what is known, up to what is the same for
     all; or scores in standard deviations of all scores. Their slots are free again afterwards."""
     slot, place, many, logs = kinds.slot, kinds.place, kinds.many, kinds.logs
     here, factorial, left, scale = plan.here, plan.factorial, plan.left, 1.0 / _SCORE_FRACTION
-    top, second, squares, target_log = NOBODY, NOBODY, 0.0, -np.inf
+    top, second, squares, target_log = _NOBODY, _NOBODY, 0.0, -np.inf
     if plan.weighing:
         for k in range(count):
             squares += many[k] * (scores[k] - mean) * (scores[k] - mean)
@@ -299,7 +334,7 @@ def _fill_beliefs(
     for k in range(count):
         x = logs[k] - top
         if x >= -_NEGLIGIBLE:
-            e, tied = np.exp(x), x >= -SLACK
+            e, tied = np.exp(x), x >= -_SLACK
             whole += many[k] * e
             moment += many[k] * e * x
             ties += many[k] * tied

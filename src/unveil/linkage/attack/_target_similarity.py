@@ -3,13 +3,14 @@
 Records are numbered by their place (see ``_posting_index``).
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.compilation import helper
 
 __all__ = ["Grades", "RecordComparison", "TargetValues", "compare_records", "load_target", "target_values"]
@@ -24,8 +25,8 @@ class RecordComparison(NamedTuple):
     where they are not compared."""
 
     starts: Ints
-    low: Small
-    high: Small
+    low: Int32s
+    high: Int32s
     sigma: float
     grades: Grades | None
 
@@ -43,19 +44,19 @@ class TargetValues(NamedTuple):
     of ``target`` count."""
 
     target: Ints
-    low: Small
-    high: Small
+    low: Int32s
+    high: Int32s
     number: Floats | None
 
 
 def target_values(attributes: int, grades: Grades | None) -> TargetValues:
-    """Room for the values of a target, before there is one."""
+    """Working arrays for the values of a target, before there is one."""
     low, high = np.empty((2, attributes), np.int32)
     return TargetValues(np.full(attributes, -1), low, high, None if grades is None else np.empty(attributes))
 
 
 @helper
-def load_target(indptr: Any, attribute: Any, value: Any, like: Any, grades: Any, target: Any, own: Any) -> None:
+def load_target(indptr, attribute, value, like, grades, target, own):
     """Note what the target has."""
     for e in range(indptr[target], indptr[target + 1]):
         i = attribute[e]
@@ -67,12 +68,12 @@ def load_target(indptr: Any, attribute: Any, value: Any, like: Any, grades: Any,
 
 @helper
 def compare_records(
-    indptr: Any, attribute: Any, value: Any, like: Any, grades: Any, target: Any, own: Any, places: Any, count: Any,
-    until: Any, each: Any,
-) -> Any:  # fmt: skip
+    indptr, attribute, value, like, grades, target, own, places, count,
+    until, each,
+):  # fmt: skip
     """Whether records of some places are similar enough to the target (1 or 0), and how many attributes agree: the sums
-    of both, and those before ``until``; of ``each`` in two arrays, if given. Returns also how many entries were gone
-    through."""
+    of both, and those before ``until``; of ``each`` in two arrays, if given. Returns also how many entries were
+    visited."""
     holder, low, high, support = own.target, own.low, own.high, indptr[target + 1] - indptr[target]
     done, similar, learned, early_similar, early_learned = 0, 0, 0, 0, 0
     for k in range(count):

@@ -6,7 +6,7 @@ simulated. With s for the attributes in x, adversaries consider
 
 - **the records that have all of x**, D_x = {y : sim(xᵢ, yᵢ) ≥ α for all i in s}. :func:`scoreboard_adversary` names any
   of them (Narayanan and Shmatikov 2008, §3) and is right with probability 1/|D_x| if the target is among them.
-  :func:`least_support_adversary` names one of least support (Â of document 002, §4.1), any of those that tie;
+  :func:`least_support_adversary` names one of least support (Â of Merener 2012, §4.1), any of those that tie;
 - **the records that have the attributes**, whatever their values, s ⊆ supp(y). :func:`attributes_only_adversary` names
   one of least support (B̂);
 - **every record, by a score** S(y) = Σᵢ wᵢ · sim(xᵢ, yᵢ) with wᵢ = 1/log |supp(i)|, so that rare attributes weigh more.
@@ -49,19 +49,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.attack._candidates import narrow_candidates
-from unveil.linkage.attack._outcomes import TargetOutcomes, outcomes_of_beliefs
 from unveil.linkage.attack._posting_index import PostingIndex, fill_planes, search_holders
-from unveil.linkage.attack._scoring import ScoreModel, plan_scores, score_records
+from unveil.linkage.attack._scoring import (
+    ScoreModel,
+    TargetOutcomes,
+    outcomes_of_beliefs,
+    plan_scores,
+    score_records,
+)
 from unveil.linkage.attack._target_similarity import Grades, RecordComparison
 from unveil.linkage.attack.auxiliary import Auxiliary
 from unveil.linkage.postings import build_postings
 from unveil.linkage.records import CodeRanges, Records
+from unveil.linkage.similarity import check_threshold
 from unveil.linkage.sparsity.record_similarity import RecordSimilarity
 from unveil.run import Run
 from unveil.slices import chunks, parallel_for
@@ -92,6 +99,7 @@ _SLICE_STEPS = 50_000_000  # steps between two checks for interruption: a tenth 
 _SLACK = 1e-9
 _LEAST_SIMILARITY = 1e-12  # similarity from which a value adds to a score
 _ANY_VALUE = 0.0  # no similarity is required: any value will do
+_POSTING_INDICES: WeakKeyDictionary[Records, tuple[PostingIndex, Ints]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -111,87 +119,67 @@ class Adversary:
     consider; ``phi`` is the lead that the best record needs."""
 
     name: str
-    said: str
     evidence: Evidence
     output: Literal["best", "any"]
     phi: float = 0.0
 
-    def chances(self, seen: TargetOutcomes) -> NamingChances:
-        """Its chances, given what it sees."""
+    def chances(self, seen: TargetOutcomes) -> tuple[Floats, Floats, Floats]:
+        """Given what it sees, for every target and number of things known: the probability that it names the target's
+        row, the probability that it names a similar record, and how many attributes of that record agree. The last two
+        are empty if records are not compared."""
         if self.output == "any":
-            return NamingChances(seen.spread, seen.spread_similar, seen.spread_learned)
+            return seen.spread, seen.spread_similar, seen.spread_learned
         if self.phi == 0:
-            return NamingChances(seen.best, seen.best_similar, seen.best_learned)
-        behind = seen.apart < self.phi * (1 - _SLACK)  # NaN, if nothing is known, is not behind
-        parts = (seen.best, seen.best_similar, seen.best_learned)
-        return NamingChances(*(np.where(behind, 0.0, x) if x.size else x for x in parts))
-
-
-@dataclass(frozen=True, eq=False)
-class NamingChances:
-    """For every target and number of things known: the probability that the adversary names the target's row, the
-    probability that it names a similar record, and how many attributes of that record agree. The last two are empty if
-    records are not compared."""
-
-    row: Floats
-    similar: Floats
-    learned: Floats
+            return seen.best, seen.best_similar, seen.best_learned
+        behind = seen.lead < self.phi * (1 - _SLACK)  # NaN, if nothing is known, is not behind
+        row, similar, learned = (
+            np.where(behind, 0.0, x) if x.size else x for x in (seen.best, seen.best_similar, seen.best_learned)
+        )
+        return row, similar, learned
 
 
 def scoreboard_adversary(alpha: float = 1.0) -> Adversary:
     """Names any record that has everything known."""
-    return Adversary("scoreboard", "names any record that has everything known", _candidate_evidence(alpha), "any")
+    return Adversary("scoreboard", _candidate_evidence(alpha), "any")
 
 
 def least_support_adversary(alpha: float = 1.0) -> Adversary:
     """Â: names a record of least support among those that have everything known."""
-    return Adversary(
-        "smallest",
-        "names a record that has everything known and as little else as possible",
-        _candidate_evidence(alpha),
-        "best",
-    )
+    return Adversary("smallest", _candidate_evidence(alpha), "best")
 
 
 def attributes_only_adversary() -> Adversary:
     """B̂: names a record of least support among those that have the known attributes, whatever their values."""
-    return Adversary(
-        "bare",
-        "knows attributes without values and names a record that has them and as little else as possible",
-        Evidence("candidates", _ANY_VALUE),
-        "best",
-    )
+    return Adversary("bare", Evidence("candidates", _ANY_VALUE), "best")
 
 
 def eccentricity_adversary(phi: float = 1.5) -> Adversary:
     """Scoreboard-RH, best guess: names the record with the highest score if it leads by φ standard deviations."""
     if not (np.isfinite(phi) and phi >= 0):
         raise UnveilError("φ must be a number, 0 or more")
-    return Adversary("eccentric", f"names the best match if it leads by {phi:g} σ", _SCORE_EVIDENCE, "best", phi)
+    return Adversary("eccentric", _SCORE_EVIDENCE, "best", phi)
 
 
 def entropic_adversary() -> Adversary:
     """Scoreboard-RH, entropic: names each record with a probability that grows with its score."""
-    return Adversary("entropic", "names records with a probability that grows with the match", _SCORE_EVIDENCE, "any")
+    return Adversary("entropic", _SCORE_EVIDENCE, "any")
 
 
 def bayesian_adversary(wrong: float = 0.0, elsewhere: float = 0.0, alpha: float = 1.0) -> Adversary:
     """Names each record with its posterior probability."""
-    sight = _posterior_evidence(wrong, elsewhere, alpha)
-    return Adversary("bayesian", "names each record with the probability that it is the right one", sight, "any")
+    return Adversary("bayesian", _posterior_evidence(wrong, elsewhere, alpha), "any")
 
 
 def likeliest_adversary(wrong: float = 0.0, elsewhere: float = 0.0, alpha: float = 1.0) -> Adversary:
     """Names a record with the highest posterior probability."""
-    return Adversary("likeliest", "names the likeliest record", _posterior_evidence(wrong, elsewhere, alpha), "best")
+    return Adversary("likeliest", _posterior_evidence(wrong, elsewhere, alpha), "best")
 
 
 _SCORE_EVIDENCE = Evidence("scores", _LEAST_SIMILARITY)
 
 
 def _candidate_evidence(alpha: float) -> Evidence:
-    if not 0 < alpha <= 1:
-        raise UnveilError("a similarity threshold must be above 0 and at most 1")
+    check_threshold(alpha)
     return Evidence("candidates", alpha)
 
 
@@ -207,8 +195,11 @@ def _posterior_evidence(wrong: float, elsewhere: float, alpha: float) -> Evidenc
 
 
 def posting_index(records: Records, run: Run | None = None) -> tuple[PostingIndex, Ints]:
-    """Who has which value, with records numbered by rising support; and the place of every record."""
-    return records.once("index", lambda: _build_posting_index(records, run or Run()))
+    """Who has which value, with records numbered by rising support; and the place of every record. Several attacks on
+    the same records share it."""
+    if records not in _POSTING_INDICES:
+        _POSTING_INDICES[records] = _build_posting_index(records, run or Run())
+    return _POSTING_INDICES[records]
 
 
 def _build_posting_index(records: Records, run: Run) -> tuple[PostingIndex, Ints]:
@@ -269,10 +260,10 @@ def record_comparison(
 def _value_grades(records: Records, starts: Ints, values: int) -> Grades:
     """The numbers and scales of attributes whose similarity falls with the distance."""
     number, scale = np.zeros(values), np.zeros(records.c)
-    for i, (own, said, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
-        if said.kind == "linear":
-            number[starts[i] : starts[i] + len(own)] = said.numeric_values(own, name)
-            scale[i] = said.scale
+    for i, (own, similarity, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
+        if similarity.kind == "linear":
+            number[starts[i] : starts[i] + len(own)] = similarity.numeric_values(own, name)
+            scale[i] = similarity.scale
     return Grades(number, scale)
 
 
@@ -281,39 +272,34 @@ def _value_grades(records: Records, starts: Ints, values: int) -> Grades:
 
 def target_outcomes(
     records: Records,
-    index: tuple[PostingIndex, Ints],
     auxiliary: Auxiliary,
-    sight: Evidence,
+    evidence: Evidence,
     ms: Sequence[int],
-    like: RecordComparison,
+    comparison: RecordComparison,
     run: Run | None = None,
 ) -> TargetOutcomes:
     """What the evidence about each target yields for an adversary who knows ``ms`` things (rising numbers); NaN for
     targets with fewer."""
-    known, (who, place), each = np.asarray(ms, np.int64), index, auxiliary.together
+    known, (index, place) = np.asarray(ms, np.int64), posting_index(records, run)
     if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
         raise UnveilError(f"only {count_text(auxiliary.most, 'thing')} about each target were drawn")
-    targets, usable, told, scoring = (
-        place[auxiliary.targets],
-        auxiliary.usable * each,
-        known * each,
-        sight.kind != "candidates",
-    )
-    found = np.full((len(auxiliary), len(known), (9 if like.sigma >= 0 else 5) + scoring), np.nan)
-    if not (usable >= told[0]).any():
+    targets, scoring = place[auxiliary.targets], evidence.kind != "candidates"
+    usable, counts = auxiliary.usable * auxiliary.attributes_per_fact, known * auxiliary.attributes_per_fact
+    found = np.full((len(auxiliary), len(known), (9 if comparison.sigma >= 0 else 5) + scoring), np.nan)
+    if not (usable >= counts[0]).any():
         return _split_outcomes(found[..., scoring:])
-    attribute, value = (np.ascontiguousarray(part[:, : told[-1]]) for part in (auxiliary.attribute, auxiliary.value))
-    low, high = _known_code_ranges(records, sight, who, np.maximum(attribute, 0), value)
-    if sight.alpha == _ANY_VALUE:
-        who = who._replace(plane=np.where(who.plane < -1, -2 - who.plane, who.plane))
+    attribute, value = (np.ascontiguousarray(part[:, : counts[-1]]) for part in (auxiliary.attribute, auxiliary.value))
+    low, high = _known_code_ranges(records, evidence, index, np.maximum(attribute, 0), value)
+    if evidence.alpha == _ANY_VALUE:
+        index = index._replace(plane=np.where(index.plane < -1, -2 - index.plane, index.plane))
     rows = found.reshape(-1, found.shape[2])
     if scoring:
-        model = _score_model(records, sight, place, auxiliary, like)
-        plan, grades = plan_scores(who, like, model, attribute, value, low, high, told)
-        step = partial(score_records, who, like, plan, grades, targets, usable, told, rows)
+        model = _score_model(records, evidence, place, auxiliary, comparison)
+        plan, grades = plan_scores(index, comparison, model, attribute, value, low, high, counts)
+        step = partial(score_records, index, comparison, plan, grades, targets, usable, counts, rows)
     else:
-        few = max(_MIN_LIST, int(who.planes.shape[1] * _LIST_RATIO))
-        step = partial(narrow_candidates, who, like, targets, usable, attribute, low, high, told, few, rows)
+        few = max(_MIN_LIST, int(index.planes.shape[1] * _LIST_RATIO))
+        step = partial(narrow_candidates, index, comparison, targets, usable, attribute, low, high, counts, few, rows)
     parallel_for(lambda first, last: step(first, last, _SLICE_STEPS), len(auxiliary), "attacking", run or Run())
     return _split_outcomes(outcomes_of_beliefs(found) if scoring else found)
 
@@ -325,20 +311,20 @@ def _split_outcomes(found: Floats) -> TargetOutcomes:
 
 
 def _known_code_ranges(
-    records: Records, sight: Evidence, who: PostingIndex, attribute: Small, value: Small
-) -> tuple[Small, Small]:
+    records: Records, evidence: Evidence, index: PostingIndex, attribute: Int32s, value: Int32s
+) -> tuple[Int32s, Int32s]:
     """The ranges of codes similar to what is known. If any value will do, all; attributes with two rows of planes count
     as if they had one code."""
-    if sight.alpha == _ANY_VALUE:
+    if evidence.alpha == _ANY_VALUE:
         last = np.array([len(own) - 1 for own in records.values], np.int32)
-        return np.zeros_like(value), np.where(who.plane < -1, 0, last).astype(np.int32)[attribute]
-    ranges: CodeRanges = records.code_ranges(sight.alpha)
+        return np.zeros_like(value), np.where(index.plane < -1, 0, last).astype(np.int32)[attribute]
+    ranges: CodeRanges = records.code_ranges(evidence.alpha)
     at = ranges.starts[attribute] + np.maximum(value, 0)
     return ranges.low[at], ranges.high[at]
 
 
 def _score_model(
-    records: Records, sight: Evidence, place: Ints, auxiliary: Auxiliary, like: RecordComparison
+    records: Records, evidence: Evidence, place: Ints, auxiliary: Auxiliary, comparison: RecordComparison
 ) -> ScoreModel:
     from scipy.special import gammaln
 
@@ -347,6 +333,6 @@ def _score_model(
     own = np.empty(records.n, np.int64)
     own[place] = np.diff(np.append(0, np.cumsum(asked[records.attribute]))[records.indptr])
     weight = 1 / np.log(np.maximum(records.popularity, 2))
-    factorial = gammaln(np.arange(records.c + 2) / records.together + 1.0)  # of things
-    grades = _value_grades(records, like.starts, len(like.low))
-    return ScoreModel(weight, grades, sight.wrong, sight.elsewhere, own, len(auxiliary.columns), factorial)
+    factorial = gammaln(np.arange(records.c + 2) / records.attributes_per_fact + 1.0)  # of things
+    grades = _value_grades(records, comparison.starts, len(comparison.low))
+    return ScoreModel(weight, grades, evidence.wrong, evidence.elsewhere, own, len(auxiliary.columns), factorial)

@@ -1,7 +1,7 @@
 """What might an attacker know? Auxiliary information, drawn at random.
 
 The attacker knows m things about the person they look for, the *target*: m attributes of the target's record r, with
-values that may be wrong. Document 002 takes D′, a database with the support of D and similar values, and gives the
+values that may be wrong. Merener (2012) takes D′, a database with the support of D and similar values, and gives the
 attacker r′ on a set s of m attributes; all sets of m attributes of supp(r) are equally likely (Definitions 7 to 9). The
 variants drawn here:
 
@@ -13,7 +13,7 @@ variants drawn here:
 - **errors**, independent of each other:
 
   - *elsewhere*: the thing is a random attribute that r lacks, with one of its values. This breaks Definition 7, and the
-    conclusions of the document ask for it;
+    conclusions of the paper ask for it;
   - *wrong*: the value is drawn as frequently as in the release (and may be right by chance);
   - *noise*: the value is replaced by a random other value that is similar enough.
 
@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.postings import build_postings
 from unveil.linkage.records import CodeRanges, Records
@@ -50,24 +50,24 @@ _RANDOM_BATCH = 1 << 20  # random numbers per batch
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is drawn: attributes from ``columns`` (names; all if None), one of them of popularity rank
-    ``rare_attributes``·c or beyond if given. A thing comes from elsewhere with probability ``elsewhere``; otherwise its
-    value is wrong with probability ``wrong``; otherwise it is replaced by a similar one with probability ``noise``.
+    """What is drawn: attributes from ``columns`` (names; all if None), one of them of popularity rank ``rare_rank``·c
+    or beyond if given. A thing comes from elsewhere with probability ``elsewhere_rate``; otherwise its value is wrong
+    with probability ``wrong_rate``; otherwise it is replaced by a similar one with probability ``noise_rate``.
     *Similar* is decided by ``tolerance``, or by at least ``alpha`` in the attribute's own similarity."""
 
     columns: tuple[str, ...] | None = None
-    rare: float | None = None
-    elsewhere: float = 0.0
-    wrong: float = 0.0
-    noise: float = 0.0
+    rare_rank: float | None = None
+    elsewhere_rate: float = 0.0
+    wrong_rate: float = 0.0
+    noise_rate: float = 0.0
     tolerance: Similarity | None = None
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("elsewhere", "wrong", "noise"):
-            if not 0 <= getattr(self, name) <= 1:
+            if not 0 <= getattr(self, f"{name}_rate") <= 1:
                 raise UnveilError(f"{name} must be a probability from 0 to 1")
-        if self.rare is not None and not 0 <= self.rare <= 1:
+        if self.rare_rank is not None and not 0 <= self.rare_rank <= 1:
             raise UnveilError("the rank from which attributes are rare must be a share from 0 to 1")
 
 
@@ -77,14 +77,14 @@ class Auxiliary:
     ``attribute[t]`` and ``value[t]`` (a code) list them in the order in which they become known. −1 marks an empty
     thing: there is no more, or it was already known. The first is never empty if anything is usable. ``columns`` are
     the attributes that things were drawn from. If several attributes form one thing (:class:`Records`), so do
-    ``together`` consecutive entries here."""
+    ``attributes_per_fact`` consecutive entries here."""
 
     targets: Ints
     usable: Ints
-    attribute: Small
-    value: Small
+    attribute: Int32s
+    value: Int32s
     columns: Ints
-    together: int = 1
+    attributes_per_fact: int = 1
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -92,7 +92,7 @@ class Auxiliary:
     @property
     def most(self) -> int:
         """The largest number of things drawn for a target."""
-        return int(self.attribute.shape[1]) // self.together
+        return int(self.attribute.shape[1]) // self.attributes_per_fact
 
 
 def check_known_counts(ms: Sequence[int]) -> list[int]:
@@ -114,8 +114,8 @@ def draw_knowledge(
     errors: np.random.Generator | None = None,
 ) -> Auxiliary:
     """Draw up to ``most`` things known about each target. ``perturbed`` is D′, the records to take values from. It must
-    have the support and the codes of ``records``, so take both from one database (:meth:`Records.only`). ``errors`` is
-    the random stream for errors, by default split off ``rng``.
+    have the support and the codes of ``records``, so take both from one database (:meth:`Records.select`). ``errors``
+    is the random stream for errors, by default split off ``rng``.
 
     >>> import pyarrow as pa
     >>> from unveil.linkage.records import records_from_codes
@@ -129,7 +129,7 @@ def draw_knowledge(
     from unveil.linkage.attack import _auxiliary
 
     know, run, rows = knowledge or Knowledge(), run or Run(), np.asarray(targets, np.int64)
-    if records.together > 1:
+    if records.attributes_per_fact > 1:
         return _draw_joint_things(records, rows, most, rng, know, perturbed, run)
     if most < 1:
         raise UnveilError("the attacker must know at least one thing")
@@ -138,8 +138,8 @@ def draw_knowledge(
     value = records.value if perturbed is None else _perturbed_values(records, perturbed)
     usable = _usable_attributes(records, know.columns)
     columns, had, rare = np.flatnonzero(usable), _count_marked(records, usable, rows), None
-    if know.rare is not None:
-        rare = np.flatnonzero((usable & rare_attributes(records, know.rare))[records.attribute])
+    if know.rare_rank is not None:
+        rare = np.flatnonzero((usable & rare_attributes(records, know.rare_rank))[records.attribute])
         had = np.where(_entries_between(rare, records, rows)[1] > 0, had, 0)
     most = int(min(most, had.max(initial=1)))
     found = np.full((2, len(rows), most), -1, np.int32)
@@ -163,7 +163,7 @@ def draw_knowledge(
             again = things[:, 1:] == things[:, :1]
             things[:, 1:][again] = values[:, 1:][again] = -1
     auxiliary = Auxiliary(rows, had, found[0], found[1], columns)
-    if know.elsewhere or know.wrong or know.noise:
+    if know.elsewhere_rate or know.wrong_rate or know.noise_rate:
         _add_errors(records, know, auxiliary, in_errors if errors is None else errors, step, run)
     return auxiliary
 
@@ -178,8 +178,8 @@ def _draw_joint_things(
     run: Run,
 ) -> Auxiliary:
     """Draw the same things for each of their attributes, with separate errors."""
-    step = records.together
-    if know.elsewhere:
+    step = records.attributes_per_fact
+    if know.elsewhere_rate:
         raise UnveilError("things from elsewhere cannot be drawn if several attributes form one thing")
     same, errors = rng.spawn(1)[0], rng.spawn(step)
     parts = [
@@ -206,19 +206,19 @@ def _add_errors(
 ) -> None:
     """Add errors to what was drawn."""
     starts, _, code = build_postings(records)
-    near = _nearby_codes(records, know) if know.noise else None
+    near = _nearby_codes(records, know) if know.noise_rate else None
     for first in range(0, len(auxiliary), step):
         run.check()
         part = slice(first, first + step)
         things, values = auxiliary.attribute[part], auxiliary.value[part]
         random = np.moveaxis(rng.random((len(things), auxiliary.most, 5)), 2, 0)
         known = things >= 0
-        away = _draw_elsewhere(records, auxiliary, part, known & (random[0] < know.elsewhere), random[1])
-        other = away | (known & (random[3] < know.wrong))
+        away = _draw_elsewhere(records, auxiliary, part, known & (random[0] < know.elsewhere_rate), random[1])
+        other = away | (known & (random[3] < know.wrong_rate))
         i = things[other]
         values[other] = code[starts[i] + (random[2][other] * (starts[i + 1] - starts[i])).astype(np.int64)]
         if near is not None:
-            blurred = known & ~other & (random[4] < know.noise)
+            blurred = known & ~other & (random[4] < know.noise_rate)
             at = near.starts[things[blurred]] + values[blurred]
             low, high = near.low[at], near.high[at]
             drawn = low + (random[2][blurred] * (high - low)).astype(np.int32)
@@ -283,12 +283,12 @@ def _entries_between(entries: Ints, records: Records, rows: Ints) -> tuple[Ints,
     return begin, np.searchsorted(entries, records.indptr[rows + 1]) - begin
 
 
-def _perturbed_values(records: Records, perturbed: Records) -> Small:
+def _perturbed_values(records: Records, perturbed: Records) -> Int32s:
     same = perturbed.n == records.n and perturbed.c == records.c and (perturbed.indptr == records.indptr).all()
     if not same or (perturbed.attribute != records.attribute).any():
         raise UnveilError("perturbed records must have values exactly where the records have them")
     if not all(a is b or a.equals(b) for a, b in zip(perturbed.values, records.values, strict=True)):
-        raise UnveilError("perturbed records must use the same codes: take both from one database with Records.only")
+        raise UnveilError("perturbed records must use the same codes: take both from one database with Records.select")
     return perturbed.value
 
 

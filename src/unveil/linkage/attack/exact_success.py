@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from unveil.arrays import Floats, Ints, Small, Words
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.grouping import pack_columns
 from unveil.linkage.attack import _exact_success
@@ -163,7 +163,7 @@ class _Entries(NamedTuple):
 
     codes: npt.NDArray[np.uint32]
     weight: Ints
-    support: Small
+    support: Int32s
     even: bool
 
 
@@ -187,7 +187,7 @@ def _distinct_entries(records: Records, run: Run) -> tuple[_Entries, Ints]:
     return _Entries(codes, np.bincount(kind, minlength=len(first)), support, bool(even)), kind
 
 
-def _sorted_columns(records: Records, run: Run) -> list[Small]:
+def _sorted_columns(records: Records, run: Run) -> list[Int32s]:
     """The codes of every attribute, −1 where null; attributes in which the fewest pairs of rows agree come first."""
     places = records.indptr.astype(np.int32 if len(records.value) < 1 << 31 else np.int64)
     given = csr_array((records.value + 1, records.attribute, places), shape=(records.n, records.c))
@@ -199,7 +199,7 @@ def _sorted_columns(records: Records, run: Run) -> list[Small]:
     return [columns[a] for a in np.argsort(pairs, kind="stable")]
 
 
-def _shared_codes(column: Small) -> Ints:
+def _shared_codes(column: Int32s) -> Ints:
     """Codes from 1 for values that several entries have, 0 for other values and nulls."""
     count = np.bincount(column + 1, minlength=1)
     several = count > 1
@@ -212,7 +212,7 @@ class _Level(NamedTuple):
     ``last`` − 1. Each is part of the entry ``within`` of the level before, for the sets that begin later."""
 
     entries: _Entries
-    within: Small
+    within: Int32s
     first: int
     last: int
 
@@ -278,7 +278,7 @@ def _walk_all_sets(entries: _Entries, sizes: Sequence[int], ways: Floats, run: R
     return sums
 
 
-def _distribute_sums(level: _Level, within: Small, sizes: Sequence[int], ways: Floats, sums: Floats) -> Floats:
+def _distribute_sums(level: _Level, within: Int32s, sizes: Sequence[int], ways: Floats, sums: Floats) -> Floats:
     """The sums for the entries of the next level, which are ``within`` those of this one. If several are within the
     same, they are candidates of each other in every set, and the only ones in the sets not counted yet."""
     codes, weight = level.entries.codes, level.entries.weight
@@ -310,38 +310,21 @@ def _walk_level(level: _Level, plan: _SetPlan, sums: Floats, run: Run) -> None:
         run.progress("counting", _walk_progress(level, plan, tasks[:waiting]))
 
 
-class _WalkSpace(NamedTuple):
-    """Working arrays, as :func:`_exact_success.walk_sets` describes it."""
-
-    seen: npt.NDArray[np.uint32]
-    touched: npt.NDArray[np.uint32]
-    tally: Ints
-    start: Small
-    share: Floats
-    least: Small | None
-    fewest: Ints | None
-    mark: Words
-    alike: Words
-    fitting: Words
-    todo: Words
-    column: Ints
-
-
-def _make_walk_space(entries: _Entries, most: int) -> _WalkSpace:
+def _make_walk_space(entries: _Entries, most: int) -> tuple[object, ...]:
+    """Working arrays, in the order of :func:`_exact_success.walk_sets`, from ``seen`` to ``column``."""
     codes, (count, c) = int(entries.codes.max()) + 1, entries.codes.shape
-    return _WalkSpace(
-        seen=np.empty(count, np.uint32),
-        touched=np.empty(codes + 1, np.uint32),
-        tally=np.zeros(codes, np.int64),
-        start=np.empty(codes, np.int32),
-        share=np.empty((codes, 3 if entries.even else 4)),
-        least=None if entries.even else np.empty(codes, np.int32),
-        fewest=None if entries.even else np.empty(codes, np.int64),
-        mark=np.zeros(codes, np.uint64),
-        alike=np.empty((c, 65), np.uint64),
-        fitting=np.empty(most + 1, np.uint64),
-        todo=np.empty(most + 1, np.uint64),
-        column=np.empty(most + 1, np.int64),
+    return (
+        np.empty(count, np.uint32),
+        np.empty(codes + 1, np.uint32),
+        np.zeros(codes, np.int64),
+        np.empty(codes, np.int32),
+        np.empty((codes, 3 if entries.even else 4)),
+        None if entries.even else np.empty(codes, np.int32),
+        None if entries.even else np.empty(codes, np.int64),
+        np.zeros(codes, np.uint64),
+        np.empty((c, 65), np.uint64),
+        *np.empty((2, most + 1), np.uint64),
+        np.empty(most + 1, np.int64),
     )
 
 

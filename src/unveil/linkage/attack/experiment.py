@@ -36,12 +36,11 @@ import numpy.typing as npt
 from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
 from unveil.intervals import Estimate, estimate_mean
-from unveil.linkage.attack._outcomes import TargetOutcomes
+from unveil.linkage.attack._scoring import TargetOutcomes
 from unveil.linkage.attack.adversaries import (
     Adversary,
     Evidence,
     least_support_adversary,
-    posting_index,
     record_comparison,
     target_outcomes,
 )
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from unveil.linkage.sparsity.record_similarity import RecordSimilarity
 
 __all__ = [
-    "Attack",
     "Outcome",
     "SupportGroup",
     "add_smaller_supports",
@@ -79,9 +77,10 @@ class Outcome:
     """What an adversary who knows ``known`` things achieves. The targets are ``rows``; ``excluded`` records have too
     few attributes to be one. For each target: the probability that its row is named (``row_found``), or any of its
     ``copies`` (``found``), the number of records considered (``size``), the number of things it has (``support``), the
-    probability that nobody else fits (``alone``), and by how many standard deviations the best score leads (``apart``).
-    If records were compared, also the probability that the record named is ``similar`` enough and how many attributes
-    agree (``learned``). ``exact`` means that all records are targets and that every set of things was counted."""
+    probability that nobody else fits (``unique_probability``), and by how many standard deviations the best score leads
+    (``lead``). If records were compared, also the probability that the record named is ``similar`` enough and how many
+    attributes agree (``learned``). ``exact`` means that all records are targets and that every set of things was
+    counted."""
 
     adversary: Adversary
     known: int
@@ -96,8 +95,8 @@ class Outcome:
     similar: Floats | None
     learned: Floats | None
     confidence: float
-    alone: Floats
-    apart: Floats
+    unique_probability: Floats
+    lead: Floats
     exact: bool = False
 
     @cached_property
@@ -113,7 +112,7 @@ class Outcome:
     @cached_property
     def unicity(self) -> Estimate:
         """How often nobody else fits."""
-        return self._mean_estimate(self.alone)
+        return self._mean_estimate(self.unique_probability)
 
     def _mean_estimate(self, values: Floats) -> Estimate:
         found = estimate_mean(values, self.confidence)
@@ -125,14 +124,9 @@ class Outcome:
         return None if self.similar is None else estimate_mean(self.similar, self.confidence)
 
     @property
-    def mean_size(self) -> float:
-        """Mean number of records considered."""
-        return _mean_value(self.size)
-
-    @property
     def baseline(self) -> float:
         """How often an attacker who knows nothing names a record equal to the target; 1/n for its own row."""
-        return _mean_value(self.copies) / self.records if self.records else float("nan")
+        return float(np.sort(self.copies).mean()) / self.records if len(self.copies) else float("nan")
 
     def success_by_support(self, parts: int = 4) -> tuple[SupportGroup, ...]:
         """Success by the number of attributes of targets, in parts of about equal size; targets of equal support stay
@@ -156,20 +150,6 @@ class Outcome:
         )
 
 
-def _mean_value(values: npt.NDArray[np.generic]) -> float:
-    return float(np.sort(values).mean()) if len(values) else float("nan")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Attack:
-    """All outcomes: those of the first adversary for every number of things known, then those of the next."""
-
-    outcomes: tuple[Outcome, ...]
-
-    def __repr__(self) -> str:
-        return "\n".join(map(repr, self.outcomes))
-
-
 def attack_records(
     records: Records,
     adversaries: Sequence[Adversary] = (least_support_adversary(),),
@@ -185,8 +165,9 @@ def attack_records(
     least: float = 1.0,
     confidence: float = 0.95,
     run: Run | None = None,
-) -> Attack:
-    """Attack all records, the ``targets`` with these numbers, or this many random ones, with ``ms`` things known.
+) -> tuple[Outcome, ...]:
+    """Attack all records, the ``targets`` with these numbers, or this many random ones, with ``ms`` things known: the
+    outcomes of the first adversary for every number of things known, then those of the next.
 
     ``knowledge`` says what is drawn, and ``perturbed`` is D′, the records to draw it from. ``equals`` says for each
     record how many, itself included, count as the same; by default its copies. With ``sigma``, the record named is
@@ -202,7 +183,7 @@ def attack_records(
     >>> films = records_from_ratings(*(encode_column(pa.chunked_array([column])) for column in (user, film)))
     >>> found = attack_records(films, [scoreboard_adversary(), least_support_adversary()], [1, 2],
     ...     rng=np.random.default_rng(5))
-    >>> [(o.adversary.name, o.known, o.found.tolist(), o.excluded) for o in found.outcomes]
+    >>> [(o.adversary.name, o.known, o.found.tolist(), o.excluded) for o in found]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('scoreboard', 1, [0.5, 0.5], 0), ('scoreboard', 2, [1.0], 1),
      ('smallest', 1, [0.0, 1.0], 0), ('smallest', 2, [1.0], 1)]
@@ -227,24 +208,24 @@ def attack_with_knowledge(
     least: float = 1.0,
     confidence: float = 0.95,
     run: Run | None = None,
-) -> Attack:
+) -> tuple[Outcome, ...]:
     """The attack with given auxiliary information."""
     known = check_known_counts(ms)
     if sigma is not None and not 0 <= sigma <= 1:
         raise UnveilError("a record similarity must lie between 0 and 1")
-    index, equal = posting_index(records, run), count_copies(records, run) if equals is None else equals
-    like = record_comparison(records, None if sigma is None else sim, least, sigma or 0.0)
-    sights = dict[Evidence, TargetOutcomes]()
-    for sight in dict.fromkeys(a.evidence for a in adversaries):
-        sights[sight] = target_outcomes(records, index, auxiliary, sight, known, like, run)
-    support = records.support[auxiliary.targets] // records.together
+    equal = count_copies(records, run) if equals is None else equals
+    comparison = record_comparison(records, None if sigma is None else sim, least, sigma or 0.0)
+    seen = dict[Evidence, TargetOutcomes]()
+    for evidence in dict.fromkeys(a.evidence for a in adversaries):
+        seen[evidence] = target_outcomes(records, auxiliary, evidence, known, comparison, run)
+    support = records.support[auxiliary.targets] // records.attributes_per_fact
     found = []
     for adversary in adversaries:
-        view = sights[adversary.evidence]
-        chances = adversary.chances(view)
+        view = seen[adversary.evidence]
+        row_chances, similar, learned = adversary.chances(view)
         for j, m in enumerate(known):
             some = np.flatnonzero(auxiliary.usable >= m)
-            row, same = chances.row[some, j], equal[auxiliary.targets[some]]
+            row, same = row_chances[some, j], equal[auxiliary.targets[some]]
             compared = sigma is not None
             found.append(
                 Outcome(
@@ -258,14 +239,14 @@ def attack_with_knowledge(
                     size=view.size[some, j],
                     support=support[some],
                     copies=same,
-                    similar=chances.similar[some, j] if compared else None,
-                    learned=chances.learned[some, j] if compared else None,
+                    similar=similar[some, j] if compared else None,
+                    learned=learned[some, j] if compared else None,
                     confidence=confidence,
-                    alone=(view.size[some, j] == 1).astype(np.float64),
-                    apart=view.apart[some, j],
+                    unique_probability=(view.size[some, j] == 1).astype(np.float64),
+                    lead=view.lead[some, j],
                 )
             )
-    return Attack(tuple(found))
+    return tuple(found)
 
 
 def add_smaller_supports(ms: Sequence[int], support: Ints) -> list[int]:
@@ -299,7 +280,18 @@ def _join_outcomes(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome
             return None
         return np.concatenate([getattr(o, name)[own] for o, own in parts])[order]
 
-    columns = ("rows", "row_found", "found", "size", "support", "copies", "similar", "learned", "alone", "apart")
+    columns = (
+        "rows",
+        "row_found",
+        "found",
+        "size",
+        "support",
+        "copies",
+        "similar",
+        "learned",
+        "unique_probability",
+        "lead",
+    )
     return replace(
         last, known=m, excluded=targets - len(rows), exact=all(o.exact for o, own in parts if len(own)),
         **{name: merge_field(name) for name in columns},

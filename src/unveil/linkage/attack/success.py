@@ -40,7 +40,7 @@ def measure_success(
     for each number. ``equals`` says for each record how many, itself included, count as the same. The first numbers are
     counted, as long as that takes no more than ``work``; the others are sampled on random ``targets``."""
     alike = count_copies(records, run) if equals is None else equals
-    known = add_smaller_supports(ms, records.support // records.together)
+    known = add_smaller_supports(ms, records.support // records.attributes_per_fact)
     counted = _countable_numbers(records, known, work)
     found = (
         [_exact_outcome(e, records, alike, confidence) for e in count_success(records, counted, run)] if counted else []
@@ -53,12 +53,12 @@ def measure_success(
         confidence=confidence,
         run=run,
     )  # fmt: skip
-    return (*first, *outcomes_for_everyone(played.outcomes, rest))
+    return (*first, *outcomes_for_everyone(played, rest))
 
 
 def _countable_numbers(records: Records, known: list[int], work: float) -> list[int]:
     """The first numbers of things, as many as can be counted with this much work."""
-    if records.together > 1 or not is_countable(records):
+    if records.attributes_per_fact > 1 or not is_countable(records):
         return []
     most = min(len(known), _MAX_RESULTS // max(1, records.n))
     return next((known[:k] for k in range(most, 0, -1) if counting_cost(records, known[:k]) <= work), [])
@@ -81,7 +81,7 @@ def _exact_outcome(found: ExactSuccess, records: Records, equals: Ints, confiden
         similar=None,
         learned=None,
         confidence=confidence,
-        alone=found.unique[rows],
-        apart=np.full(len(rows), np.nan),
+        unique_probability=found.unique[rows],
+        lead=np.full(len(rows), np.nan),
         exact=True,
     )

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.attack._rarest_points import find_rarest_points
 from unveil.linkage.attack.adversaries import posting_index, record_comparison
@@ -70,11 +70,6 @@ class WorstCase:
         """The probability that each is found, or a lower bound."""
         return 1 / self.least
 
-    @property
-    def risk_at_most(self) -> Floats:
-        """The probability that each is found, or an upper bound."""
-        return 1 / np.where(self.exact, self.least, self.all_points)
-
 
 def worst_case(
     records: Records,
@@ -106,13 +101,13 @@ def worst_case(
     run = run or Run()
     rows = np.arange(records.n) if targets is None else np.asarray(targets, np.int64)
     (index, place), before = posting_index(records, run), _required_attributes(records, needs)
-    like, at = record_comparison(records), place[rows]
+    comparison, at = record_comparison(records), place[rows]
     found = WorstCase(size, rows, np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.bool_))
     todo, cap, left = np.arange(len(rows)), 0, work
     while len(todo) and (cap == 0 or min(_MAX_RECORD_WORK, left // len(todo)) >= 2 * cap):
         cap, spent = min(_MAX_RECORD_WORK, max(_MIN_RECORD_WORK, left // len(todo))), list[int]()
         parts = np.zeros(len(todo), np.int64), np.zeros(len(todo), np.int64), np.zeros(len(todo), np.bool_)
-        step = partial(find_rarest_points, index, like, at[todo], before, size, cap)
+        step = partial(find_rarest_points, index, comparison, at[todo], before, size, cap)
 
         def slice_of(first: int, last: int, step: Any = step, spent: list[int] = spent, parts: Any = parts) -> int:
             reached, work = step(first, last, _SLICE_WORK, *parts)
@@ -126,7 +121,7 @@ def worst_case(
     return found
 
 
-def _required_attributes(records: Records, needs: Mapping[str, str] | None) -> Small:
+def _required_attributes(records: Records, needs: Mapping[str, str] | None) -> Int32s:
     """The attribute that each attribute needs, −1 for none."""
     at = {name: i for i, name in enumerate(records.names)}
     found = np.full(records.c, -1, np.int32)

@@ -6,9 +6,8 @@ Scores are whole numbers of a small unit, so that sums do not depend on the orde
 scores are equal.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ _NEGLIGIBLE_NATS = 50.0  # what is so many nats less likely than the likeliest c
 
 
 @helper
-def _row_code(rows: Any, row: Any, attribute: Any) -> Any:
+def _row_code(rows, row, attribute):
     """The code of an attribute of a class of rows, −1 if null: from the plain array, or where there is none, by
     halving the row's list."""
     indptr, attributes, values, array = rows
@@ -41,7 +40,7 @@ def _row_code(rows: Any, row: Any, attribute: Any) -> Any:
 
 
 @helper
-def _code_similarity(alike: Any, place: Any, code: Any) -> Any:
+def _code_similarity(alike, place, code):
     """How alike a released code is to a known value: the last run that begins at or before it, if it reaches it."""
     indptr, lows, highs, sims = alike
     low, high = indptr[place], indptr[place + 1]
@@ -59,9 +58,9 @@ def _code_similarity(alike: Any, place: Any, code: Any) -> Any:
 
 @allocating_kernel
 def find_fitting_rows(
-    people: Any, rows: Any, alike: Any, ends: Any, lists: Any, blocking: Any, sizes: Any, least: Any, first: Any,
-    last: Any, counts: Any, held: Any, found: Any, fill: Any,
-) -> None:  # fmt: skip
+    people, rows, alike, ends, lists, blocking, sizes, least, first,
+    last, counts, held, found, fill,
+):  # fmt: skip
     """For some classes of people, the classes of rows that fit: how many classes and rows, or which.
 
     Looked at are those whose value in attribute ``blocking`` (its place among those known of the class, −1 if nothing
@@ -116,10 +115,10 @@ def find_fitting_rows(
 
 @allocating_kernel
 def score_rows(
-    people: Any, starts: Any, common: Any, rare: Any, gains: Any, nulls: Any, base: Any, kinds: Any, sizes: Any,
-    prior: Any, first: Any, last: Any, unit: Any, least: Any, room: Any, wholes: Any, reals: Any, kept: Any,
-    kept_reals: Any, kept_counts: Any, weights: Any, blame: Any, chances: Any, tally: Any,
-) -> Any:  # fmt: skip
+    people, starts, common, rare, gains, nulls, base, kinds, sizes,
+    prior, first, last, unit, least, space, wholes, reals, kept,
+    kept_reals, kept_counts, weights, blame, chances, tally,
+):  # fmt: skip
     """Score all rows for some classes of people, as long as there is room to keep the likely pairs.
 
     ``common`` and ``rare`` list kinds and classes of rows: where the postings of a run begin and end, the postings, and
@@ -128,21 +127,21 @@ def score_rows(
     what a null adds; ``base[p]`` the log-likelihood ratio of a row that agrees in nothing. Per class of people:
     ``wholes`` the best class of rows (−1 if none gains anything), how many rows are as good, best and second score (−1
     if there is no second row); ``reals`` the standard deviation of the score over all rows, the posterior of a best row
-    and that of no row. If ``tally`` has room, wrong values are counted there, ``blame[e]`` being how likely agreement
+    and that of no row. If ``tally`` has space, wrong values are counted there, ``blame[e]`` being how likely agreement
     in run e is chance. Returns where it stopped and how many pairs it kept.
     """
-    score, _, touched, shared, left = room
+    score, _, touched, shared, left = space
     released = kinds[3].sum()
     filled = 0
     for p in range(first, last):
         if filled + len(sizes) > len(kept) and filled + int(1 / least) + 2 > len(kept):
             return p, filled
         mark = p + 1
-        count = _gather_scores(people, p, starts, common, rare, gains, nulls, mark, room)
-        top, second, likely, likeliest, ties, total, square = _leading_scores(count, kinds, sizes, unit, room)
+        count = _gather_scores(people, p, starts, common, rare, gains, nulls, mark, space)
+        top, second, likely, likeliest, ties, total, square = _leading_scores(count, kinds, sizes, unit, space)
         best = np.int64(-1)
         if top > 0:
-            best = _first_best(count, kinds, top, likely, mark, room)
+            best = _first_best(count, kinds, top, likely, mark, space)
         mass = 0.0
         for t in range(count):
             away = (likeliest - score[touched[t], 1]) * unit
@@ -156,7 +155,7 @@ def score_rows(
             everything += prior / (1 - prior) * released * np.exp(-base[p] - likeliest * unit)
         reach = likeliest + np.log(least * everything) / unit
         before = filled
-        filled = _keep_likely_pairs(count, kinds, best, reach, mark, room, kept, kept_reals, filled)
+        filled = _keep_likely_pairs(count, kinds, best, reach, mark, space, kept, kept_reals, filled)
         for e in range(before, filled):
             kept_reals[e, 2] = np.exp((kept_reals[e, 1] - likeliest) * unit) / everything
             kept_reals[e, 0] *= unit
@@ -165,7 +164,7 @@ def score_rows(
         if len(tally):
             _count_errors(
                 people, p, starts, common, rare, kinds, sizes, blame, unit, likeliest, everything, count, weights[p],
-                room, chances, tally,
+                space, chances, tally,
             )  # fmt: skip
         wholes[p, 0], wholes[p, 1], wholes[p, 2], wholes[p, 3] = best, ties, top, second
         mean = total / max(released, 1)
@@ -177,12 +176,12 @@ def score_rows(
 
 @allocating_kernel
 def _gather_scores(
-    people: Any, p: Any, starts: Any, common: Any, rare: Any, gains: Any, nulls: Any, mark: Any, room: Any
-) -> Any:  # fmt: skip
+    people, p, starts, common, rare, gains, nulls, mark, space
+):  # fmt: skip
     """Add up what kinds have in common, and the scores of the classes of rows that agree in something rare or lack it:
     so many, which are marked and listed."""
     indptr, attributes, places = people
-    score, stamp, touched, shared, _ = room
+    score, stamp, touched, shared, _ = space
     shared[:] = 0
     count = 0
     for k in range(indptr[p], indptr[p + 1]):
@@ -199,7 +198,7 @@ def _gather_scores(
 
 
 @helper
-def _add_common(source: Any, begin: Any, stop: Any, gain: Any, more: Any, shared: Any) -> None:
+def _add_common(source, begin, stop, gain, more, shared):
     """Add to what all rows of some kinds have in common."""
     for t in range(begin, stop):
         shared[source[t], 0] += gain
@@ -208,9 +207,9 @@ def _add_common(source: Any, begin: Any, stop: Any, gain: Any, more: Any, shared
 
 @helper
 def _add_touched(
-    source: Any, begin: Any, stop: Any, gain: Any, more: Any, mark: Any, score: Any, stamp: Any, touched: Any,
-    count: Any,
-) -> Any:  # fmt: skip
+    source, begin, stop, gain, more, mark, score, stamp, touched,
+    count,
+):  # fmt: skip
     """Add to the scores of some classes of rows, and note those that were not touched before."""
     held = count
     for t in range(begin, stop):
@@ -228,11 +227,11 @@ def _add_touched(
 
 
 @allocating_kernel
-def _leading_scores(count: Any, kinds: Any, sizes: Any, unit: Any, room: Any) -> Any:
+def _leading_scores(count, kinds, sizes, unit, space):
     """Best and second score, the likelihood of the best and the greatest one, how many rows are as good as the best,
     and the sums of scores and of their squares. What is common is added to the classes that were touched, and ``left``
     says how many rows of each kind were not."""
-    score, _, touched, shared, left = room
+    score, _, touched, shared, left = space
     left[:] = kinds[3]
     top, second, likely, likeliest, ties = -1, -1, -1, -1, 0
     total, square = 0.0, 0.0
@@ -263,9 +262,9 @@ def _leading_scores(count: Any, kinds: Any, sizes: Any, unit: Any, room: Any) ->
 
 
 @allocating_kernel
-def _first_best(count: Any, kinds: Any, top: Any, likely: Any, mark: Any, room: Any) -> Any:
+def _first_best(count, kinds, top, likely, mark, space):
     """The first of the classes of rows that are the best."""
-    score, stamp, touched, shared, left = room
+    score, stamp, touched, shared, left = space
     _, indptr, members, _ = kinds
     best = np.int64(len(stamp))
     for t in range(count):
@@ -283,11 +282,11 @@ def _first_best(count: Any, kinds: Any, top: Any, likely: Any, mark: Any, room: 
 
 @allocating_kernel
 def _keep_likely_pairs(
-    count: Any, kinds: Any, best: Any, reach: Any, mark: Any, room: Any, kept: Any, kept_reals: Any, filled: Any
-) -> Any:  # fmt: skip
+    count, kinds, best, reach, mark, space, kept, kept_reals, filled
+):  # fmt: skip
     """List the classes of rows whose likelihood reaches so far, with score and likelihood, and the best in any case;
     those that agree in nothing are not worth it."""
-    score, stamp, touched, shared, left = room
+    score, stamp, touched, shared, left = space
     kind_of, indptr, members, _ = kinds
     for t in range(count):
         row = touched[t]
@@ -309,13 +308,13 @@ def _keep_likely_pairs(
 
 @allocating_kernel
 def _count_errors(
-    people: Any, p: Any, starts: Any, common: Any, rare: Any, kinds: Any, sizes: Any, blame: Any, unit: Any,
-    likeliest: Any, everything: Any, count: Any, weight: Any, room: Any, chances: Any, tally: Any,
-) -> None:  # fmt: skip
+    people, p, starts, common, rare, kinds, sizes, blame, unit,
+    likeliest, everything, count, weight, space, chances, tally,
+):  # fmt: skip
     """Add to ``tally``, by attribute, how likely the row that is the person's has a wrong value there, and how likely
-    it has any. ``chances`` is room for the posterior of classes that were touched and of kinds."""
+    it has any. ``chances`` holds the posterior of classes that were touched and of kinds."""
     indptr, attributes, places = people
-    score, _, touched, shared, left = room
+    score, _, touched, shared, left = space
     of_row, of_kind = chances
     for kind in range(len(left)):
         of_kind[kind] = left[kind] * np.exp((shared[kind, 1] - likeliest) * unit) / everything
@@ -339,7 +338,7 @@ def _count_errors(
 
 
 @helper
-def _sum_chances(source: Any, begin: Any, stop: Any, chances: Any) -> Any:
+def _sum_chances(source, begin, stop, chances):
     """The sum of the posteriors of the listed classes."""
     total = 0.0
     for t in range(begin, stop):

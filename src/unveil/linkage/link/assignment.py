@@ -50,15 +50,10 @@ class Assignment:
 
     def link_chances(self, people: npt.ArrayLike, rows: npt.ArrayLike) -> Floats:
         """The probability that each of these pairs is linked, with twins chosen at random."""
-        who, where = (np.asarray(side, np.int64) for side in (people, rows))
-        if not len(self.person):
-            return np.zeros(len(who))
-        wide, sizes = self.file_pair.rows.n, (self.file_pair.person_sizes, self.file_pair.row_sizes)
-        keys = self.person * wide + self.row
-        key = self.file_pair.person_class[who] * wide + self.file_pair.row_class[where]
-        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        share = self.links / (sizes[0][self.person] * sizes[1][self.row])
-        return np.where(keys[at] == key, share[at], 0.0)
+        files = self.file_pair
+        share = self.links / (files.person_sizes[self.person] * files.row_sizes[self.row])
+        at = files.find_pairs(self.person, self.row, people, files.row_class[np.asarray(rows, np.int64)])
+        return np.append(share, 0.0)[at]
 
 
 def assign_links(found: Linkage, odds: float = 1.0, run: Run | None = None) -> Assignment:

@@ -102,10 +102,6 @@ class Linkage:
         """The people whose best row has at least this posterior."""
         return np.flatnonzero((self.posterior >= least) & (self.best >= 0))
 
-    def eccentric_matches(self, phi: float = 1.5) -> Ints:
-        """The people whose best row leads the second by at least φ standard deviations."""
-        return np.flatnonzero((self.eccentricity >= phi) & (self.best >= 0))
-
     @cached_property
     def best_class(self) -> Ints:
         """The class of every person's best row, −1 if there is none."""

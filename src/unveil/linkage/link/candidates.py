@@ -21,6 +21,7 @@ from unveil.arrays import Ints
 from unveil.errors import UnveilError
 from unveil.linkage.link import _row_scores
 from unveil.linkage.link.file_pair import FilePair
+from unveil.linkage.similarity import check_threshold
 from unveil.run import Run
 
 __all__ = ["CandidateRows", "count_candidates", "find_candidates", "work_slices"]
@@ -98,8 +99,7 @@ def _count_fitting(file_pair: FilePair, least: float, blocking: Ints, work: Ints
 def _blocking_attributes(file_pair: FilePair, least: float) -> tuple[Ints, Ints]:
     """For every class of people the position of the known attribute that leaves the fewest classes of rows, −1 if
     nothing is known, and the work that remains."""
-    if not 0 < least <= 1:
-        raise UnveilError("a similarity threshold must be above 0 and at most 1")
+    check_threshold(least)
     begin, end = file_pair.all_posting_ends
     enough = file_pair.alike.sim >= least - _SLACK
     left = np.bincount(file_pair.alike.owner, (end - begin) * enough, file_pair.base[-1]).astype(np.int64)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.postings import build_postings
 from unveil.linkage.records import Records, records_from_codes
@@ -57,7 +57,6 @@ LabelReader = Callable[[Sequence[str], Sequence[str]], tuple[npt.ArrayLike, npt.
 the same person, as positions in the two lists. ``unveil.release.label_matching.match_labels`` is one."""
 
 _MAX_LISTED = 1 << 26  # ranges of codes, or nulls, over all attributes: some gigabytes
-_MAX_CUSTOM_VALUES = 2_000  # values at most: a custom function is evaluated on all pairs
 _LEAST_SIMILARITY = 1e-9  # similarities below this count as 0
 
 
@@ -67,8 +66,8 @@ class AlikeCodes:
     ``sim[e]``, for e in ``indptr[base[i] + v] … indptr[base[i] + v + 1]``, rising."""
 
     indptr: Ints
-    low: Small
-    high: Small
+    low: Int32s
+    high: Int32s
     sim: Floats
 
     @cached_property
@@ -83,9 +82,9 @@ class ClassPostings:
     Those that lack attribute i, if that rules nothing out: ``missing[missing_indptr[i] … missing_indptr[i + 1]]``."""
 
     indptr: Ints
-    classes: Small
+    classes: Int32s
     missing_indptr: Ints
-    missing: Small
+    missing: Int32s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,6 +183,16 @@ class FilePair:
             (rows.indptr, rows.attribute, rows.value, array),
             (alike.indptr, alike.low, alike.high, alike.sim),
         )
+
+    def find_pairs(self, person_class: Ints, row_class: Ints, people: npt.ArrayLike, classes: Ints) -> Ints:
+        """Where each of these ``people`` with one of these ``classes`` of rows stands among rising pairs of classes; −1
+        if nowhere."""
+        keys = person_class * self.rows.n + row_class
+        key = self.person_class[np.asarray(people, np.int64)] * self.rows.n + classes
+        if not len(keys):
+            return np.full(len(key), -1)
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        return np.where(keys[at] == key, at, -1)
 
     @property
     def kernel_postings(self) -> tuple[object, ...]:
@@ -301,7 +310,7 @@ def twin_classes(records: Records) -> tuple[Ints, Ints]:
     )
 
 
-def _missing_postings(records: Records, nulls: NullRule, chosen: Bools) -> tuple[Ints, Small]:
+def _missing_postings(records: Records, nulls: NullRule, chosen: Bools) -> tuple[Ints, Int32s]:
     """The records that lack each of the marked attributes, if that matters."""
     if nulls == "differ":
         return np.zeros(records.c + 1, np.int64), np.empty(0, np.int32)
@@ -339,12 +348,6 @@ def _alike_codes(
 
 def _similar_codes(sim: Similarity, values: pa.Array, known: Ints, released: Bools, name: str) -> CodeRuns:
     """By similarity: one range for each known code, or single codes if the similarity is graded."""
-    if sim.kind == "given":
-        if len(values) > _MAX_CUSTOM_VALUES:
-            raise UnveilError(f"{safe_text(name)}: a custom similarity supports at most {_MAX_CUSTOM_VALUES:,} values")
-        matrix = np.where(released, sim.matrix(values, name)[known], 0.0)
-        k, code = np.nonzero(matrix >= _LEAST_SIMILARITY)
-        return known[k], code, code, matrix[k, code]
     low, high = (
         ends[known] for ends in sim.code_ranges(values, _LEAST_SIMILARITY if sim.kind == "linear" else 1.0, name)
     )

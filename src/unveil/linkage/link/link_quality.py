@@ -3,7 +3,6 @@
 - **precision**: the share of links that are true; **recall**: the share of true pairs that were linked; **F1**: their
   harmonic mean.
 - **expected precision**: the mean posterior of the links. If it exceeds the precision, the attacker is overconfident.
-- **calibration**: the same by confidence, in ten steps of the posterior.
 
 A link to one of t equally good rows is right with probability 1/t if a true one is among them: results are
 expectations, not draws.
@@ -22,7 +21,7 @@ from unveil.linkage.link.assignment import Assignment
 from unveil.linkage.link.best_match import Linkage
 from unveil.linkage.link.file_pair import FilePair
 
-__all__ = ["LinkQuality", "assignment_quality", "calibration", "match_quality"]
+__all__ = ["LinkQuality", "assignment_quality", "match_quality"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ def match_quality(
     found: Linkage, people: npt.ArrayLike, rows: npt.ArrayLike, linked: npt.ArrayLike | None = None
 ) -> LinkQuality:
     """The quality of the best rows of the people in ``linked``: by default :meth:`Linkage.likely_matches`, with a
-    posterior of at least one half; for Scoreboard-RH, pass :meth:`Linkage.eccentric_matches`. The true pairs are
-    ``people`` with ``rows``."""
+    posterior of at least one half. The true pairs are ``people`` with ``rows``."""
     who, where = _check_true_pairs(found.file_pair, people, rows)
     chosen = np.zeros(found.n, np.bool_)
     chosen[found.likely_matches() if linked is None else np.asarray(linked, np.int64)] = True
@@ -79,36 +77,16 @@ def assignment_quality(found: Assignment, people: npt.ArrayLike, rows: npt.Array
     return LinkQuality(found.total, float(found.link_chances(who, where).sum()), len(who))
 
 
-def calibration(
-    found: Linkage, people: npt.ArrayLike, rows: npt.ArrayLike, steps: int = 10
-) -> tuple[Ints, Floats, Floats]:
-    """By confidence in the best row, in equal steps from 0 to 1: the number of people, their mean posterior, and the
-    share whose best row is right. Steps without people have NaN."""
-    who, where = _check_true_pairs(found.file_pair, people, rows)
-    there = found.best >= 0
-    step = np.minimum((found.posterior[there] * steps).astype(np.int64), steps - 1)
-    count = np.bincount(step, minlength=steps)
-    with np.errstate(invalid="ignore"):
-        sure = np.bincount(step, found.posterior[there], steps) / count
-        right = np.bincount(step, _chance_right(found, who, where)[there], steps) / count
-    return count, sure, right
-
-
 def _chance_right(found: Linkage, who: Ints, where: Ints) -> Floats:
     """The probability that the best row of every person is a true one. Rows of other classes that are as good as the
     best are looked up among the pairs that were kept; those with a posterior below one in a thousand count as wrong."""
-    file_pair, pairs = found.file_pair, found.pairs
-    wide = file_pair.rows.n
-    keys = pairs.person * wide + pairs.row
-    if not len(keys):
+    pairs = found.pairs
+    if not len(pairs.person):
         return np.zeros(found.n)
-
-    def class_position(row_class: Ints) -> Ints:
-        key = file_pair.person_class[who] * wide + row_class
-        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        return np.where(keys[at] == key, at, -1)
-
-    best, true = class_position(found.best_class[who]), class_position(file_pair.row_class[where])
+    best, true = (
+        found.file_pair.find_pairs(pairs.person, pairs.row, who, classes)
+        for classes in (found.best_class[who], found.file_pair.row_class[where])
+    )
     as_good = (found.best[who] >= 0) & (best >= 0) & (true >= 0)
     as_good &= (pairs.score[best] == pairs.score[true]) & (pairs.likelihood[best] == pairs.likelihood[true])
     return np.bincount(who, as_good / np.maximum(found.ties[who], 1), found.n).astype(np.float64)

@@ -103,12 +103,9 @@ class OneToOne:
     def link_chances(self, people: npt.ArrayLike, rows: npt.ArrayLike) -> Floats:
         """The probability that these people and rows belong together. Summed over the true links, it is the expected
         number of links that a random assignment gets right."""
-        who, where = (np.asarray(side, np.int64) for side in (people, rows))
-        wide = self.files.rows.n
-        key = self.files.person_class[who] * wide + self.files.row_class[where]
-        keys = self._pair_owner * wide + self.candidate_rows.classes
-        at = np.minimum(np.searchsorted(keys, key), max(0, len(keys) - 1))
-        return np.where(keys[at] == key, self.probability[at], 0.0) if len(keys) else np.zeros(len(key))
+        row_class = self.files.row_class[np.asarray(rows, np.int64)]
+        at = self.files.find_pairs(self._pair_owner, self.candidate_rows.classes, people, row_class)
+        return np.append(self.probability, 0.0)[at]
 
     def __repr__(self) -> str:
         return (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unveil.arrays import Bools, Ints
+from unveil.arrays import Ints
 from unveil.linkage.link.file_pair import ClassPostings, FilePair, class_postings
 
 __all__ = ["RowKinds", "choose_row_kinds"]
@@ -25,10 +25,9 @@ _MAX_TRIED = 16  # attributes tried, at most
 
 @dataclass(frozen=True, eq=False)
 class RowKinds:
-    """``kind[k]`` is the kind of row class k by the ``common`` attributes. ``common_lists`` are the postings of kinds
-    in these attributes, ``rare_lists`` those of row classes in all others."""
+    """``kind[k]`` is the kind of row class k by the common attributes. ``common_lists`` are the postings of kinds in
+    these attributes, ``rare_lists`` those of row classes in all others."""
 
-    common: Bools
     kind: Ints
     common_lists: ClassPostings
     rare_lists: ClassPostings
@@ -58,7 +57,7 @@ def choose_row_kinds(file_pair: FilePair) -> RowKinds:
     some = np.zeros(count, np.int64)
     some[kind] = np.arange(rows.n)
     shared = class_postings(rows.select(some), file_pair.base, file_pair.nulls, common)
-    return RowKinds(common, kind, shared, class_postings(rows, file_pair.base, file_pair.nulls, ~common))
+    return RowKinds(kind, shared, class_postings(rows, file_pair.base, file_pair.nulls, ~common))
 
 
 def _posting_lengths(file_pair: FilePair, lists: ClassPostings) -> Ints:

@@ -105,7 +105,7 @@ def score_people(
     wholes, reals = np.zeros((people.n, 4), np.int64), np.zeros((people.n, 3))
     counts, kept, kept_reals = np.zeros(people.n, np.int64), list[Ints](), list[Floats]()
     known, starts, common_lists, rare_lists, kinds, sizes = _kernel_arguments(file_pair, common)
-    room, chances = _kernel_space(file_pair.rows.n, common.count)
+    space, chances = _kernel_space(file_pair.rows.n, common.count)
     tally = np.zeros((file_pair.rows.c if count_errors else 0, 2))
     buffer = np.empty(max(_PAIR_BUFFER, int(1 / MIN_POSTERIOR) + 2), np.int32)
     buffer_reals = np.empty((len(buffer), 3))
@@ -113,7 +113,7 @@ def score_people(
         while first < last:
             first, filled = _row_scores.score_rows(
                 known, starts, common_lists, rare_lists, gains, nulls, base, kinds, sizes, outside, first, last,
-                SCORE_UNIT, MIN_POSTERIOR, room, wholes, reals, buffer, buffer_reals, counts, file_pair.person_sizes,
+                SCORE_UNIT, MIN_POSTERIOR, space, wholes, reals, buffer, buffer_reals, counts, file_pair.person_sizes,
                 blame, chances, tally,
             )  # fmt: skip
             kept.append(buffer[:filled].astype(np.int64))

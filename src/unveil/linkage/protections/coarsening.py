@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.generalised_labels import parse_fraction
@@ -43,7 +43,15 @@ if TYPE_CHECKING:
     from unveil.release.hierarchy import Hierarchy
     from unveil.release.table import Table
 
-__all__ = ["ColumnLadder", "LadderStep", "code_entropy", "column_ladders", "flat_ladder", "hierarchy_rule"]
+__all__ = [
+    "ColumnLadder",
+    "LadderStep",
+    "code_entropy",
+    "column_ladders",
+    "effective_limits",
+    "flat_ladder",
+    "hierarchy_rule",
+]
 
 
 _FEW_NUMBERS = 20  # numbers up to which the first intervals may have a width of two
@@ -61,13 +69,13 @@ class LadderStep:
     name, and ``rare`` counts the labels merged into the last one."""
 
     description: str
-    becomes: Small
+    becomes: Int32s
     labels: pa.Array
     rare: int = 0
 
-    def of(self, codes: Small) -> Small:
+    def of(self, codes: Int32s) -> Int32s:
         """The labels of rows with these codes; −1 stays −1."""
-        found: Small = np.append(self.becomes, np.int32(-1))[codes]
+        found: Int32s = np.append(self.becomes, np.int32(-1))[codes]
         return found
 
 
@@ -77,7 +85,7 @@ class ColumnLadder:
     levels come from ``hierarchy``."""
 
     name: str
-    codes: Small
+    codes: Int32s
     steps: tuple[LadderStep, ...]
     hierarchy: Hierarchy | None
     missing: tuple[str, ...] = ()
@@ -100,15 +108,8 @@ class ColumnLadder:
         return np.bincount(codes[codes >= 0], minlength=len(self.steps[level].labels))
 
     def rarity_limits(self, level: int) -> tuple[int, ...]:
-        """The limits of a rising series at which more labels become rare, as long as two labels are left."""
-        counts, found, so_far = np.sort(self.counts(level)), list[int](), 1
-        for t in _RARITY_LIMITS:
-            rare = int(np.searchsorted(counts, t))
-            if rare > len(counts) - 1:
-                break
-            if rare > so_far:
-                found, so_far = [*found, t], rare
-        return tuple(found)
+        """The limits of a rising series at which more labels become rare, as long as there is one more."""
+        return effective_limits(self.counts(level), _RARITY_LIMITS, so_far=1, left=1)
 
     def _merge_rare_labels(self, step: LadderStep, rare: int) -> LadderStep:
         import pyarrow as pa
@@ -122,6 +123,19 @@ class ColumnLadder:
         becomes = np.where(some, len(kept), np.cumsum(~some) - 1).astype(np.int32)
         labels = pa.array([*kept, _unused_label("other", texts, self.missing)], pa.string())
         return LadderStep(step.description, becomes[step.becomes], labels, few)
+
+
+def effective_limits(counts: Ints, limits: Sequence[int], so_far: int, left: int) -> tuple[int, ...]:
+    """The rising limits at which more labels become rare, given the ``counts`` of labels, as long as some are ``left``;
+    limits at which no more than ``so_far`` are rare do not count."""
+    found, ordered = list[int](), np.sort(counts)
+    for t in limits:
+        rare = int(np.searchsorted(ordered, t))
+        if rare > len(counts) - left:
+            break
+        if rare > so_far:
+            found, so_far = [*found, t], rare
+    return tuple(found)
 
 
 def column_ladders(
@@ -276,7 +290,7 @@ def _occupied_intervals(numbers: Sequence[Fraction], width: Decimal) -> set[int]
     return {floor(number / wide) for number in numbers}
 
 
-def code_entropy(codes: Small) -> float:
+def code_entropy(codes: Int32s) -> float:
     """Shannon entropy of codes, with −1 as a code of its own.
 
     >>> code_entropy(np.array([0, 1, -1, -1], np.int32))

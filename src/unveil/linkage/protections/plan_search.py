@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.intervals import wilson_interval
 from unveil.linkage.attack.experiment import Outcome
 from unveil.linkage.attack.success import SAMPLED_TARGETS
@@ -87,7 +87,7 @@ class AttackResult:
 def people_by_known_count(records: Records, known: int) -> dict[int, int]:
     """How many people are known by how many things: by ``known``, or by all they have if fewer. Rising; people about
     whom nothing can be known are not counted."""
-    there, people = np.unique(np.minimum(known, records.support // records.together), return_counts=True)
+    there, people = np.unique(np.minimum(known, records.support // records.attributes_per_fact), return_counts=True)
     return {int(m): int(n) for m, n in zip(there, people, strict=True) if m}
 
 
@@ -149,7 +149,7 @@ class PlanSearch(ABC):
     own_row: bool
     row: Ints = field(init=False)
     size: int = field(init=False)
-    _codes: list[Small] = field(init=False)
+    _codes: list[Int32s] = field(init=False)
     _whole: list[float] = field(init=False)
     _tie_order: Ints = field(init=False)
     _bound_cache: dict[object, float] = field(default_factory=dict, init=False)
@@ -168,8 +168,12 @@ class PlanSearch(ABC):
     # where tables and ratings differ
 
     @abstractmethod
-    def attack_plan(self, plan: ProtectionPlan, everyone: bool = False) -> AttackResult:
-        """Attack what a plan leaves, on everyone or on a sufficient sample."""
+    def released_records(self, plan: ProtectionPlan) -> tuple[Records, Ints, Ints | None]:
+        """The records that a plan leaves, whose they are, and how many count as the same as each if not its copies."""
+
+    @abstractmethod
+    def play_attack(self, records: Records, ms: list[int], equals: Ints | None, everyone: bool) -> tuple[Outcome, ...]:
+        """The outcomes for these numbers of things known, on everyone or on a sufficient sample."""
 
     @abstractmethod
     def kept_rows(self, plan: ProtectionPlan) -> Ints:
@@ -220,11 +224,24 @@ class PlanSearch(ABC):
         """The columns that a plan keeps."""
         return [i for i, ladder in enumerate(self.ladders) if plan.levels[i] < ladder.left_out_level]
 
+    def stays(self, plan: ProtectionPlan) -> Bools:
+        """Which rows or people a plan keeps."""
+        kept = np.ones(self.size, np.bool_)
+        kept[plan.left_out_ids] = False
+        return kept
+
     def kept_ids(self, plan: ProtectionPlan) -> Ints:
         """The rows or people that a plan keeps."""
-        stays = np.ones(self.size, np.bool_)
-        stays[plan.left_out_ids] = False
-        return np.flatnonzero(stays)
+        return np.flatnonzero(self.stays(plan))
+
+    def attack_plan(self, plan: ProtectionPlan, everyone: bool = False) -> AttackResult:
+        """Attack what a plan leaves, on everyone or on a sufficient sample."""
+        records, who, equals = self.released_records(plan)
+        people = people_by_known_count(records, self.known)
+        if not people:
+            return AttackResult(who[:0], np.empty(0), 1.0, True)
+        outcomes = self.play_attack(records, list(people), equals, everyone)
+        return attack_result(outcomes, people, who, self.run.confidence, self.own_row)
 
     def success_bound(self, plan: ProtectionPlan) -> float:
         """The upper limit for the share of people found under a plan."""
@@ -255,7 +272,7 @@ class PlanSearch(ABC):
             shares[i] = min(1.0, now / self._whole[i]) if self._whole[i] else 1.0
         return sum(shares) / len(shares)
 
-    def labels(self, plan: ProtectionPlan, column: int, kept: Ints) -> Small:
+    def labels(self, plan: ProtectionPlan, column: int, kept: Ints) -> Int32s:
         """The labels of a column in these rows."""
         return self.step(plan, column).of(self._codes[column][kept])
 

@@ -14,19 +14,13 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from unveil.arrays import Ints, Small
+from unveil.arrays import Int32s, Ints
 from unveil.linkage.attack.adversaries import least_support_adversary
 from unveil.linkage.attack.exact_success import counting_cost, is_countable
 from unveil.linkage.attack.experiment import Outcome, attack_records
 from unveil.linkage.attack.success import SAMPLED_TARGETS, measure_success
-from unveil.linkage.protections.coarsening import LadderStep
-from unveil.linkage.protections.plan_search import (
-    AttackResult,
-    PlanSearch,
-    ProtectionPlan,
-    attack_result,
-    people_by_known_count,
-)
+from unveil.linkage.protections.coarsening import LadderStep, effective_limits
+from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
 from unveil.linkage.records import Records, records_from_ratings
 from unveil.linkage.similarity import equal_values
 from unveil.release.codes import Codes, arrow_integers
@@ -48,7 +42,7 @@ class RatingsSearch(PlanSearch):
 
     person: Codes
     raters_per_item: Ints = field(init=False)
-    _rating_user: Small = field(init=False)
+    _rating_user: Int32s = field(init=False)
     _rarity_series: tuple[int, ...] = field(init=False)
     others: ClassVar[tuple[str, str]] = ("items", "people")
 
@@ -62,25 +56,11 @@ class RatingsSearch(PlanSearch):
         self.raters_per_item = np.bincount(
             self._codes[ITEM_COLUMN][fresh], minlength=len(self.ladders[ITEM_COLUMN].steps[0].labels)
         )
-        self._rarity_series = self._build_rarity_series()
-
-    def _build_rarity_series(self) -> tuple[int, ...]:
-        """The limits of a rising series that each leave out more items, as long as some are left."""
-        counts, series, so_far = np.sort(self.raters_per_item), list[int](), 0
-        for t in _RARITY_LIMITS:
-            rare = int(np.searchsorted(counts, t))
-            if rare > len(counts) - _MIN_ITEMS:
-                break
-            if rare > so_far:
-                series, so_far = [*series, t], rare
-        return tuple(series)
+        self._rarity_series = effective_limits(self.raters_per_item, _RARITY_LIMITS, so_far=0, left=_MIN_ITEMS)
 
     def kept_rows(self, plan: ProtectionPlan) -> Ints:
-        stays = np.ones(self.size, np.bool_)
-        stays[plan.left_out_ids] = False
-        return np.flatnonzero(
-            stays[self._rating_user] & (self.raters_per_item >= plan.rare[ITEM_COLUMN])[self._codes[ITEM_COLUMN]]
-        )
+        frequent = self.raters_per_item >= plan.rare[ITEM_COLUMN]
+        return np.flatnonzero(self.stays(plan)[self._rating_user] & frequent[self._codes[ITEM_COLUMN]])
 
     def people_with_ratings(self, plan: ProtectionPlan) -> Ints:
         """The people who still have a rating."""
@@ -112,31 +92,26 @@ class RatingsSearch(PlanSearch):
             else [self.unchanged_plan]
         )
 
-    def attack_plan(self, plan: ProtectionPlan, everyone: bool = False) -> AttackResult:
+    def released_records(self, plan: ProtectionPlan) -> tuple[Records, Ints, Ints | None]:
         kept = self.kept_rows(plan)
-        user = self._rating_user[kept]
-        there = np.bincount(user, minlength=self.size) > 0
-        who, place = np.flatnonzero(there), (np.cumsum(there) - 1).astype(np.int32)
+        user, who = _renumber_codes(self._rating_user[kept])
+        item, items = _renumber_codes(self._codes[ITEM_COLUMN][kept])
         left = [i for i in self.kept_columns(plan) if i != ITEM_COLUMN]
         compared = self.kept_similarities(plan, left)
         own = [Codes(self.labels(plan, i, kept), self.step(plan, i).labels) for i in left]
         value, date = (*own, None, None)[:2]
         similarities = [compared.get(self.ladders[i].name, equal_values()) for i in left] + [equal_values()] * 2
-        person = Codes(place[user], pa.nulls(len(who)))
-        records = records_from_ratings(
-            person, self._renumber_items(kept), value, date, (similarities[0], similarities[1])
-        )
-        people = people_by_known_count(records, self.known)
-        if not people:
-            return AttackResult(who[:0], np.empty(0), 1.0, True)
-        return attack_result(
-            self._attack_outcomes(records, list(people), everyone), people, who, self.run.confidence, self.own_row
-        )
+        coded = Codes(user, pa.nulls(len(who))), Codes(item, arrow_integers(items))
+        return records_from_ratings(*coded, value, date, (similarities[0], similarities[1])), who, None
 
-    def _attack_outcomes(self, records: Records, ms: list[int], everyone: bool) -> tuple[Outcome, ...]:
+    def play_attack(self, records: Records, ms: list[int], equals: Ints | None, everyone: bool) -> tuple[Outcome, ...]:
         """The outcomes for these numbers of known ratings: counted if that is quick, else sampled."""
         rng = self.run.rng("linkage.protect")
-        if records.together == 1 and is_countable(records) and counting_cost(records, ms) <= _MAX_COUNTING_WORK:
+        if (
+            records.attributes_per_fact == 1
+            and is_countable(records)
+            and counting_cost(records, ms) <= _MAX_COUNTING_WORK
+        ):
             return measure_success(records, ms, rng=rng, run=self.run)
         targets: Ints | int = SAMPLED_TARGETS
         if everyone or records.n <= _MIN_PLAYED_TARGETS:
@@ -149,11 +124,10 @@ class RatingsSearch(PlanSearch):
             targets=targets,
             confidence=self.run.confidence,
             run=self.run,
-        ).outcomes
+        )
 
-    def _renumber_items(self, kept: Ints) -> Codes:
-        """The items of some ratings, renumbered without gaps."""
-        item = self._codes[ITEM_COLUMN][kept]
-        there = np.bincount(item, minlength=len(self.raters_per_item)) > 0
-        place = (np.cumsum(there) - 1).astype(np.int32)
-        return Codes(place[item], arrow_integers(np.flatnonzero(there)))
+
+def _renumber_codes(codes: Int32s) -> tuple[Int32s, Ints]:
+    """Codes without gaps, and the code that each of them was."""
+    there = np.bincount(codes) > 0
+    return (np.cumsum(there) - 1).astype(np.int32)[codes], np.flatnonzero(there)

@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.arrays import Ints
+from unveil.grouping import class_ids
+from unveil.linkage.attack.experiment import Outcome
 from unveil.linkage.attack.success import SAMPLED_TARGETS, measure_success
-from unveil.linkage.equal_records import row_classes
 from unveil.linkage.finding_text import MIN_COLUMNS
-from unveil.linkage.protections.plan_search import (
-    AttackResult,
-    PlanSearch,
-    ProtectionPlan,
-    attack_result,
-    people_by_known_count,
-)
-from unveil.linkage.records import records_from_codes
+from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
+from unveil.linkage.records import Records, records_from_codes
 from unveil.release.codes import Codes
 
 __all__ = ["TableSearch"]
@@ -55,19 +50,18 @@ class TableSearch(PlanSearch):
     def can_leave_out(self, plan: ProtectionPlan, column: int) -> bool:
         return len(self.kept_columns(plan)) > MIN_COLUMNS
 
-    def attack_plan(self, plan: ProtectionPlan, everyone: bool = False) -> AttackResult:
+    def released_records(self, plan: ProtectionPlan) -> tuple[Records, Ints, Ints | None]:
         kept, left = self.kept_ids(plan), self.kept_columns(plan)
         columns = {self.ladders[i].name: Codes(self.labels(plan, i, kept), self.step(plan, i).labels) for i in left}
-        records = records_from_codes(columns, self.kept_similarities(plan, left))
-        people = people_by_known_count(records, self.known)
-        if not people:
-            return AttackResult(kept[:0], np.empty(0), 1.0, True)
-        kind = row_classes([self.other[kept], *(c.codes for c in columns.values())], len(kept))
-        outcomes = measure_success(
-            records, list(people), rng=self.run.rng("linkage.protect"), equals=np.bincount(kind)[kind],
-            targets=len(kept) if everyone else SAMPLED_TARGETS, confidence=self.run.confidence, run=self.run,
+        shown: list[Any] = [self.other[kept], *(c.codes for c in columns.values())]
+        kind, _ = class_ids(shown, len(kept))
+        return records_from_codes(columns, self.kept_similarities(plan, left)), kept, np.bincount(kind)[kind]
+
+    def play_attack(self, records: Records, ms: list[int], equals: Ints | None, everyone: bool) -> tuple[Outcome, ...]:
+        return measure_success(
+            records, ms, rng=self.run.rng("linkage.protect"), equals=equals,
+            targets=records.n if everyone else SAMPLED_TARGETS, confidence=self.run.confidence, run=self.run,
         )  # fmt: skip
-        return attack_result(outcomes, people, kept, self.run.confidence, self.own_row)
 
     def last_resorts(self) -> Iterator[ProtectionPlan]:
         """All sets of columns at their coarsest labels, the largest first, as long as that is little work: with the

@@ -5,6 +5,7 @@ them Σ sim in the low bits and, from bit ``COUNT_SHIFT`` on, how many attribute
 have are compared by their bits, 64 at once; for all others the records that have them are listed, block by block.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -93,9 +94,9 @@ class RecordArrays(NamedTuple):
 
 @kernel
 def fill_planes(
-    indptr: Any, attribute: Any, value: Any, start: Any, code: Any, place: Any, bits: Any, starts: Any, height: Any,
-    rows: Any, first: Any, last: Any, planes: Any,
-) -> None:  # fmt: skip
+    indptr, attribute, value, start, code, place, bits, starts, height,
+    rows, first, last, planes,
+):  # fmt: skip
     """Fill the planes of some rows, ``height`` of them for every block. The attribute at ``place`` is a bit of the
     word that begins with plane ``starts[place >> 6]``."""
     for k in range(first, last):
@@ -111,9 +112,9 @@ def fill_planes(
 
 @kernel
 def search_blocks(
-    known: Any, rules: Any, others: Any, lists: Any, wanted: Any, low: Any, high: Any, turn: Any, first: Any,
-    last: Any, work: Any, above: Any, below: Any, nearest: Any, sums: Any, under: Any, over: Any,
-) -> Any:  # fmt: skip
+    known, rules, others, lists, wanted, low, high, turn, first,
+    last, work, above, below, nearest, sums, under, over,
+):  # fmt: skip
     """Raise, for each ``wanted`` record, the largest Sim = above / below to any of the others, and to which, the
     smallest row. Its planes are a row of ``low`` and ``high``: the least and the largest code that is alike.
 
@@ -155,8 +156,8 @@ def search_blocks(
 
 @helper
 def _compare_planes(
-    low: Any, high: Any, planes: Any, block: Any, bits: Any, ranged: Any, unit: Any, under: Any, over: Any, sums: Any
-) -> None:  # fmt: skip
+    low, high, planes, block, bits, ranged, unit, under, over, sums
+):  # fmt: skip
     """Compare the bits of a record with those of a block. Every loop is so simple that several run at once.
 
     Codes are alike where no bit differs or, with a range, where c < low and c > high are both wrong. Those are found as
@@ -193,7 +194,7 @@ def _compare_planes(
 
 
 @helper
-def _add_lists(known: Any, rules: Any, lists: Any, block: Any, r: Any, sums: Any) -> Any:
+def _add_lists(known, rules, lists, block, r, sums):
     """Add what the lists of a block say; returns how many entries they have. No record is in a list twice."""
     begins, table, touched = lists.begins, rules.table, 0
     for e in range(known.indptr[r], known.indptr[r + 1]):
@@ -224,7 +225,7 @@ def _add_lists(known: Any, rules: Any, lists: Any, block: Any, r: Any, sums: Any
 
 
 @helper
-def _has_better(own: Any, row: Any, size: Any, sums: Any, best: Any) -> Any:
+def _has_better(own, row, size, sums, best):
     """Whether any of a block is more alike than above / below, or as much and an earlier row."""
     above, below, nearest = best
     found = 0
@@ -235,7 +236,7 @@ def _has_better(own: Any, row: Any, size: Any, sums: Any, best: Any) -> Any:
 
 
 @helper
-def _best_in_block(r: Any, own: Any, row: Any, size: Any, sums: Any, best: Any) -> Any:
+def _best_in_block(r, own, row, size, sums, best):
     """The most alike of a block, but for the record itself."""
     above, below, nearest = best
     for j in range(len(row)):
@@ -248,8 +249,8 @@ def _best_in_block(r: Any, own: Any, row: Any, size: Any, sums: Any, best: Any) 
 
 @helper
 def _best_in_lists(
-    known: Any, lists: Any, block: Any, r: Any, own: Any, row: Any, size: Any, sums: Any, best: Any
-) -> Any:  # fmt: skip
+    known, lists, block, r, own, row, size, sums, best
+):  # fmt: skip
     """The same among those that are in a list of the record's, whose sums are 0 again afterwards."""
     above, below, nearest = best
     for e in range(known.indptr[r], known.indptr[r + 1]):

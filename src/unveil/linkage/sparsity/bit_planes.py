@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from unveil.arrays import Bools, Ints, Small, Words
+from unveil.arrays import BitWords, Bools, Int32s, Ints
 from unveil.linkage.records import Records
 from unveil.linkage.sparsity import _nearest_records
 from unveil.linkage.sparsity.record_similarity import AttributeKinds
@@ -38,8 +38,8 @@ class PlaneLayout(NamedTuple):
     number; −1 otherwise. Word w begins with plane ``starts[w]``, has codes of ``bits`` bits, and is ``ranged`` if its
     codes have a tolerance."""
 
-    place: Small
-    listed: Small
+    place: Int32s
+    listed: Int32s
     bits: Ints
     ranged: Bools
     starts: Ints
@@ -105,8 +105,8 @@ def arrange_blocks(
 
 
 def record_planes(
-    records: Records, rules: _nearest_records.ComparisonRules, code: Small, layout: PlaneLayout, rows: Ints
-) -> Words:
+    records: Records, rules: _nearest_records.ComparisonRules, code: Int32s, layout: PlaneLayout, rows: Ints
+) -> BitWords:
     """The planes of some rows, with a code for every value."""
     planes = np.zeros((layout.planes, len(rows)), np.uint64)
     _fill_planes(records, rules, code, layout, rows, 0, len(rows), planes)
@@ -114,8 +114,8 @@ def record_planes(
 
 
 def _fill_planes(
-    records: Records, rules: _nearest_records.ComparisonRules, code: Small, layout: PlaneLayout, rows: Ints, first: int,
-    last: int, planes: Words,
+    records: Records, rules: _nearest_records.ComparisonRules, code: Int32s, layout: PlaneLayout, rows: Ints,
+    first: int, last: int, planes: BitWords,
 ) -> None:  # fmt: skip
     if layout.planes:
         _nearest_records.fill_planes(
@@ -147,9 +147,9 @@ def _list_holders(
 def _block_size(others: int, layout: PlaneLayout, entries: int) -> int:
     """Records per block: few, so that many blocks can be skipped and planes stay in the cache, but not so few that
     lists become short."""
-    room, lists = min(_MIN_BLOCK, others), int(layout.listed.max(initial=-1)) + 1
-    while 2 * room <= _BLOCK_LIMITS[0] and 10 * room <= others and 16 * room * layout.planes <= _CACHE_BYTES:
-        room *= 2
-    while 2 * room <= _BLOCK_LIMITS[1] and 4 * lists * (others // room) > entries:
-        room *= 2
-    return room
+    size, lists = min(_MIN_BLOCK, others), int(layout.listed.max(initial=-1)) + 1
+    while 2 * size <= _BLOCK_LIMITS[0] and 10 * size <= others and 16 * size * layout.planes <= _CACHE_BYTES:
+        size *= 2
+    while 2 * size <= _BLOCK_LIMITS[1] and 4 * lists * (others // size) > entries:
+        size *= 2
+    return size

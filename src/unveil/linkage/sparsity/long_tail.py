@@ -1,7 +1,7 @@
 """Which attributes are rare? The long tail.
 
 Attributes are ranked by the number of records that have them, the most popular first. Attributes that nobody has are
-ignored, as in document 002 (§4.4), and c counts the others.
+ignored, as in Merener (2012, §4.4), and c counts the others.
 
 - The records have a **(τ, κ)-tail** (Definition 13) if κ·n of them have the attribute of rank τ·c, so that at most κ·n
   records have any attribute of that rank or beyond (Remark 8). Ranks are rounded up, because *i ≥ τ·c* does the same to
@@ -9,11 +9,11 @@ ignored, as in document 002 (§4.4), and c counts the others.
 - An attribute is **rare** if no more records have it than have the one of rank ⌈τ·c⌉.
 - A record is **supported on τ-ranks** if it has a rare attribute (Definition 14). D_{≥τ} are these records.
 
-The document calls an attribute rare if its rank is at least τ·c, without saying how ties are ranked. Here *equally
+The paper calls an attribute rare if its rank is at least τ·c, without saying how ties are ranked. Here *equally
 popular attributes are all rare or all not rare*, so that nothing depends on the order of columns. Everything rare by
 rank is also rare here. More attributes may be rare, and more records may have one, but Remark 8 and Theorem 9 only use
-that at most κ·n records have a rare attribute, which still holds. κ as a function of τ, and τ as a function of κ, are
-the same either way, because they depend on the popularity of a rank and not on who has it.
+that at most κ·n records have a rare attribute, which still holds. κ as a function of τ is the same either way, because
+it depends on the popularity of a rank and not on who has it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-import numpy.typing as npt
 
 from unveil.arrays import Bools, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.records import Records
 from unveil.linkage.theorems.exact_numbers import Number, written_fraction
 
-__all__ = ["LongTail", "attribute_tail", "has_rare_attribute", "mean_kappa", "rare_attributes"]
+__all__ = ["LongTail", "attribute_tail", "rare_attributes"]
 
 
 _ROUNDING_GUARD = 1 - Fraction(1, 10**12)  # a binary number may lie slightly above the k/c it stands for
@@ -67,14 +66,6 @@ class LongTail:
         """The κ of the (τ, κ)-tail: the largest share of records that have the same rare attribute."""
         return self.max_rare_count(tau) / self.records
 
-    def tau(self, kappa: Number) -> float | None:
-        """The τ from whose rank on no attribute has more than κ·n records; None if all have more.
-
-        Every slightly smaller τ, down to the previous rank, says the same; this is the one that the document prints.
-        """
-        rank = int((self.popularity > int(written_fraction(kappa) * self.records)).sum()) + 1
-        return rank / self.attributes if rank <= self.attributes else None
-
     def rows(self, tau: Number) -> Ints:
         """The records supported on τ-ranks: D_{≥τ}."""
         return np.flatnonzero((self.rarest > 0) & (self.rarest <= self.max_rare_count(tau)))
@@ -100,8 +91,8 @@ def attribute_tail(records: Records) -> LongTail:
     >>> from unveil.release.codes import encode_column
     >>> user, film = ["ann", "bob", "cy", "ann", "bob", "dot"], ["Alien", "Alien", "Alien", "Brazil", "Brazil", "Crash"]
     >>> found = attribute_tail(records_from_ratings(*(encode_column(pa.chunked_array([c])) for c in (user, film))))
-    >>> found.kappa(0.5), found.tau(0.5), found.share(0.5), found.rows(1).tolist()
-    (0.5, 0.6666666666666666, 0.75, [3])
+    >>> found.kappa(0.5), found.share(0.5), found.rows(1).tolist()
+    (0.5, 0.75, [3])
     """
     popularity, some = records.popularity, np.flatnonzero(records.support)
     if not len(some):
@@ -116,35 +107,3 @@ def rare_attributes(records: Records, tau: Number) -> Bools:
     there = records.popularity > 0
     most = attribute_tail(records).max_rare_count(tau) if there.any() else 0
     return np.asarray(there & (records.popularity <= most))
-
-
-def has_rare_attribute(records: Records, marked: npt.ArrayLike) -> Bools:
-    """Which records have a rare attribute; ``marked`` says which attributes are rare."""
-    own = _check_marks(records, marked)[records.attribute]
-    return np.asarray(np.bincount(_entry_owners(records), own, minlength=records.n) > 0)
-
-
-def mean_kappa(records: Records, marked: npt.ArrayLike) -> float:
-    """The mean of |supp(I)|/n for a random rare attribute I of a random record that has one.
-
-    Given the record and I, the probability of naming a wrong record is at most |supp(I)| γ^(m−1). It is proportional to
-    |supp(I)|, so this mean may replace the κ of the tail, which is the largest of these values.
-    """
-    entries = _check_marks(records, marked)[records.attribute]
-    owner, sizes = _entry_owners(records)[entries], records.popularity[records.attribute[entries]]
-    counts = np.bincount(owner, minlength=records.n)
-    if not counts.any():
-        raise UnveilError("no record has a rare attribute")
-    some = counts > 0
-    return float((np.bincount(owner, sizes, minlength=records.n)[some] / counts[some]).mean()) / records.n
-
-
-def _check_marks(records: Records, marked: npt.ArrayLike) -> Bools:
-    few = np.asarray(marked)
-    if few.shape != (records.c,) or few.dtype != np.bool_:
-        raise UnveilError("mark each attribute as rare or not with one truth value")
-    return few
-
-
-def _entry_owners(records: Records) -> Ints:
-    return np.repeat(np.arange(records.n), records.support)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.equal_records import group_equal_records
 from unveil.linkage.records import Records
@@ -82,7 +82,9 @@ def nearest_records(
     rules, kinds = comparison_rules(records, sim, least)
     found = _initial_best(records, rules.unit)
     equivalence = bool((kinds.runs & ~kinds.ranged).all())
-    compared, alone = _resolve_equal_records(records, rules, found, run) if equivalence else _nonempty_records(records)
+    compared = alone = np.flatnonzero(records.support)
+    if equivalence:
+        compared, alone = _resolve_equal_records(records, rules, found, run)
     asked = np.zeros(records.n, np.bool_)
     asked[chosen] = True
     wanted = alone[asked[alone]]
@@ -133,12 +135,6 @@ def _initial_best(records: Records, unit: int) -> _BestSoFar:
     return found
 
 
-def _nonempty_records(records: Records) -> tuple[Ints, Ints]:
-    """The records that have attributes: all are compared, and all are looked up."""
-    some = np.flatnonzero(records.support)
-    return some, some
-
-
 def _resolve_equal_records(
     records: Records, rules: _nearest_records.ComparisonRules, found: _BestSoFar, run: Run
 ) -> tuple[Ints, Ints]:
@@ -158,7 +154,7 @@ def _resolve_equal_records(
     return np.sort(firsts[some]), np.sort(firsts[some & ~twice])
 
 
-def _similarity_codes(records: Records, rules: _nearest_records.ComparisonRules, run: Run) -> Small:
+def _similarity_codes(records: Records, rules: _nearest_records.ComparisonRules, run: Run) -> Int32s:
     """Codes that are equal for similar values."""
     found = np.empty_like(records.value)
     for first, last in chunks(len(found), run):
@@ -207,7 +203,7 @@ def _search_all_blocks(
             pair = _nearest_records.search_blocks(
                 known, rules, others, lists, tile, low, high, turn, pair, pairs, _SLICE_NANOSECONDS, *parts, *space
             )
-        for part, told in zip(found, parts, strict=True):
-            part[tile] = told
+        for part, own in zip(found, parts, strict=True):
+            part[tile] = own
 
     run_tasks(range(0, len(wanted), step), search_tile, _PROGRESS_LABEL, run)

@@ -1,6 +1,6 @@
 """How similar are two records?
 
-**Definition** (document 002, Definition 5). Each attribute has a similarity sim (:mod:`unveil.linkage.similarity`),
+**Definition** (Merener 2012, Definition 5). Each attribute has a similarity sim (:mod:`unveil.linkage.similarity`),
 which is 0 if either value is null. With |∪| for the number of attributes that x or y has, Sim(x, y) is one of
 
     alike    |{i : sim(xᵢ, yᵢ) ≥ μ}| / |∪|        (2.1)
@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints, Small
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.records import Records
-from unveil.linkage.similarity import Similarity
+from unveil.linkage.similarity import Similarity, check_threshold
 from unveil.linkage.sparsity import _nearest_records
-from unveil.wording import count_text, safe_text
+from unveil.wording import count_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,8 +36,6 @@ RecordSimilarity = Literal["alike", "sum", "support"]
 
 _SIMILARITY_UNITS = (72_072_000, 720_720)  # 2⁶·3²·5³·7·11·13; 100 times less for records with very many attributes
 _MAX_TABLE_VALUES = 256  # values at most: a graded similarity of all pairs is tabulated
-_MAX_CUSTOM_VALUES = 2_000  # the same limit for a custom function, which cannot be evaluated later
-_SLACK = 1e-12
 _MAX_ATTRIBUTES = 1 << 20  # of a record at most, so that products of sums stay below 2⁶³
 
 
@@ -59,8 +57,7 @@ def comparison_rules(
         raise UnveilError(
             f"compare records by {', '.join(get_args(RecordSimilarity)[:-1])} or {get_args(RecordSimilarity)[-1]}"
         )
-    if not 0 < least <= 1:
-        raise UnveilError("a similarity threshold must be above 0 and at most 1")
+    check_threshold(least)
     largest = int(records.support.max(initial=0))
     if largest > _MAX_ATTRIBUTES:
         raise UnveilError(
@@ -69,15 +66,15 @@ def comparison_rules(
     if sim == "support":
         zeros = np.zeros(max((len(v) for v in records.values), default=0), np.int32)
         return _join_rules(np.zeros(records.c, np.int64), [_ValueRules(_nearest_records.RUN, zeros, zeros, zeros)], 1)
-    graded = sim == "sum" and any(s.kind in ("linear", "given") for s in records.similarities)
+    graded = sim == "sum" and any(s.kind == "linear" for s in records.similarities)
     unit = next(u for u in _SIMILARITY_UNITS if u * largest < 1 << _nearest_records.COUNT_SHIFT) if graded else 1
     parts, at = list[_ValueRules](), dict[tuple[int, int], int]()
     of = np.empty(records.c, np.int64)
-    for i, (own, said, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
-        key = (id(own), id(said))
+    for i, (own, similarity, name) in enumerate(zip(records.values, records.similarities, records.names, strict=True)):
+        key = (id(own), id(similarity))
         if key not in at:
             at[key] = len(parts)
-            parts.append(_value_rules(own, said, name, unit, None if sim == "sum" else least))
+            parts.append(_value_rules(own, similarity, name, unit, None if sim == "sum" else least))
         of[i] = at[key]
     return _join_rules(of, parts, unit)
 
@@ -87,35 +84,34 @@ class _ValueRules(NamedTuple):
     is an equivalence, similar values have the same code."""
 
     kind: int
-    code: Small
-    low: Small
-    high: Small
+    code: Int32s
+    low: Int32s
+    high: Int32s
     table: Ints = np.empty((0, 0), np.int64)
     number: Floats = np.empty(0)
     scale: float = 1.0
 
 
-def _value_rules(own: pa.Array, said: Similarity, name: str, unit: int, least: float | None) -> _ValueRules:
+def _value_rules(own: pa.Array, similarity: Similarity, name: str, unit: int, least: float | None) -> _ValueRules:
     """The rules for one attribute, graded if there is no threshold ``least``."""
     code = np.arange(len(own), dtype=np.int32)
-    if said.kind != "given" and (said.kind != "linear" or least is not None):
-        low, high = (side.astype(np.int32) for side in said.code_ranges(own, least or 1.0, name))
+    if similarity.kind != "linear" or least is not None:
+        low, high = (side.astype(np.int32) for side in similarity.code_ranges(own, least or 1.0, name))
         if (low[low] == low).all() and (high[low] == high).all():  # similar values have the same similar values
             classes = np.cumsum(low == code, dtype=np.int32) - 1
             return _ValueRules(_nearest_records.RUN, classes, classes, classes)
         return _ValueRules(_nearest_records.RUN, code, low, high)
-    if said.kind == "linear" and len(own) > _MAX_TABLE_VALUES:
+    if len(own) > _MAX_TABLE_VALUES:
         return _ValueRules(
-            _nearest_records.LINEAR, code, code, code, number=said.numeric_values(own, name), scale=said.scale
+            _nearest_records.LINEAR,
+            code,
+            code,
+            code,
+            number=similarity.numeric_values(own, name),
+            scale=similarity.scale,
         )
-    if len(own) > _MAX_CUSTOM_VALUES:
-        raise UnveilError(
-            f"{safe_text(name)} has {count_text(len(own), 'value')}; a custom similarity supports at most "
-            f"{_MAX_CUSTOM_VALUES:,}"
-        )
-    exact = said.matrix(own, name)
-    table = np.rint(exact * unit) if least is None else exact >= least - _SLACK
-    return _ValueRules(_nearest_records.TABLE, code, code, code, table.astype(np.int64))
+    table = np.rint(similarity.matrix(own, name) * unit).astype(np.int64)
+    return _ValueRules(_nearest_records.TABLE, code, code, code, table)
 
 
 def _join_rules(

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from unveil.arrays import Floats
 from unveil.errors import UnveilError
-from unveil.intervals import check_confidence, lower_bound, upper_bound, wilson_interval
+from unveil.intervals import check_confidence, upper_bound, wilson_interval
 from unveil.linkage.records import Records
 from unveil.linkage.sparsity.nearest_records import NearestRecords, nearest_records, requested_rows
 from unveil.linkage.sparsity.record_similarity import RecordSimilarity
@@ -96,51 +96,11 @@ class SparsityFunction:
         """Upper limit for f(σ) over all records (Clopper and Pearson)."""
         return self.f(sigma) if self.exact else upper_bound(self.count(sigma), self.looked_at, confidence)
 
-    def lower(self, sigma: Number, confidence: float = 0.95) -> float:
-        """Lower limit for f(σ) over all records (Clopper and Pearson)."""
-        return self.f(sigma) if self.exact else lower_bound(self.count(sigma), self.looked_at, confidence)
-
     def upper_curve(self, points: int | Iterable[Number] = 101, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """σ and upper limits for f that hold at all points at once, as needed to choose σ after seeing them."""
         sigma = _sigma_points(points)
         each = 1 - (1 - check_confidence(confidence)) / len(sigma)
         return np.array([float(s) for s in sigma]), np.array([self.upper(s, each) for s in sigma])
-
-    def is_sparse(self, sigma: Number, q: Number, confidence: float = 0.95) -> bool | None:
-        """Whether the records are (σ, q)-sparse; None if the sample cannot decide at this confidence."""
-        if self.upper(sigma, confidence) <= q:
-            return True
-        return False if self.exact or self.lower(sigma, confidence) > q else None
-
-    def sparse_above(self, q: Number, confidence: float | None = None) -> float | None:
-        """The bound above which the records are (σ, q)-sparse for every σ, and below which for none; None if there is
-        no such σ up to 1.
-
-        On a sample this describes the compared records. With ``confidence`` it holds for all records: an upper limit
-        for f falls with σ, so the bound is wrong no more often than the limit is at one point.
-        """
-        levels = np.unique(self._sorted_similarities)
-        counts = len(self._sorted_similarities) - np.searchsorted(self._sorted_similarities, levels, "left")
-        most = self._max_near_count(q, confidence)
-        if most < 0:
-            return None
-        over = levels[counts > most]
-        bound = float(over[-1]) if len(over) else 0.0
-        return bound if bound < 1 else None
-
-    def _max_near_count(self, q: Number, confidence: float | None) -> int:
-        """The largest count for which f ≤ q follows; −1 if not even 0 would prove it."""
-        share = written_fraction(q)
-        if confidence is None or self.exact:
-            return int(share * self.looked_at // 1)
-        low, high = -1, self.looked_at
-        while low < high:
-            middle = (low + high + 1) // 2
-            if upper_bound(middle, self.looked_at, confidence) <= share:
-                low = middle
-            else:
-                high = middle - 1
-        return low
 
     def __repr__(self) -> str:
         of = "all" if self.exact else f"{self.looked_at:,} of"
@@ -167,8 +127,8 @@ def measure_sparsity(
     >>> table = {"age": [30, 30, 41, 7], "sex": ["f", "m", "m", None], "job": ["cook", "cook", None, None]}
     >>> found = measure_sparsity(records_from_codes({name: encode_column(pa.chunked_array([v])) for name,
     ...     v in table.items()}))
-    >>> found.f(0.5), found.f(1 / 3), found.is_sparse(0.5, 0.5), found.sparse_above(0.5)
-    (0.5, 0.75, True, 0.3333333333333333)
+    >>> found.f(0.5), found.f(1 / 3)
+    (0.5, 0.75)
     """
     run = run or Run()
     if sample is not None and sample < 1:

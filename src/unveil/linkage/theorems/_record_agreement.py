@@ -1,8 +1,7 @@
 """Compiled: on how many things a record agrees with all others."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
-
-from typing import Any
 
 from unveil.compilation import kernel
 
@@ -10,7 +9,7 @@ __all__ = ["count_agreements"]
 
 
 @kernel
-def count_agreements(begin: Any, end: Any, holder: Any, support: Any, count: Any, found: Any) -> None:
+def count_agreements(begin, end, holder, support, count, found):
     """Add to ``found[k, g]``, for one record: how many agree with it on g things and have fewer things (k = 0), as many
     (1) or more (2). Those who agree with its e-th thing are ``holder[begin[e] : end[e]]``. ``count`` is 0 for every
     record, before and after."""

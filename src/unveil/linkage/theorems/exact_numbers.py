@@ -23,7 +23,6 @@ __all__ = [
     "exact_decimal",
     "high_precision",
     "round_down",
-    "round_up",
     "smallest_exponent",
     "written_fraction",
 ]
@@ -72,11 +71,6 @@ def round_down(x: Decimal, strict: bool = False) -> float:
     while Decimal(repr(found)) > x or (strict and found > 0 and x - Decimal(repr(found)) <= _EQUALITY_GAP):
         found = math.nextafter(found, -math.inf)
     return found
-
-
-def round_up(x: Decimal) -> float:
-    """The smallest number that, as written, is at least x."""
-    return -round_down(-x)
 
 
 def smallest_exponent(crowd: Decimal, eta: Decimal, gamma: Decimal, strict: bool = False) -> int:

@@ -54,12 +54,6 @@ class Guarantee:
         return self.applied.statement.similarity
 
     @property
-    def is_proven(self) -> bool | None:
-        """Whether all hypotheses hold; None if some were not checked and none is false."""
-        found = [h.holds for h in self.hypotheses]
-        return False if False in found else None if None in found else True
-
-    @property
     def sentence(self) -> str:
         """The guarantee in words."""
         applied, theorem = self.applied, self.applied.statement
@@ -72,7 +66,8 @@ class Guarantee:
             known = f"{count_text(self.m, 'attribute')}, one of them rare and the others random,"
         if not self.p:
             return f"For an attacker who knows {known} of a random record, Theorem {theorem.name} guarantees nothing."
-        among, chance = count_text(applied.n, "record"), percent_text(_floor_to_four_digits(self.p))
+        rounded = Decimal(repr(self.p)).quantize(Decimal("1e-4"), ROUND_FLOOR)
+        among, chance = count_text(applied.n, "record"), percent_text(float(rounded))
         finds = (
             f"finds it among {among} with probability {chance} or more"
             if theorem.finds_own_record
@@ -97,7 +92,7 @@ def guarantee_for_m(applied: TheoremCase, m: int, sparsity: Number = 0, confiden
         lost = missed > 0 and left - missed == left  # to rounding at 60 digits
         p = round_down(max(Decimal(0), left - missed), applied.needs_strict or lost)
     needs = tuple(
-        Hypothesis(n, _hypothesis_statement(n, applied, m, float(sparsity)), _known_to_hold(n))
+        Hypothesis(n, _hypothesis_statement(n, applied, m, float(sparsity)), True if n == "sigma below limit" else None)
         for n in applied.statement.needs
     )
     return Guarantee(applied, m, p, float(sparsity), confidence, needs)
@@ -117,15 +112,9 @@ def guarantee_for_p(applied: TheoremCase, p: Number, sparsity: Number = 0, confi
     return guarantee_for_m(applied, m, sparsity, confidence)
 
 
-def _known_to_hold(need: HypothesisKind) -> bool | None:
-    return True if need == "sigma below limit" else None
-
-
 def _hypothesis_statement(need: HypothesisKind, applied: TheoremCase, m: int, sparsity: float) -> str:
-    few, sigma = (
-        "records with a rare attribute" if applied.statement.needs_rare_attribute else "records",
-        float(applied.sigma),
-    )
+    few = "records with a rare attribute" if applied.statement.needs_rare_attribute else "records"
+    sigma, rare = float(applied.sigma), number_text(float(applied.n * (applied.kappa or 0)))
     return {
         "pseudometric": "1 − sim satisfies the triangle inequality",
         "similar values": f"what the attacker knows is {'at least ' if applied.epsilon else ''}"
@@ -135,7 +124,7 @@ def _hypothesis_statement(need: HypothesisKind, applied: TheoremCase, m: int, sp
         "enough attributes": f"all {few} have at least {count_text(m, 'attribute')}",
         "sparse": f"at most {percent_text(sparsity)} of the {few} have another one more than {percent_text(sigma)} "
         "similar",
-        "tail": f"a rare attribute is one that {_rarity_phrase(applied)}",
+        "tail": f"a rare attribute is one that at most {rare} of {count_text(applied.n, 'record')} have",
     }[need]
 
 
@@ -145,11 +134,3 @@ def _similarity_phrase(applied: TheoremCase) -> str:
         "2.2": "is more than {} similar to it",
         "2.3": "shares with it more than {} of the attributes that either has",
     }[applied.statement.similarity].format(percent_text(float(applied.sigma)))
-
-
-def _rarity_phrase(applied: TheoremCase) -> str:
-    return f"at most {number_text(float(applied.n * (applied.kappa or 0)))} of {count_text(applied.n, 'record')} have"
-
-
-def _floor_to_four_digits(p: float) -> float:
-    return float(Decimal(repr(p)).quantize(Decimal("1e-4"), ROUND_FLOOR))

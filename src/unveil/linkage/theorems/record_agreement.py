@@ -1,10 +1,18 @@
 """What does the agreement between records guarantee an attacker? Counted on the data at hand.
 
-For each of some records, count on how many things every other record agrees with it;
-:mod:`unveil.linkage.theorems.union_bound` derives bounds from these counts. There are two bounds for the success with m
-random things, one pair per record:
+An attacker who knows m random things of record r, out of the u that it has, cannot exclude record y if all m are among
+the g things on which r and y agree. The probability is exactly
 
-- by the union bound, for the adversary who names a candidate with the fewest things;
+    C(g, m) / C(u, m) = ∏_{j<m} (g − j)/(u − j).
+
+The theorems of Merener (2012) bound it by γ^m for any data (:mod:`unveil.linkage.theorems.statements`), using only g ≤
+γu. Adding the exact values over the other records gives the same union bound without that loss. It is weak only where
+there are many candidates at once. There are two bounds for the success with m random things, one pair per record:
+
+- by the union bound, for the adversary who names a candidate with the fewest things: only records y with no more things
+  than r do harm. Let A be the number of candidates with fewer things and T the number with equally many. Success is
+  E[1/(1+T); A = 0]. Because T/(1+T) ≤ T/2, it is at least 1 − E A − E T/2, and by Jensen's inequality also at least
+  1/(1 + E T) − E A;
 - by Jensen's inequality, 1/E|D_x| for the adversary who names any candidate (Theorem 11). While what is known is right,
   the first adversary is optimal on average, so the *mean* of these bounds holds for it as well.
 """
@@ -18,14 +26,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Floats, Ints, Small
+from unveil.arrays import Floats, Int32s, Ints
+from unveil.errors import UnveilError
 from unveil.linkage.postings import build_postings
 from unveil.linkage.records import Records
 from unveil.linkage.theorems import _record_agreement
-from unveil.linkage.theorems.union_bound import bounds_from_counts
 from unveil.run import Run
 
-__all__ = ["AgreementBounds", "agreement_bounds", "agreement_work"]
+__all__ = ["AgreementBounds", "agreement_bounds", "agreement_work", "random_tie_bound", "subset_chances"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +70,12 @@ def agreement_bounds(
         found[1, own] = -1  # the record itself
         _record_agreement.count_agreements(begin[first:last], end[first:last], holder, support, count, found)
         for j, m in enumerate(ms if own else ()):
-            made.union[place, j], made.jensen[place, j] = bounds_from_counts(found, own, min(m, own))
+            fewer, same, more = (float(x) for x in found @ subset_chances(own, min(m, own)))
+            made.union[place, j], made.jensen[place, j] = random_tie_bound(fewer, same), 1 / (1 + fewer + same + more)
     return made
 
 
-def _agreeing_ranges(records: Records, starts: Ints, code: Small) -> tuple[Ints, Ints]:
+def _agreeing_ranges(records: Records, starts: Ints, code: Int32s) -> tuple[Ints, Ints]:
     """For every entry of some records, where the holders of a value that agrees with it begin and end among all
     holders."""
     ranges, begin, end = (
@@ -82,3 +91,21 @@ def _agreeing_ranges(records: Records, starts: Ints, code: Small) -> tuple[Ints,
         begin[mine] = starts[i] + codes.searchsorted(ranges.low[at[mine]])
         end[mine] = starts[i] + codes.searchsorted(ranges.high[at[mine]], "right")
     return begin, end
+
+
+def random_tie_bound(fewer: float, same: float) -> float:
+    """The success guaranteed if candidates with the fewest things are equally likely to be named, from E A and E T."""
+    return max(0.0, 1 - fewer - same / 2, 1 / (1 + same) - fewer)
+
+
+def subset_chances(own: int, m: int) -> Floats:
+    """C(g, m)/C(own, m) for g = 0 … own: each is (g−m)/g times the next, and the last is 1, without factorials.
+
+    >>> subset_chances(3, 2).round(9).tolist()
+    [0.0, 0.0, 0.333333333, 1.0]
+    """
+    if not 1 <= m <= own:
+        raise UnveilError("the attacker must know at least one attribute, and no more than the record has")
+    h = np.arange(1, own + 1)
+    ratio = np.append(np.maximum(h - m, 0) / h, 1.0)
+    return np.cumprod(ratio[::-1])[::-1]

@@ -33,16 +33,13 @@ with probability at most γ^(m−1). (If they are drawn from the u − 1 attribu
 m−1)/C(u−1, m−1) ≤ (g/u)^(m−1) just the same.) Hence κn γ^(m−1), ``safe``. The paper prints m > L = log(κn/(1−p)) /
 log(1/γ), which is κn γ^m < 1−p. That is one attribute too few unless L is an integer, and false (the tests have
 counterexamples). The proof uses only the number of records that have i, so κ = |supp(i)|/n of the attribute at hand
-suffices (:func:`unveil.linkage.sparsity.long_tail.mean_kappa` averages it). The records that count are those with a
-rare attribute, and *f must be taken over them*: Theorem 10 takes it over all records, and is false again.
+suffices, or its mean over rare attributes. The records that count are those with a rare attribute, and *f must be taken
+over them*: Theorem 10 takes it over all records, and is false again.
 
-**How it is computed.** m is an integer and must not be lost to rounding. Numbers are taken as written (.1 is a tenth),
-logarithms have 60 digits, and probabilities are rounded down (:mod:`unveil.linkage.theorems.exact_numbers`).
-
+Numbers are exact (:mod:`unveil.linkage.theorems.exact_numbers`): m is an integer and must not be lost to rounding.
 Given m or p, a theorem makes a guarantee (:mod:`unveil.linkage.theorems.guarantees`), the best one for a good choice of
-σ (:mod:`unveil.linkage.theorems.best_bound`). :mod:`unveil.linkage.theorems.hypotheses` checks its hypotheses,
-:mod:`unveil.linkage.sparsity.long_tail` says which attributes are rare, and :mod:`unveil.linkage.theorems.union_bound`
-says what more the data at hand guarantee.
+σ (:mod:`unveil.linkage.theorems.best_bound`). :mod:`unveil.linkage.sparsity.long_tail` says which attributes are rare,
+and :mod:`unveil.linkage.theorems.record_agreement` what more the data at hand guarantee.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ from decimal import Decimal
 from typing import Literal
 
 from unveil.errors import UnveilError
-from unveil.linkage.theorems.exact_numbers import Number, exact_decimal, high_precision, round_up, smallest_exponent
+from unveil.linkage.theorems.exact_numbers import Number, exact_decimal, high_precision, smallest_exponent
 from unveil.wording import list_text
 
 __all__ = ["THEOREMS", "HypothesisKind", "Theorem", "TheoremCase"]
@@ -151,11 +148,6 @@ class TheoremCase:
         """The smallest m with which the record named is more than σ similar except with probability η."""
         with high_precision():
             return self.exact_attributes(_check_probability(eta))
-
-    def miss_probability(self, m: int) -> float:
-        """η, an upper bound for the probability that the record named is not more than σ similar."""
-        with high_precision():
-            return round_up(self.exact_miss_probability(m))
 
     # the rest is exact to 60 digits and must be called with that precision (:func:`high_precision`)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
+from reference import naive_items
 from reference import naive_matching as naive
 from unveil import Transactions
 from unveil.items.beliefs import Beliefs
@@ -50,18 +51,18 @@ def test_bigmart() -> None:
 def test_the_belief_functions_of_bigmart() -> None:
     """Figures 2 and 3: f exact, g ignorant, h compliant, k right about half; the edges of h."""
     counts = np.array([5.0, 4, 5, 5, 3, 5])
-    f, g = Beliefs.from_exact_counts(counts), Beliefs.from_ignorance(counts)
+    f, g = Beliefs.from_exact_counts(counts), naive_items.from_ignorance(counts)
     h = Beliefs.from_intervals([0, 4, 5, 4, 1, 5], [10, 5, 5, 6, 4, 5], counts)
     k = Beliefs.from_intervals([1, 5, 1, 4, 1, 5], [4, 5, 3, 6, 4, 5], counts)
     assert [b.alpha for b in (f, g, h, k)] == [1, 1, 1, 0.5]
     assert k.compliant.tolist() == [False, False, False, True, True, True]
-    assert (g.candidates.is_dense() == 1).all()
-    edges = h.candidates.is_dense()
+    assert (g.candidates.to_matrix() == 1).all()
+    edges = h.candidates.to_matrix()
     half, fourth, third = [1, 2, 3, 4, 6], [1, 2, 4, 5], [1, 5]
     mapped_to = [half, fourth, half, half, third, half]
     assert [(np.flatnonzero(edges[:, j]) + 1).tolist() for j in range(6)] == mapped_to
     alike = [1, 3, 4, 6]
-    by_f = [(np.flatnonzero(f.candidates.is_dense()[:, j]) + 1).tolist() for j in range(6)]
+    by_f = [(np.flatnonzero(f.candidates.to_matrix()[:, j]) + 1).tolist() for j in range(6)]
     assert by_f == [alike, [2], alike, alike, [5], alike]
     classes = h.candidates.entry_class
     assert classes[1] == classes[3], "Figure 3(b): 2 and 4 have different intervals and the same candidates"
@@ -69,12 +70,12 @@ def test_the_belief_functions_of_bigmart() -> None:
     assert len(set(classes.tolist())) == 4
     found = [solve(b.candidates, may_exclude_truth=True).expected_cracks for b in (f, g, h)]
     assert found == pytest.approx([3, 1, float(np.trace(naive.marginals(edges)))])
-    assert f.is_within(h)
-    assert h.is_within(g)
-    assert not g.is_within(h)
-    assert f.is_at_least_as_right(h)
-    assert f.is_at_least_as_right(Beliefs.from_intervals(k.low, k.high, counts))
-    assert not k.is_at_least_as_right(f)
+    assert naive_items.is_within(f, h)
+    assert naive_items.is_within(h, g)
+    assert not naive_items.is_within(g, h)
+    assert naive_items.is_at_least_as_right(f, h)
+    assert naive_items.is_at_least_as_right(f, Beliefs.from_intervals(k.low, k.high, counts))
+    assert not naive_items.is_at_least_as_right(k, f)
 
 
 def test_exposed_items_are_numbers_unless_revealed() -> None:

@@ -25,7 +25,7 @@ def test_values_that_are_ruled_out(rows: list[tuple[int, int]], ruled: set[int])
     found = group_sensitive_values(np.array([k for k, _ in rows]), 4, np.array([v for _, v in rows], np.int32))
     left = {k: {v for q, v in rows if q == k} - ruled for k, _ in rows}
     revealed = sum(v not in ruled and len(left[k]) == 1 for k, v in rows)
-    assert found.people_revealed_without(np.array([v in ruled for v in range(6)])) == revealed
+    assert found.people_revealed_if_ruled_out(np.array([v in ruled for v in range(6)])) == revealed
 
 
 @settings(max_examples=100, deadline=None)

@@ -209,7 +209,7 @@ def test_attacks_find_as_much(nulls: float) -> None:
         confidence=1 - 1e-6,
     )
     for one in found:
-        outcomes = {o.adversary.name: o for o in played.outcomes if o.known == one.known}
+        outcomes = {o.adversary.name: o for o in played if o.known == one.known}
         estimates = [
             outcomes["scoreboard"].row_success,
             outcomes["smallest"].row_success,

@@ -1,5 +1,6 @@
 """Compiled: counts on a line, gathered into groups with as little movement as possible."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +11,7 @@ __all__ = ["gather_counts"]
 
 
 @allocating_kernel
-def gather_counts(values, weights, price):  # type: ignore[no-untyped-def]
+def gather_counts(values, weights, price):
     """Each value's new value when successive values are gathered at a weighted median, so that the distance moved, plus
     a price for every group, is least. Values rise; the result is one of them for each."""
     n = len(values)

@@ -17,7 +17,7 @@ from unveil.linkage.ask import QUESTION
 from unveil.linkage.risks import RISKS
 from unveil.settings import declared_settings
 
-(PEOPLE, TRUE_LINKS) = QUESTION.holds
+(PEOPLE, TRUE_LINKS) = QUESTION.holdings
 
 
 def read(path: Path, header: str, rows: list[tuple[object, ...]]) -> unveil.Table:
@@ -79,7 +79,7 @@ def test_every_finding_is_of_a_declared_risk(case: Case) -> None:
 def test_settings_have_their_defaults_and_old_names() -> None:
     assert QUESTION.settings is not None
     settings = declared_settings(QUESTION.settings)
-    assert settings["known"].formerly == ("things_known",)
+    assert settings["known"].former_names == ("things_known",)
     assert Policy().to_dict()["linkage"] == {"known": 4, "compare": {}}
     with pytest.raises(UnveilError, match=r"write known = \.\.\. under \[linkage\]"):
         Policy.from_dict({"things_known": 3})
@@ -115,8 +115,8 @@ def test_pairs_of_person_and_row_are_shown_only_on_request(case: Case) -> None:
 
 def test_true_links_say_which_row_is_whom(case: Case, tmp_path: Path) -> None:
     links = read(tmp_path / "links.csv", "known,row", [(i + 1, i + 1) for i in range(0, 40, 2)])
-    assert TRUE_LINKS.truth is not None
-    truth = TRUE_LINKS.truth(links, case)
+    assert TRUE_LINKS.read_truth is not None
+    truth = TRUE_LINKS.read_truth(links, case)
     assert truth.tolist() == [i if i % 2 == 0 else -1 for i in range(40)]
     known = Case(case.release, truth=truth, holds=case.holds)
     found = unveil.assess(known, POLICY, only="linkage.matched")["linkage.matched"]
@@ -144,16 +144,16 @@ def test_true_links_say_which_row_is_whom(case: Case, tmp_path: Path) -> None:
 def test_true_links_that_cannot_be(
     case: Case, header: str, rows: list[tuple[object, ...]], error: str, tmp_path: Path
 ) -> None:
-    assert TRUE_LINKS.truth is not None
+    assert TRUE_LINKS.read_truth is not None
     with pytest.raises(UnveilError, match=f"^links.csv: .*{error}"):
-        TRUE_LINKS.truth(read(tmp_path / "links.csv", header, rows), case)
+        TRUE_LINKS.read_truth(read(tmp_path / "links.csv", header, rows), case)
 
 
 def test_true_links_need_people(case: Case, tmp_path: Path) -> None:
     links = read(tmp_path / "links.csv", "known,row", [(1, 1)])
-    assert TRUE_LINKS.truth is not None
+    assert TRUE_LINKS.read_truth is not None
     with pytest.raises(UnveilError, match="true links need the people they are about; add --people FILE"):
-        TRUE_LINKS.truth(links, Case(case.release))
+        TRUE_LINKS.read_truth(links, Case(case.release))
 
 
 @pytest.mark.parametrize(

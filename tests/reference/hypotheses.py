@@ -27,11 +27,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Floats, Ints
+from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
-from unveil.linkage.sparsity.long_tail import has_rare_attribute
 from unveil.linkage.theorems.guarantees import Guarantee
 from unveil.linkage.theorems.statements import HypothesisKind
 from unveil.release.codes import arrow_integers
@@ -40,7 +39,14 @@ from unveil.wording import count_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["check_hypotheses", "value_similarities"]
+__all__ = [
+    "check_hypotheses",
+    "has_rare_attribute",
+    "is_proven",
+    "is_pseudometric",
+    "mean_kappa",
+    "value_similarities",
+]
 
 
 _SLACK = 1e-12
@@ -91,6 +97,51 @@ def check_hypotheses(
     )
 
 
+def is_proven(guarantee: Guarantee) -> bool | None:
+    """Whether all hypotheses hold; None if some were not checked and none is false."""
+    found = [h.holds for h in guarantee.hypotheses]
+    return False if False in found else None if None in found else True
+
+
+def has_rare_attribute(records: Records, marked: npt.ArrayLike) -> Bools:
+    """Which records have a rare attribute; ``marked`` says which attributes are rare."""
+    own = _check_marks(records, marked)[records.attribute]
+    return np.asarray(np.bincount(_entry_owners(records), own, minlength=records.n) > 0)
+
+
+def mean_kappa(records: Records, marked: npt.ArrayLike) -> float:
+    """The mean of |supp(I)|/n for a random rare attribute I of a random record that has one.
+
+    Given the record and I, the probability of naming a wrong record is at most |supp(I)| γ^(m−1). It is proportional to
+    |supp(I)|, so this mean may replace the κ of the tail, which is the largest of these values.
+    """
+    entries = _check_marks(records, marked)[records.attribute]
+    owner, sizes = _entry_owners(records)[entries], records.popularity[records.attribute[entries]]
+    counts = np.bincount(owner, minlength=records.n)
+    if not counts.any():
+        raise UnveilError("no record has a rare attribute")
+    some = counts > 0
+    return float((np.bincount(owner, sizes, minlength=records.n)[some] / counts[some]).mean()) / records.n
+
+
+def _check_marks(records: Records, marked: npt.ArrayLike) -> Bools:
+    few = np.asarray(marked)
+    if few.shape != (records.c,) or few.dtype != np.bool_:
+        raise UnveilError("mark each attribute as rare or not with one truth value")
+    return few
+
+
+def _entry_owners(records: Records) -> Ints:
+    return np.repeat(np.arange(records.n), records.support)
+
+
+def is_pseudometric(sim: Similarity, values: pa.Array, name: str = "attribute") -> bool:
+    """Whether 1 − sim satisfies the triangle inequality on these values, which it may do although it fails in general:
+    on 1, 2, 10 and 11, *within 1* is an equivalence."""
+    apart = 1 - sim.matrix(values, name)
+    return all(bool((apart <= apart[:, [k]] + apart[[k], :] + _SLACK).all()) for k in range(len(values)))
+
+
 def value_similarities(sim: Similarity, a: pa.Array, b: pa.Array, name: str = "attribute") -> Floats:
     """sim of every value of one array with every value of another, by definition; for few values.
 
@@ -115,11 +166,11 @@ def _is_pseudometric(records: Records, auxiliary: Records | None) -> bool | None
     unsure, seen = False, set[tuple[int, int, int]]()
     for i, (sim, name, own) in enumerate(zip(records.similarities, records.names, records.values, strict=True)):
         key = (id(sim), id(own), 0 if auxiliary is None else id(auxiliary.values[i]))
-        if sim.always_pseudometric or key in seen:
+        if sim.kind in ("equal", "linear", "support") or key in seen:  # these are pseudometrics for any values
             continue
         seen.add(key)
         values = own if auxiliary is None else _join_values(own, auxiliary.values[i], name)[0]
-        if not sim.is_pseudometric(values, name):
+        if not is_pseudometric(sim, values, name):
             return False
         unsure = unsure or auxiliary is None
     return None if unsure else True

@@ -60,7 +60,7 @@ def test_candidates_keep_the_matrix(weights: np.ndarray) -> None:
     n = len(weights)
     i, j = np.nonzero(weights)
     for candidates in (Candidates.from_matrix(weights), Candidates.from_edges(i, j, weights[i, j], n=n)):
-        assert (candidates.is_dense() == weights).all()
+        assert (candidates.to_matrix() == weights).all()
         assert candidates.degrees.tolist() == (weights > 0).sum(axis=1).tolist()
         pairs = np.indices((n, n)).reshape(2, -1)
         assert ((candidates.find_edges(*pairs) >= 0) == (weights[tuple(pairs)] > 0)).all()
@@ -80,9 +80,9 @@ def test_the_frontier_rung(weights: np.ndarray) -> None:
     candidates = Candidates.from_matrix(weights)
     total, found = 0.0, np.zeros_like(weights)
     for block in independent_blocks(candidates, feasible_flow(candidates, None)):
-        way = plan_frontier(block, 10**6)
-        assert way is not None
-        log, marginals = frontier_marginals(block, way)
+        plan = plan_frontier(block, 10**6)
+        assert plan is not None
+        log, marginals = frontier_marginals(block, plan)
         total += log
         found += block_matrix(candidates, block, marginals)
     assert total == pytest.approx(math.log(naive.permanent(weights)), abs=1e-9)
@@ -125,8 +125,7 @@ def test_bethe_bounds_the_permanent_from_both_sides(weights: np.ndarray) -> None
     for block in independent_blocks(candidates, feasible_flow(candidates, None)):
         if block.n < 2:
             continue
-        entries, slots = np.repeat(np.arange(len(block.r)), block.r), np.repeat(np.arange(len(block.c)), block.c)
-        exact, _ = matrix_marginals(block.is_dense()[np.ix_(entries, slots)])
+        exact, _ = matrix_marginals(block.to_matrix())
         found = bethe_estimate(block)
         assert found.low <= exact + 1e-6
         assert exact <= found.high + 1e-6
@@ -144,9 +143,9 @@ def test_the_two_exact_rungs_agree_on_wide_blocks() -> None:
         candidates = Candidates.from_matrix(weights)
         log, marginals = matrix_marginals(weights)
         (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
-        way = plan_frontier(block, 10**6)
-        assert way is not None
-        other, edges = frontier_marginals(block, way)
+        plan = plan_frontier(block, 10**6)
+        assert plan is not None
+        other, edges = frontier_marginals(block, plan)
         assert other == pytest.approx(log, rel=1e-12)
         assert is_close(block_matrix(candidates, block, edges), marginals)
 
@@ -158,7 +157,7 @@ def test_intervals_are_the_pairs_inside_them() -> None:
         values = rng.integers(0, 6, n).astype(float)
         low, high = values - rng.integers(0, 3, n), values + rng.integers(0, 3, n)
         inside = (low[:, None] <= values) & (values <= high[:, None])
-        assert (Candidates.from_intervals(low, high, values).is_dense() == inside).all()
+        assert (Candidates.from_intervals(low, high, values).to_matrix() == inside).all()
 
 
 def _ring(rng: np.random.Generator) -> np.ndarray:
@@ -260,9 +259,9 @@ def test_a_budget_of_states_is_kept() -> None:
     candidates = Candidates.from_intervals(values - 6, values + 6, values)
     (block,) = independent_blocks(candidates, feasible_flow(candidates, None))
     assert plan_frontier(block, 50) is None
-    way = plan_frontier(block, 1000)
-    assert way is not None
-    assert 50 < way.states <= 1000
+    plan = plan_frontier(block, 1000)
+    assert plan is not None
+    assert 50 < plan.states <= 1000
     assert not solve(candidates, budget=Budget(states=50, sweeps=250)).exact
     assert not solve(candidates, budget=Budget(transitions=50, sweeps=250)).exact
     assert solve(candidates).exact
@@ -274,7 +273,7 @@ def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPat
     for limit in ("MOST_KEPT_STATES", "TRANSITIONS_PER_CALL", "CELLS_PER_CALL", "MOST_KEPT_CELLS", "SLOTS_PER_COUNT"):
         monkeypatch.setattr(frontier, f"_{limit}", kept)
     rng = np.random.default_rng(1)
-    by_class = stretches = 0
+    by_class = segments = 0
     for trial in range(80):
         n, k, m = (int(rng.integers(*span)) for span in ((6, 13), (2, 5), (2, 5)))
         small = np.where(rng.random((k, m)) < 0.7, rng.random((k, m)) if trial % 2 else 1.0, 0)
@@ -287,17 +286,17 @@ def test_many_twins_and_states_that_are_made_again(monkeypatch: pytest.MonkeyPat
         log, expected = matrix_marginals(weights)
         found = np.zeros_like(weights)
         for block in independent_blocks(candidates, flow):
-            way = plan_frontier(block, 10**6)
-            assert way is not None
-            by_class += int(way.layout.is_shared.sum())
-            stretches += len(frontier.kept_segments(way.levels)) > 1
-            part, marginals = frontier_marginals(block, way)
+            plan = plan_frontier(block, 10**6)
+            assert plan is not None
+            by_class += int(plan.layout.is_shared.sum())
+            segments += len(frontier.kept_segments(plan.levels)) > 1
+            part, marginals = frontier_marginals(block, plan)
             log -= part
             found += block_matrix(candidates, block, marginals)
         assert abs(log) < 1e-9
         assert is_close(found, expected)
     assert by_class > 50
-    assert (stretches > 2) == (kept == 20)
+    assert (segments > 2) == (kept == 20)
 
 
 def test_simulation_is_reproducible() -> None:

@@ -1,35 +1,25 @@
-"""How likely does another record take a person's place? Bounds from the number of attributes on which records agree.
+"""Bounds on the success of linkage attacks from the agreement of given records, and the smallest m that suffices.
 
-An attacker who knows m random attributes of record r, out of the u that it has, cannot exclude record y if all m are
-among the g attributes on which r and y agree. The probability is exactly
-
-    C(g, m) / C(u, m) = ∏_{j<m} (g − j)/(u − j).
-
-The theorems of Merener (2012) bound it by γ^m for any data (:mod:`unveil.linkage.theorems.statements`), using only g ≤
-γu. Adding the exact values over the other records gives the same union bound without that loss. It is weak only where
-there are many candidates at once.
-
-- Â and B̂ name a candidate with the fewest attributes, so only records y with no more attributes than r do harm:
-  :func:`union_bound`.
-- Scoreboard names any candidate and succeeds with probability E[1/|D_x|] ≥ 1/E|D_x| (Theorem 11, which is Jensen's
-  inequality); :func:`expected_candidates` is E|D_x|, exactly.
-
-The numbers C(g, m)/C(u, m) for g = u, u − 1, … follow from each other by a factor (g − m)/g, without factorials.
+:mod:`unveil.linkage.theorems.record_agreement` derives the same bounds from counts over a whole database.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
+from unveil.linkage.theorems.best_bound import best_bound
 from unveil.linkage.theorems.exact_numbers import Number, exact_decimal, high_precision, round_down, smallest_exponent
+from unveil.linkage.theorems.guarantees import Guarantee
+from unveil.linkage.theorems.record_agreement import random_tie_bound, subset_chances
 
-__all__ = ["bounds_from_counts", "expected_candidates", "uniform_values_bound", "union_bound"]
+__all__ = ["expected_candidates", "smallest_m", "uniform_values_bound", "union_bound"]
+
+_MAX_ATTRIBUTES = 1 << 30  # more attributes than anyone can know
 
 
 def union_bound(
@@ -59,27 +49,11 @@ def union_bound(
     g, sizes = np.asarray(agreements, np.int64), np.asarray(supports, np.int64)
     if g.shape != sizes.shape or (g < 0).any() or (g > np.minimum(sizes, own)).any():
         raise UnveilError("each other record must agree on a whole number of attributes that both records have")
-    all_in = _subset_chances(own, m)
+    all_in = subset_chances(own, m)
     fewer, same = (
         float((np.bincount(g[chosen], minlength=own + 1) * all_in).sum()) for chosen in (sizes < own, sizes == own)
     )
-    return max(0.0, 1 - fewer - same) if ties == "worst" else _random_tie_bound(fewer, same)
-
-
-def _random_tie_bound(fewer: float, same: float) -> float:
-    return max(0.0, 1 - fewer - same / 2, 1 / (1 + same) - fewer)
-
-
-def bounds_from_counts(counts: Ints, own: int, m: int) -> tuple[float, float]:
-    """The union bound with random ties, and 1/E|D_x|, for a record with ``own`` attributes. ``counts[k, g]`` other
-    records agree with it on g attributes and have fewer attributes (k = 0), equally many (1) or more (2).
-
-    >>> [round(p, 9) for p in bounds_from_counts(np.array([[0, 0, 0, 1, 0, 0, 0], [0] * 7, [0, 1, 0, 0, 1, 0, 0]]), 6,
-    ...     2)]
-    [0.8, 0.625]
-    """
-    fewer, same, more = (float(x) for x in counts @ _subset_chances(own, m))
-    return _random_tie_bound(fewer, same), 1 / (1 + fewer + same + more)
+    return max(0.0, 1 - fewer - same) if ties == "worst" else random_tie_bound(fewer, same)
 
 
 def expected_candidates(agreements: npt.ArrayLike, own: int, m: int) -> float:
@@ -87,7 +61,7 @@ def expected_candidates(agreements: npt.ArrayLike, own: int, m: int) -> float:
 
     Scoreboard names any candidate: its success is E[1/|D_x|] ≥ 1/E|D_x| (Theorem 11, Jensen's inequality).
     """
-    return 1 + float(_subset_chances(own, m)[np.asarray(agreements, np.int64)].sum())
+    return 1 + float(subset_chances(own, m)[np.asarray(agreements, np.int64)].sum())
 
 
 def uniform_values_bound(n: int, b: int, k: Number) -> tuple[float, int, float]:
@@ -109,10 +83,21 @@ def uniform_values_bound(n: int, b: int, k: Number) -> tuple[float, int, float]:
         return float(limit), max(1, whole), round_down(power / (power + 1))
 
 
-def _subset_chances(own: int, m: int) -> Floats:
-    """C(g, m)/C(own, m) for g = 0 … own: each is (g−m)/g times the next, and the last is 1."""
-    if not 1 <= m <= own:
-        raise UnveilError("the attacker must know at least one attribute, and no more than the record has")
-    h = np.arange(1, own + 1)
-    ratio = np.append(np.maximum(h - m, 0) / h, 1.0)
-    return np.cumprod(ratio[::-1])[::-1]
+def smallest_m(n: int, p: Number, sparsity: tuple[npt.ArrayLike, npt.ArrayLike], **options: Any) -> Guarantee | None:
+    """The smallest m with which ``best_bound`` reaches p; None if there is none because f stays above 1 − p.
+
+    >>> found = smallest_m(8619, 0.842, ([0.70, 0.73, 0.75], [0.145, 0.079, 0.063]))
+    >>> found and (found.m, found.applied.sigma)
+    (69, 0.73)
+    """
+    low, high, found = 0, 1, best_bound(n, 1, sparsity, **options)
+    while found.p < p:
+        if high >= _MAX_ATTRIBUTES:
+            return None
+        low, high = high, 2 * high
+        found = best_bound(n, high, sparsity, **options)
+    while high - low > 1:
+        middle = (low + high) // 2
+        other = best_bound(n, middle, sparsity, **options)
+        low, high, found = (low, middle, other) if other.p >= p else (middle, high, found)
+    return found

@@ -4,10 +4,10 @@ Pseudonyms stand in a row by rising count, and so do the items whose pseudonyms 
 place k are a run of places ``first[k]`` … ``last[k] − 1``.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,11 @@ _NEVER = 1 << 30
 
 
 @kernel
-def look_up_runs(
-    low: Any, high: Any, counts: Any, compliant_only: Any, below: Any, filled: Any, runs: Any, order: Any, found: Any
-) -> Any:
-    """Fill 1/degree of every item, in order of the items; 0 without candidates or, if so asked, without the true one.
-    If ``order`` is not empty, fill the items by rising count and their ``runs`` of candidates. False if a count is not
-    a whole number from 0 to the most for which ``below`` has room: how many counts lie below 0, 1, … All are 0 at
-    first, and so is ``filled``, which is as long."""
+def look_up_runs(low, high, counts, below, filled, runs, order, found):
+    """Fill 1/degree of every item, in order of the items; 0 without candidates or without the true one. If ``order`` is
+    not empty, fill the items by rising count and their ``runs`` of candidates. False if a count is not a whole number
+    from 0 to the most for which ``below`` has room: how many counts lie below 0, 1, … All are 0 at first, and so is
+    ``filled``, which is as long."""
     most = len(below) - 2
     for i in range(len(counts)):
         count = counts[i]
@@ -44,7 +42,7 @@ def look_up_runs(
         least = ceil(min(max(low[i] - slack, 0.0), most + 1.0))
         behind = floor(min(max(high[i] + slack, -1.0), most + 0.0)) + 1
         first, last = below[least], below[behind]
-        if first < last and (not compliant_only or (least <= whole and whole < behind)):
+        if first < last and least <= whole and whole < behind:
             found[i] = 1 / (last - first)
         if len(order):
             k = filled[whole]
@@ -53,13 +51,12 @@ def look_up_runs(
     return True
 
 
-def estimates_of_degrees(degrees: Ints, is_right: Bools, compliant_only: bool) -> Floats:
-    """1/degree; 0 without candidates or, if so asked, without the true one."""
-    counted = (degrees > 0) & is_right if compliant_only else degrees > 0
-    return np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=counted)
+def estimates_of_degrees(degrees: Ints, is_right: Bools) -> Floats:
+    """1/degree; 0 without candidates or without the true one."""
+    return np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=(degrees > 0) & is_right)
 
 
-def propagate_estimates(first: Ints, last: Ints, compliant_only: bool) -> Floats | None:
+def propagate_estimates(first: Ints, last: Ints) -> Floats | None:
     """1/degree of the item at every place after all forced pairs are taken out; None if there are none that concern
     others."""
     n, places = len(first), np.arange(len(first) + 1)
@@ -80,16 +77,13 @@ def propagate_estimates(first: Ints, last: Ints, compliant_only: bool) -> Floats
         first, last, is_right, places - 1, places + 1, is_left, stack, len(forced), least, np.zeros(size, np.int64)
     )
     count = np.append(0, np.cumsum(is_left))
-    found = estimates_of_degrees(count[last] - count[first], is_right[:-1], compliant_only)
+    found = estimates_of_degrees(count[last] - count[first], is_right[:-1])
     found[~is_left] = 1.0
     return found
 
 
 @kernel
-def _remove_forced(
-    first: Any, last: Any, is_right: Any, before: Any, behind: Any, is_left: Any, stack: Any, filled: Any, least: Any,
-    added: Any,
-) -> None:  # fmt: skip
+def _remove_forced(first, last, is_right, before, behind, is_left, stack, filled, least, added):
     """Take out forced pairs: those on the stack, and those that this forces.
 
     An item whose true pseudonym is a candidate keeps it until both are taken out together. So it has no other left if
@@ -121,7 +115,7 @@ def _remove_forced(
 
 
 @helper
-def _add_to_range(least: Any, added: Any, size: Any, start: Any, stop: Any, by: Any) -> Any:
+def _add_to_range(least, added, size, start, stop, by):
     """Add to all places from start to stop."""
     left, right = start + size, stop + size
     while left < right:

@@ -129,7 +129,7 @@ def test_work_that_does_not_suffice() -> None:
     some = rng.choice(3_000, 20, replace=False)
     whole, part = worst_case(records, 4, targets=some), worst_case(records, 4, targets=some, work=1_000_000)
     assert not whole.truncated and part.truncated and part.rows.tolist() == some.tolist()
-    assert (part.risk <= whole.risk + 1e-12).all() and (whole.risk <= part.risk_at_most + 1e-12).all()
+    assert (part.risk <= whole.risk + 1e-12).all() and (part.all_points <= whole.least)[~part.exact].all()
     assert (part.risk == whole.risk)[part.exact].all()
     more = worst_case(records, 5, targets=some)
     assert (more.least <= whole.least).all()
@@ -167,9 +167,9 @@ def test_unicity_is_to_be_the_only_candidate() -> None:
     table = {f"c{i}": encode_column(pa.chunked_array([rng.integers(0, 4, 200)])) for i in range(9)}
     outcomes = attack_records(
         records_from_codes(table), [scoreboard_adversary()], [1, 3, 5, 9, 12], rng=np.random.default_rng(1)
-    ).outcomes
+    )
     for outcome in outcomes:
-        assert outcome.alone.tolist() == (outcome.size == 1).tolist()
+        assert outcome.unique_probability.tolist() == (outcome.size == 1).tolist()
     values = [o.unicity.value for o in outcomes[:4]]
     assert values == sorted(values) and outcomes[4].excluded == 200
     low, high = outcomes[1].unicity.interval
@@ -179,5 +179,5 @@ def test_unicity_is_to_be_the_only_candidate() -> None:
 def test_unicity_of_some_with_some_columns() -> None:
     records = records_from_codes({n: encode_column(pa.chunked_array([[1, 2, 2, 2]])) for n in ("a", "b")})
     asked = {"rng": np.random.default_rng(0), "targets": [0, 3], "knowledge": Knowledge(columns=("b",))}
-    only = attack_records(records, [scoreboard_adversary()], [1], **asked).outcomes[0]
-    assert only.alone.tolist() == [True, False] and only.rows.tolist() == [0, 3]
+    only = attack_records(records, [scoreboard_adversary()], [1], **asked)[0]
+    assert only.unique_probability.tolist() == [True, False] and only.rows.tolist() == [0, 3]

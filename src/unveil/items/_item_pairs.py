@@ -1,0 +1,82 @@
+"""The compiled inner loops of ``item_pairs``. They visit baskets until a budget of steps is used up and return where
+they stopped, so that callers can report progress and stop between calls.
+"""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+from unveil.compilation import allocating_kernel
+
+__all__ = ["count_given_pairs", "count_rare_items", "count_top_items"]
+
+
+@allocating_kernel
+def count_top_items(indptr, items, rank, basket, budget, inside, table):
+    """Count the pairs of the items of the lowest ranks, as many as the table has rows, each in one of its two cells."""
+    steps = 0
+    while basket < len(indptr) - 1 and steps < budget:
+        filled = 0
+        for e in range(indptr[basket], indptr[basket + 1]):
+            inside[filled] = rank[items[e]]  # every item is written; the place moves on only if it is to be kept
+            filled += inside[filled] < len(table)
+        for x in range(filled):
+            for y in range(x):
+                table[inside[x], inside[y]] += 1
+        steps += indptr[basket + 1] - indptr[basket] + filled * filled
+        basket += 1
+    return basket
+
+
+@allocating_kernel
+def count_rare_items(begins, kept, starts, of_rank, first, last, codes, bound, budget, state, counts, touched, found):
+    """For one rank after the other, count the pairs with all lower ranks, and store those above the bound.
+
+    ``state`` is the row, how many of its baskets are done, how many partners were met and how many pairs are stored;
+    ``found`` holds their counts and keys. Stops before ``found`` could overflow.
+    """
+    row, done, met, filled = state
+    steps = 0
+    while row < last and steps < budget:
+        begin, end = starts[row - first] + done, starts[row - first + 1]
+        while begin < end and steps < budget:
+            basket = of_rank[begin]
+            for e in range(begins[basket], begins[basket + 1]):
+                r = kept[e]
+                if r < row:
+                    if counts[r] == 0:
+                        touched[met] = r
+                        met += 1
+                    counts[r] += 1
+            steps += begins[basket + 1] - begins[basket] + 1
+            begin += 1
+        done = begin - starts[row - first]
+        if begin < end or filled + met > found.shape[1]:
+            break
+        for x in range(met):
+            low, high = min(codes[row], codes[touched[x]]), max(codes[row], codes[touched[x]])
+            count, key = counts[touched[x]], low * len(codes) + high
+            if count > bound[0] or (count == bound[0] and key < bound[1]):
+                found[0, filled], found[1, filled] = count, key
+                filled += 1
+            counts[touched[x]] = 0
+        steps += met + 1
+        row, done, met = row + 1, 0, 0
+    state[0], state[1], state[2], state[3] = row, done, met, filled
+
+
+@allocating_kernel
+def count_given_pairs(indptr, items, starts, partners, basket, budget, last, counts):
+    """Count given pairs: ``partners[starts[i] : starts[i + 1]]`` are those of item i. ``last[i]`` is the basket that
+    item i was last seen in."""
+    steps = 0
+    while basket < len(indptr) - 1 and steps < budget:
+        for e in range(indptr[basket], indptr[basket + 1]):
+            last[items[e]] = basket
+        for e in range(indptr[basket], indptr[basket + 1]):
+            begin, end = starts[items[e]], starts[items[e] + 1]
+            for p in range(begin, end):
+                counts[p] += last[partners[p]] == basket
+            steps += end - begin + 2
+        steps += 1
+        basket += 1
+    return basket
