@@ -22,8 +22,8 @@ _LEVEL = "from unveil.compilation import processor_level; print(processor_level(
 _DEMO = """
 import sys
 from pathlib import Path
-from unveil.compilation import ship_to
-ship_to(Path(sys.argv[1]))
+from unveil.compilation import write_shipped_code_to
+write_shipped_code_to(Path(sys.argv[1]))
 from unveil.cli.main import cli
 cli.main(["demo", sys.argv[2], "--quiet"], prog_name="unveil", standalone_mode=False)
 cli.main(["assess", sys.argv[2] + "/patients.csv", "--quiet", "--exit-zero"], prog_name="unveil", standalone_mode=False)
