@@ -120,3 +120,20 @@ def test_no_class_may_be_too_small_where_any_is_tolerated(tmp_path: Path) -> Non
     (tmp_path / "t.csv").write_text("q,s\n1,a\n2,b\n")
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), tolerance={"classes.k": 0}))
     assert found["classes.k"].status == "within"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (1, "It does so for at least half of the rows."),
+        (2, "Once the most helpful value is ruled out, s is known for at least half of the rows."),
+        (3, "Once the 2 most helpful values are ruled out, s is known for at least half of the rows."),
+        (30, "Even if the 20 most helpful values are ruled out, s is known for fewer than half of the rows."),
+    ],
+)
+def test_what_is_said_about_values_that_could_be_ruled_out(tmp_path: Path, values: int, said: str) -> None:
+    """Three classes with so many values each, all different: an attacker must rule out all but one of a class."""
+    (tmp_path / "t.csv").write_text("q,s\n" + "".join(f"{q},{q}{i}\n" for q in "abc" for i in range(values)))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",)))
+    (curve,) = found["classes.l_distinct"].curves
+    assert curve.reading == f"At 0, the class alone reveals the value. {said}"

@@ -343,3 +343,16 @@ def test_comparisons_that_cannot_be_made(compare: dict[str, str], error: str, tm
         unveil.assess(
             written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS, settings={"linkage": {"compare": compare}})
         )
+
+
+def test_columns_that_are_rarely_filled(tmp_path: Path) -> None:
+    """Half of the columns are filled in few rows: the chart says in how many at most, and at least."""
+    rng, names = random.Random(6), [f"c{i}" for i in range(30)]
+    rows = [tuple(rng.choice("123") if rng.random() < (i + 1) / 120 else "?" for i in range(30)) for _ in range(400)]
+    filled = [sum(row[i] != "?" for row in rows) / 400 for i in range(30)]
+    found = unveil.assess(written(tmp_path / "t.csv", rows, ",".join(names)), Policy(quasi=(tuple(names),)))
+    (curve,) = (c for c in found["linkage.sparsity"].curves if c.title == "How many rows have a value in each column")
+    assert isinstance(curve, Curve)
+    assert (curve.y[0], curve.y[-1]) == (max(filled), min(filled))
+    most, least = percent_text(max(filled)), percent_text(min(filled))
+    assert curve.reading.startswith(f"The fullest column has a value in {most} of the rows, the emptiest in {least}.")
