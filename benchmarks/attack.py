@@ -205,7 +205,7 @@ def _worst(name: str, size: str) -> dict[str, float]:
     from unveil.linkage.attack.worst_case import worst_case
 
     records = _records(name)
-    assert not worst_case(records, int(size)).truncated
+    assert not worst_case(records, int(size)).is_truncated
     random = measure_work(
         lambda: attack_records(records, [scoreboard_adversary()], [int(size)], rng=np.random.default_rng(0)), repeat=3
     )["cpu"]

@@ -234,7 +234,7 @@ def _sample(size: str, sample: str) -> dict[str, float]:
     found = measure_sparsity(records, sample=int(sample))
     took = {"seconds": perf_counter() - wall, "cpu": process_time() - start}
     low, high = found.interval(0.2)
-    return measure_work(lambda: None, repeat=1) | took | {"low": low, "high": high, "upper": found.upper(0.5)}
+    return measure_work(lambda: None, repeat=1) | took | {"low": low, "high": high, "upper": found.upper_limit(0.5)}
 
 
 JOBS = {"ours": _ours, "onehot": _onehot, "bytes": _bytes, "products": _products, "sample": _sample}

@@ -75,7 +75,7 @@ class ClassSizes:
         return int(self.subjects[self.size < k].sum())
 
     @property
-    def expected_found(self) -> float:
+    def expected_reidentifications(self) -> float:
         """The expected number of subjects found by picking a member of each subject's class at random: Σ 1/size."""
         return float((self.subjects / self.size).sum())
 
@@ -108,9 +108,9 @@ class ClassSizes:
         where = np.searchsorted(np.array(limits), 1 / self.size, side="left")  # up to and including the limit
         counts = np.zeros(len(limits), np.int64)
         np.add.at(counts, where, self.subjects)
-        above, wanted = self.count_below(k) / self.total, limits.index(1 / k)
-        used = range(min(int(where.min()), wanted), max(int(where.max()), min(wanted + 1, len(limits) - 1)) + 1)
-        at = limits[wanted + 1] if wanted + 1 < len(limits) else None
+        above, k_bin = self.count_below(k) / self.total, limits.index(1 / k)
+        used = range(min(int(where.min()), k_bin), max(int(where.max()), min(k_bin + 1, len(limits) - 1)) + 1)
+        at = limits[k_bin + 1] if k_bin + 1 < len(limits) else None
         return Curve(
             title=title,
             kind="bars",
@@ -123,7 +123,8 @@ class ClassSizes:
             mark_label="" if at is None else f"tolerated up to {percent_text(1 / k)}",
             reading=f"{capitalise_text(percent_text(above))} of the {who} are found with a probability above "
             f"{percent_text(1 / k)} (1 in {number_text(k)}). The highest probability is "
-            f"{percent_text(1 / self.smallest_size)}, the average {percent_text(self.expected_found / self.total)}.",
+            f"{percent_text(1 / self.smallest_size)}, the average "
+            f"{percent_text(self.expected_reidentifications / self.total)}.",
         )
 
     def share_below_curve(self, who: str, title: str, k: float) -> Curve:

@@ -6,8 +6,8 @@ rather than too narrow.
 - :func:`wilson_interval` contains a share, by a normal approximation (Wilson, 1927). It also serves for the mean of
   values between 0 and 1: among all such distributions with the same mean, the one on {0, 1} has the largest variance,
   so the interval is wider than necessary for fractions.
-- :func:`upper_bound` and :func:`lower_bound` are one-sided limits from the binomial distribution (Clopper and Pearson,
-  1934), and :func:`binomial_interval` is two-sided. 0 of 400 does not mean 0, but at most .0075 with 95% confidence.
+- :func:`upper_bound` is a one-sided limit from the binomial distribution (Clopper and Pearson, 1934), and
+  :func:`binomial_interval` is two-sided. 0 of 400 does not mean 0, but at most .0075 with 95% confidence.
 - :func:`bounded_mean_interval` contains the mean of any distribution between two ends, for any number of values (Maurer
   and Pontil 2009, Theorem 4). :func:`estimate_mean` gives a mean with this interval and Wilson's.
 - :func:`normal_quantile` is how many standard errors a mean may be off, and :func:`normal_interval` contains the mean.
@@ -32,7 +32,6 @@ __all__ = [
     "bounded_mean_interval",
     "check_confidence",
     "estimate_mean",
-    "lower_bound",
     "normal_interval",
     "normal_quantile",
     "upper_bound",
@@ -79,11 +78,6 @@ def upper_bound(count: int, of: int, confidence: float = 0.95) -> float:
     from scipy.special import betaincinv
 
     return float(betaincinv(count + 1, of - count, check_confidence(confidence))) if count < of else 1.0
-
-
-def lower_bound(count: int, of: int, confidence: float = 0.95) -> float:
-    """Lower limit for the share."""
-    return 1 - upper_bound(of - count, of, confidence)
 
 
 def binomial_interval(fewest: int, most: int, of: int, confidence: float = 0.95) -> tuple[float, float]:

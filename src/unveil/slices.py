@@ -67,13 +67,13 @@ def parallel_for(step: Callable[[int, int], int], count: int, doing: str, run: R
         np.linspace(begun, count, 1 + min(count - begun, _TASKS_PER_THREAD * _thread_count())).astype(np.int64).tolist()
     )
 
-    def stretch(edge: tuple[int, int], stop: Event) -> None:
+    def run_slices(edge: tuple[int, int], stop: Event) -> None:
         first, last = edge
         while first < last and not stop.is_set():
             run.check()
             first = int(step(first, last))
 
-    run_tasks(list(pairwise(edges)), stretch, doing, run)
+    run_tasks(list(pairwise(edges)), run_slices, doing, run)
 
 
 def run_tasks(tasks: Sequence[_T], task: Callable[[_T, Event], None], doing: str, run: Run) -> None:

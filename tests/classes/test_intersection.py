@@ -90,7 +90,10 @@ def naive_fits(label: str | None, value: str | None) -> bool:
     if label is None or value is None or label == value or mask_matches(label, value):
         return True
     wide, number = parse_interval(label), parse_interval(value)
-    return bool(wide and number and wide.contains(number.low))
+    if wide is None or number is None:
+        return False
+    inside = wide.low < number.low < wide.high
+    return inside or (wide.low_closed and number.low == wide.low) or (wide.high_closed and number.low == wide.high)
 
 
 # ---- random releases -------------------------------------------------------------------------------------------------

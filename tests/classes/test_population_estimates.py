@@ -101,7 +101,7 @@ def draw_sample(rng: np.random.Generator, population: Ints, fraction: float) -> 
 
 def make_sample(rows: Ints, population: int) -> ClassSample:
     size, classes = np.unique(rows[rows > 0], return_counts=True)
-    return ClassSample.of(size, classes, population=population)
+    return ClassSample.from_counts(size, classes, population=population)
 
 
 def estimates_and_truths(name: str, fraction: float, method: str) -> npt.NDArray[np.float64]:
@@ -216,7 +216,7 @@ def small_samples(number: int) -> Iterator[tuple[Ints, Ints]]:
 
 def test_no_point_of_a_grid_is_more_likely_under_pitman() -> None:
     for size, classes in small_samples(40):
-        alpha, theta, converged = fit_pitman(ClassSample.of(size, classes, fraction=0.1))
+        alpha, theta, converged = fit_pitman(ClassSample.from_counts(size, classes, fraction=0.1))
         best = likelihood_of_pitman(size, classes, alpha, theta)
         grid = itertools.product(np.linspace(0, 0.98, 22).tolist(), np.exp(np.linspace(-5, 9, 30)).tolist())
         assert converged
@@ -225,7 +225,7 @@ def test_no_point_of_a_grid_is_more_likely_under_pitman() -> None:
 
 def test_no_point_of_a_grid_is_more_likely_under_snb() -> None:
     for (size, classes), pi in zip(small_samples(6), (0.1, 0.3, 0.7, 0.1, 0.3, 0.7), strict=True):
-        sample = ClassSample.of(size, classes, fraction=pi)
+        sample = ClassSample.from_counts(size, classes, fraction=pi)
         (shape, mean), _ = fit_snb(sample)
         best = likelihood_of_snb(size, classes, shape, mean / sample.fraction, sample.fraction)
         grid = itertools.product(np.exp(np.linspace(-4, 6, 9)).tolist(), np.exp(np.linspace(-3, 5, 11)).tolist())
@@ -235,7 +235,7 @@ def test_no_point_of_a_grid_is_more_likely_under_snb() -> None:
 @pytest.mark.parametrize("classes", [[30, 12, 6, 2], [5, 5, 5, 9], [60, 1, 0, 0]])
 def test_what_pitman_expects_step_by_step(classes: list[int]) -> None:
     """Adds one row at a time, starting from the sample, and from nothing for Hoshino's expectation."""
-    sample = ClassSample.of([1, 2, 3, 7], classes, population=1500)
+    sample = ClassSample.from_counts([1, 2, 3, 7], classes, population=1500)
     alpha, theta, _ = fit_pitman(sample)
     stays, different = 1.0, float(sample.class_count)
     for i in range(sample.rows, 1500):
@@ -252,7 +252,7 @@ def test_what_pitman_expects_step_by_step(classes: list[int]) -> None:
 
 
 def test_hoshinos_approximation_for_large_populations() -> None:
-    sample = ClassSample.of([1, 2, 3, 7], [300, 120, 60, 20], population=10**9)
+    sample = ClassSample.from_counts([1, 2, 3, 7], [300, 120, 60, 20], population=10**9)
     alpha, theta, _ = fit_pitman(sample)
     about = math.exp(math.lgamma(theta + 1) - math.lgamma(theta + alpha)) * 1e9**alpha
     assert pitman_estimate(sample).population_uniques == pytest.approx(about, rel=1e-5)
@@ -260,7 +260,7 @@ def test_hoshinos_approximation_for_large_populations() -> None:
 
 def test_zayatz_by_the_hypergeometric_distribution() -> None:
     size, classes = np.array([1, 2, 3, 8]), np.array([40, 15, 5, 2])
-    sample = ClassSample.of(size, classes, population=400)
+    sample = ClassSample.from_counts(size, classes, population=400)
     share = classes / classes.sum()
     one = hypergeom.pmf(1, 400, size, sample.rows)
     seen = 1 - share @ hypergeom.pmf(0, 400, size, sample.rows)
@@ -272,7 +272,7 @@ def test_zayatz_by_the_hypergeometric_distribution() -> None:
 
 
 def test_snb_by_bayes_rule_over_every_size() -> None:
-    sample = ClassSample.of([1, 2, 3, 5], [200, 80, 30, 10], fraction=0.2)
+    sample = ClassSample.from_counts([1, 2, 3, 5], [200, 80, 30, 10], fraction=0.2)
     (shape, mean), _ = fit_snb(sample)
     sizes = np.arange(1, 3000)
     chance = nbinom.pmf(sizes - 1, shape, shape / (shape + mean / 0.2))
@@ -299,7 +299,10 @@ def test_differences_of_gamma_functions_keep_their_digits(x: float, m: int) -> N
 
 def test_the_rule_takes_pitman_up_to_a_tenth_and_the_lower_of_the_others_above() -> None:
     size, classes = [1, 2, 3, 5], [200, 80, 30, 10]
-    few, many = ClassSample.of(size, classes, fraction=0.1), ClassSample.of(size, classes, fraction=0.11)
+    few, many = (
+        ClassSample.from_counts(size, classes, fraction=0.1),
+        ClassSample.from_counts(size, classes, fraction=0.11),
+    )
     assert dankar_estimate(few).method == "Dankar: Pitman"
     assert dankar_estimate(few).uniques == pitman_estimate(few).uniques
     lower = min((zayatz_estimate(many), snb_estimate(many)), key=lambda e: e.population_uniques)
@@ -308,7 +311,7 @@ def test_the_rule_takes_pitman_up_to_a_tenth_and_the_lower_of_the_others_above()
 
 
 def test_the_rule_takes_zayatz_where_pitman_has_no_fit() -> None:
-    assert dankar_estimate(ClassSample.of([1], [50], fraction=0.01)).method == "Dankar: Zayatz"
+    assert dankar_estimate(ClassSample.from_counts([1], [50], fraction=0.01)).method == "Dankar: Zayatz"
 
 
 # --- bounds that assume nothing ---------------------------------------------------------------------------------------
@@ -359,11 +362,12 @@ def test_bounds_cover(fraction: float) -> None:
 def test_bounds_narrow_with_the_fraction_and_widen_with_the_confidence() -> None:
     size, classes = [1, 2, 3, 4, 5], [400, 90, 30, 12, 5]
     widths = [
-        np.diff(population_bounds(ClassSample.of(size, classes, fraction=f)).uniques)[0] for f in (0.1, 0.4, 0.8, 1.0)
+        np.diff(population_bounds(ClassSample.from_counts(size, classes, fraction=f)).uniques)[0]
+        for f in (0.1, 0.4, 0.8, 1.0)
     ]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == 0
-    sample = ClassSample.of(size, classes, fraction=0.8)
+    sample = ClassSample.from_counts(size, classes, fraction=0.8)
     sure, less = population_bounds(sample, 0.999), population_bounds(sample, 0.8)
     assert sure.uniques[0] < less.uniques[0] < less.uniques[1] < sure.uniques[1]
     assert sure.match_interval[0] < less.match_interval[0] < less.match < less.match_interval[1]
@@ -438,7 +442,7 @@ def is_possible(found: PopulationEstimate, sample: ClassSample) -> bool:
     st.sampled_from([1e-12, 1e-3, 0.1, 0.5, 0.999, 1.0]),
 )
 def test_every_sample_has_an_answer_that_is_possible(histogram: dict[int, int], fraction: float) -> None:
-    sample = ClassSample.of(list(histogram), list(histogram.values()), fraction=fraction)
+    sample = ClassSample.from_counts(list(histogram), list(histogram.values()), fraction=fraction)
     for method in MODELS:
         assert is_possible(method(sample), sample)
     low, high = population_bounds(sample).uniques
@@ -448,41 +452,41 @@ def test_every_sample_has_an_answer_that_is_possible(histogram: dict[int, int], 
 @pytest.mark.parametrize("method", MODELS)
 def test_all_rows_unique(method: Callable[[ClassSample], PopulationEstimate]) -> None:
     """No row suggests a double, so all stay unique; only Zayatz, which needs no fit, converges."""
-    found = method(ClassSample.of([1], [50], population=1000))
+    found = method(ClassSample.from_counts([1], [50], population=1000))
     assert (found.uniques, found.population_uniques, found.risk, found.interval) == (50, 1000, 1, None)
     assert found.converged is (method is zayatz_estimate)
 
 
 @pytest.mark.parametrize("method", MODELS)
 def test_no_row_unique(method: Callable[[ClassSample], PopulationEstimate]) -> None:
-    found = method(ClassSample.of([3, 5], [40, 10], fraction=0.2))
+    found = method(ClassSample.from_counts([3, 5], [40, 10], fraction=0.2))
     assert (found.uniques, found.interval) == (0, (0, 0))
     assert 50 / 850 <= found.risk <= 50 / 170
 
 
 @pytest.mark.parametrize("method", MODELS)
 def test_one_class(method: Callable[[ClassSample], PopulationEstimate]) -> None:
-    found = method(ClassSample.of([200], [1], fraction=0.1))
+    found = method(ClassSample.from_counts([200], [1], fraction=0.1))
     assert found.uniques == 0
     assert found.risk == pytest.approx(1 / 2000, rel=0.01)
 
 
 @pytest.mark.parametrize("method", MODELS)
 def test_everybody_sampled(method: Callable[[ClassSample], PopulationEstimate]) -> None:
-    found = method(ClassSample.of([1, 2, 7], [20, 5, 3], fraction=1))
+    found = method(ClassSample.from_counts([1, 2, 7], [20, 5, 3], fraction=1))
     assert (found.uniques, found.population_uniques, found.risk) == (20, 20, pytest.approx(28 / 51))
     assert (found.interval, found.converged) == ((20, 20), True)
 
 
 @pytest.mark.parametrize("method", MODELS)
 def test_nearly_everybody_sampled(method: Callable[[ClassSample], PopulationEstimate]) -> None:
-    found = method(ClassSample.of([1, 2, 7], [2000, 500, 300], population=5101))
+    found = method(ClassSample.from_counts([1, 2, 7], [2000, 500, 300], population=5101))
     assert found.uniques == pytest.approx(2000, rel=1e-3)
     assert found.risk == pytest.approx(2800 / 5100, rel=1e-3)
 
 
 def test_one_pair_among_a_thousand_million() -> None:
-    sample = ClassSample.of([1, 2], [10**9, 1], fraction=0.3)
+    sample = ClassSample.from_counts([1, 2], [10**9, 1], fraction=0.3)
     for method in MODELS:
         assert method(sample).uniques == pytest.approx(1e9, rel=1e-6)
         assert method(sample).population_uniques == pytest.approx(1e9 / 0.3, rel=1e-6)
@@ -492,7 +496,7 @@ def test_large_counts_behave_like_small_ones() -> None:
     """A thousand million classes, sizes up to 1,000,000: ratios of gamma functions are powers."""
     size = np.unique(np.geomspace(1, 10**6, 300).astype(np.int64))
     many = (1e9 / size.astype(float) ** 2).astype(np.int64) + 1
-    sample = ClassSample.of(size, many, fraction=0.05)
+    sample = ClassSample.from_counts(size, many, fraction=0.05)
     alpha, theta, converged = fit_pitman(sample)
     assert converged
     growth = (theta + sample.population) / (theta + sample.rows)
@@ -509,7 +513,7 @@ def test_a_sample_from_the_classes_of_a_release() -> None:
 
 
 def test_sizes_in_any_order_and_empty_ones() -> None:
-    sample = ClassSample.of([5, 1, 2, 1, 9], [1, 3, 4, 2, 0], population=100)
+    sample = ClassSample.from_counts([5, 1, 2, 1, 9], [1, 3, 4, 2, 0], population=100)
     assert (sample.size.tolist(), sample.classes.tolist()) == ([1, 2, 5], [5, 4, 1])
     assert (sample.rows, sample.class_count, sample.uniques, sample.fraction) == (18, 10, 5, 0.18)
 
@@ -537,7 +541,7 @@ def test_sizes_in_any_order_and_empty_ones() -> None:
 )
 def test_impossible_samples(size: list[float], classes: list[float], given_as: dict[str, float], says: str) -> None:
     with pytest.raises(UnveilError, match=says):
-        ClassSample.of(size, classes, **given_as)  # type: ignore[arg-type]
+        ClassSample.from_counts(size, classes, **given_as)  # type: ignore[arg-type]
 
 
 # --- Adult as a population --------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def test_agrees_with_comparing_every_pair(drawn: tuple[list[tuple[object, ...]],
     histogram = Counter(expected.values())
     assert dict(zip(crowds.size.tolist(), crowds.subjects.tolist(), strict=True)) == dict(histogram)
     assert crowds.total == len(expected)
-    assert crowds.expected_found == pytest.approx(sum(1 / s for s in expected.values()))
+    assert crowds.expected_reidentifications == pytest.approx(sum(1 / s for s in expected.values()))
     assert crowds.smallest_size == min(expected.values())
     assert [crowds.count_below(k) for k in (1, 2, 3, 100)] == [
         sum(s < k for s in expected.values()) for k in (1, 2, 3, 100)

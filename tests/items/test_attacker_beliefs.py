@@ -37,7 +37,7 @@ def test_as_few_as_can_be_are_taken_for_unknown(rows: list[tuple[int, int, int, 
     counts, low, width, _ = (np.array(x, float) for x in zip(*rows, strict=True))
     beliefs = Beliefs.from_intervals(low, low + width, counts)
     assert (beliefs.unmatched_count == 0) == fits(beliefs)
-    loose = beliefs.forget_unmatched()
+    loose = beliefs.forget_unmatched_items()
     assert fits(loose)
     unknown = np.isinf(loose.low)
     assert unknown.sum() == beliefs.unmatched_count

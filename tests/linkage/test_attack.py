@@ -274,7 +274,7 @@ def test_every_set_of_attributes_is_as_likely() -> None:
 def test_one_order_serves_every_number_of_things() -> None:
     records = made([[1.0, 2.0, 3.0, None, 5.0, 6.0]] * 2)
     few, many = (draw_knowledge(records, [0, 1] * 20, m, np.random.default_rng(3)) for m in (5, 9))
-    assert many.most == 5 and few.attribute.tolist() == many.attribute.tolist()
+    assert many.max_known == 5 and few.attribute.tolist() == many.attribute.tolist()
     errors = draw_knowledge(records, [0, 1] * 20, 5, np.random.default_rng(3), Knowledge(wrong_rate=0.5))
     assert errors.attribute.tolist() == few.attribute.tolist()
 
@@ -282,7 +282,7 @@ def test_one_order_serves_every_number_of_things() -> None:
 def test_only_some_columns() -> None:
     records = made([[1.0, 2.0, None, 4.0], [1.0, None, None, None]])
     known = draw_knowledge(records, [0, 1], 3, np.random.default_rng(0), Knowledge(columns=("c3", "c2", "c1")))
-    assert known.usable.tolist() == [2, 0] and known.most == 2
+    assert known.usable.tolist() == [2, 0] and known.max_known == 2
     assert sorted(known.attribute[0].tolist()) == [1, 3] and known.attribute[1].tolist() == [-1, -1]
     found = attack_with_knowledge(records, known, [least_support_adversary()], [1, 2, 3])
     assert [(len(o.rows), o.excluded) for o in found] == [(1, 1), (1, 1), (0, 2)]

@@ -156,7 +156,8 @@ def test_one_to_one_is_the_share_of_assignments(files: Any, differ: bool) -> Non
     for i in range(len(people)):
         assert found.link_chances([i] * len(rows), range(len(rows))).tolist() == pytest.approx(expected[i], abs=1e-9)
         assert found.best_chance[i] == pytest.approx(max(expected[i]), abs=1e-9)
-        assert found.best[i] == -1 if not fits[i] else expected[i][found.best[i]] == pytest.approx(max(expected[i]))
+        row = found.likeliest_row[i]
+        assert row == -1 if not fits[i] else expected[i][row] == pytest.approx(max(expected[i]))
     assert found.expected_random == pytest.approx(sum(p * p for own in expected for p in own), abs=1e-9)
     assert found.placed_people == round(sum(p for own in expected for p in own)) and found.method == "exact"
 
@@ -350,7 +351,9 @@ def test_nobody_nothing_and_one() -> None:
     empty = pair([], [[1], [None]], {"a": equal_values()})
     found = link_people(empty)
     assert found.best.tolist() == [-1, -1] and found.outside.tolist() == [1, 1] and found.candidates.tolist() == [0, 0]
-    assert one_to_one_chances(find_candidates(empty)).best.tolist() == [-1, -1] and assign_links(found).total == 0
+    assert (
+        one_to_one_chances(find_candidates(empty)).likeliest_row.tolist() == [-1, -1] and assign_links(found).total == 0
+    )
     one = link_people(pair([[1]], [[1]], {"a": equal_values()}))
     assert one.posterior.tolist() == [0] and one.best.tolist() == [-1]  # a value that every row has tells nothing
     assert isnan(one.second[0]) and one.eccentricity[0] == 0 and one.people_with_one_candidate == 1

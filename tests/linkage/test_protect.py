@@ -128,7 +128,7 @@ def test_labels_among_the_values_go_up_from_where_they_are() -> None:
     ]
     table = unveil.read(pa.table({"x": ["flu", "lungs", "ulcer", "cut", "unknown"]}))
     (ladder,) = column_ladders(table, ["x"], {"x": Hierarchy.from_rows(rows)}, Policy(), Run())
-    shown = [[step.labels[c].as_py() for c in step.of(ladder.codes)] for step in ladder.steps]
+    shown = [[step.labels[c].as_py() for c in step.label_codes(ladder.codes)] for step in ladder.steps]
     assert shown[1] == ["lungs", "lungs", "stomach", "skin", "unknown"]
     assert shown[2] == ["inside", "inside", "inside", "outside", "unknown"]
 
@@ -207,7 +207,7 @@ def test_the_rows_that_are_found_go_first() -> None:
     values = [("a", "b", "c")] * 30 + [("a", "b", "x"), ("y", "b", "c"), ("a", "z", "c")]
     table = unveil.read(pa.table({name: [row[i] for row in values] for i, name in enumerate("klm")}))
     search = search_of(table, ("k", "l", "m"), known=3)
-    assert sorted(search.row[search.most_likely_found(search.unchanged_plan, 3)].tolist()) == [30, 31, 32]
+    assert sorted(search.row[search.highest_risk_ids(search.unchanged_plan, 3)].tolist()) == [30, 31, 32]
 
 
 def test_usefulness_in_numbers() -> None:
@@ -464,7 +464,7 @@ def test_rows_with_few_values_cannot_be_used_to_cheat() -> None:
     table = unveil.read(pa.table({name: [row[i] for row in rows] for i, name in enumerate("klm")}))
     search = search_of(table, ("k", "l", "m"), known=3)
     assert search.success_bound(search.unchanged_plan) == pytest.approx((1 + 10) / 40)
-    assert sorted(search.row[search.most_likely_found(search.unchanged_plan, 10)].tolist()) == list(range(30, 40))
+    assert sorted(search.row[search.highest_risk_ids(search.unchanged_plan, 10)].tolist()) == list(range(30, 40))
 
 
 def test_refusals_name_the_remedy(table: Table) -> None:

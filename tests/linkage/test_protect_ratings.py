@@ -199,7 +199,7 @@ def test_the_people_who_are_found_go_first() -> None:
     rows += [(p, film) for p in ("b", "c", "d") for film in (p, p + p, p + p + p)]
     who, what = zip(*rows, strict=True)
     search = search_of(unveil.read(pa.table({"user": who, "film": what, "mood": [0] * len(who)})), 1, RATINGS[:2])
-    assert sorted(search.most_likely_found(search.unchanged_plan, 3).tolist()) == [20, 21, 22]
+    assert sorted(search.highest_risk_ids(search.unchanged_plan, 3).tolist()) == [20, 21, 22]
 
 
 def test_who_has_few_ratings_left_is_known_by_all_of_them() -> None:

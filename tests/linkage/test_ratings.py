@@ -103,7 +103,7 @@ def test_a_rating_and_its_date_are_one_thing() -> None:
     there = things[..., 0] >= 0
     assert (things[..., 1][there] == things[..., 0][there] + 1).all()
     assert (things[..., 0][there] % 2 == 0).all()
-    assert known.most == 3
+    assert known.max_known == 3
     assert (known.usable == records.support // 2).all()
     array = records.array
     for r in range(records.n):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from reference import naive_sparsity as naive
 from reference.hypotheses import has_rare_attribute
 from unveil import Run, UnveilError, slices
-from unveil.intervals import lower_bound, upper_bound, wilson_interval
+from unveil.intervals import upper_bound, wilson_interval
 from unveil.linkage import equal_records
 from unveil.linkage.records import Records, records_from_codes
 from unveil.linkage.similarity import (
@@ -176,14 +176,14 @@ def test_equal_only_by_the_same_number_is_no_equal(monkeypatch: pytest.MonkeyPat
 
 def test_no_attributes_and_no_others() -> None:
     assert told(nearest_records(made([(None,)]))) == [(0, -1)]
-    assert measure_sparsity(made([(1,)])).f(0) == 0
+    assert measure_sparsity(made([(1,)])).similar_share(0) == 0
     assert told(nearest_records(made([(None,), (None,), (3,), (None,)]))) == [(1, 1), (1, 0), (0, 0), (1, 0)]
     assert told(nearest_records(made([(3,), (None,), (4,)], [linear_similarity(2)]), "sum")) == [
         (Fraction(1, 2), 2),
         (0, 0),
         (Fraction(1, 2), 0),
     ]
-    assert measure_sparsity(made([(1,), (2,)])).f(0) == 1
+    assert measure_sparsity(made([(1,), (2,)])).similar_share(0) == 1
 
 
 def test_decimals_are_as_far_apart_as_they_are_written() -> None:
@@ -249,7 +249,7 @@ def test_what_else_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     found = measure_sparsity(made([(1,), (2,)]))
     for sigma in (-0.1, 1.1, float("nan"), True):
         with pytest.raises(UnveilError, match="between 0 and 1"):
-            found.f(sigma)
+            found.similar_share(sigma)
     for ask in (lambda: found.curve(1), lambda: attribute_tail(made([(1,), (2,)])).curve(1)):
         with pytest.raises(UnveilError, match="2 points"):
             ask()
@@ -292,8 +292,8 @@ def test_nothing_seen_in_a_sample_is_not_nothing() -> None:
     """ERRATA 002: f = 0 in 400 of 8,619 records is at most .00746 with 95 % confidence, so not "success 1"; and a share
     of 400 is known to ± 4 points."""
     found = shares(*["1/2"] * 400, total=8619)
-    assert found.f(0.8) == 0 and not found.exact
-    assert found.upper(0.8) == pytest.approx(1 - 0.05 ** (1 / 400)) == pytest.approx(0.00746, abs=5e-6)
+    assert found.similar_share(0.8) == 0 and not found.exact
+    assert found.upper_limit(0.8) == pytest.approx(1 - 0.05 ** (1 / 400)) == pytest.approx(0.00746, abs=5e-6)
     assert found.interval(0.8)[0] == 0 and found.interval(0.8)[1] > 0.00746
     low, high = wilson_interval(58, 400)  # .145, as in Table 3 at σ = .70
     assert 0.03 < 0.145 - low < 0.04 and 0.035 < high - 0.145 < 0.04
@@ -308,7 +308,7 @@ def test_intervals(of: int, data: st.DataObject, confidence: float) -> None:
     from scipy.stats import binom
 
     count = data.draw(st.integers(0, of))
-    high, low = upper_bound(count, of, confidence), lower_bound(count, of, confidence)
+    high, low = upper_bound(count, of, confidence), 1 - upper_bound(of - count, of, confidence)
     assert low <= count / of <= high
     if count < of:
         assert binom.cdf(count, of, high) == pytest.approx(1 - confidence)
@@ -322,16 +322,16 @@ def test_a_sample_is_some_of_all() -> None:
     random = np.random.default_rng(8)
     records = made([tuple(int(v) for v in random.integers(0, 3, 6)) for _ in range(300)])
     everyone, some = measure_sparsity(records), measure_sparsity(records, sample=60)
-    assert everyone.exact and not some.exact and some.looked_at == 60
+    assert everyone.exact and not some.exact and some.compared_count == 60
     assert (some.found.row == everyone.found.row[some.found.rows]).all()
     assert some.found.rows.tolist() == measure_sparsity(records, sample=60).found.rows.tolist()
     assert some.found.rows.tolist() != measure_sparsity(records, sample=60, run=Run(seed=1)).found.rows.tolist()
     assert measure_sparsity(records, sample=300).exact and "all 300" in repr(everyone) and "60 of 300" in repr(some)
     rare = measure_sparsity(records, rows=range(0, 300, 2))
-    assert rare.exact and rare.f(0.5) == (everyone.found.similarity[::2] >= 0.5).mean()
+    assert rare.exact and rare.similar_share(0.5) == (everyone.found.similarity[::2] >= 0.5).mean()
     assert not measure_sparsity(records, rows=range(0, 300, 2), sample=9).exact
     low, high = everyone.interval(0.8)
-    assert low == high == everyone.upper(0.8)
+    assert low == high == everyone.upper_limit(0.8)
     assert (everyone.upper_curve()[1] == everyone.curve()[1]).all()
 
 

@@ -74,7 +74,7 @@ def test_the_worst_case_is_that_of_all_sets(records: Records, size: int) -> None
     rows = plain(records)
     sims = [s.matrix(own).tolist() for s, own in zip(records.similarities, records.values, strict=True)]
     found = worst_case(records, size)
-    assert not found.truncated
+    assert not found.is_truncated
     assert found.least.tolist() == [naive_attack.fewest_matches(rows, sims, r, size) for r in range(records.n)]
     everything = [naive_attack.fewest_matches(rows, sims, r, records.c) for r in range(records.n)]
     assert found.all_points.tolist() == everything
@@ -128,7 +128,7 @@ def test_work_that_does_not_suffice() -> None:
     records = records_from_codes(table)
     some = rng.choice(3_000, 20, replace=False)
     whole, part = worst_case(records, 4, targets=some), worst_case(records, 4, targets=some, work=1_000_000)
-    assert not whole.truncated and part.truncated and part.rows.tolist() == some.tolist()
+    assert not whole.is_truncated and part.is_truncated and part.rows.tolist() == some.tolist()
     assert (part.risk <= whole.risk + 1e-12).all() and (part.all_points <= whole.least)[~part.exact].all()
     assert (part.risk == whole.risk)[part.exact].all()
     more = worst_case(records, 5, targets=some)

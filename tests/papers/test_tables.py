@@ -17,7 +17,7 @@ def test_adult_as_pycanon_counts_it(data: Path) -> None:
     """QI of pycanon's documentation: 15,093 classes, k = 1, 10,154 unique rows."""
     adult = unveil.read(data / "tables" / "adult.csv", strip=True)
     crowds = count_class_sizes(adult, SIX)
-    assert (crowds.total, crowds.smallest_size, crowds.count_below(2), round(crowds.expected_found)) == (
+    assert (crowds.total, crowds.smallest_size, crowds.count_below(2), round(crowds.expected_reidentifications)) == (
         32_561,
         1,
         10_154,

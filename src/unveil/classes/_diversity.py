@@ -1,4 +1,5 @@
-"""Compiled loops over classes, for what numpy has no word for. Pairs of class c lie at begins[c] … begins[c + 1]."""
+"""Compiled loops over classes, for which numpy has no function. The pairs of class c are
+``begins[c] … begins[c + 1]``."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -10,17 +11,20 @@ __all__ = ["ordered_distance", "tree_distance"]
 
 @kernel
 def ordered_distance(begins, place, count, size, upto, area, found):
-    """t with values on a line, neighbours equally far apart: the mean gap between the two rising sums.
+    """t for values on a line with equally distant neighbours: the mean absolute difference between the cumulative
+    distributions of the class and of the table.
 
-    ``place`` is the place of a pair's value on the line, rising in each class, ``upto[i]`` the share of the table up to
-    place i and ``area[i]`` the sum of ``upto`` before place i. Between two values of a class its own sum stands still,
-    so that the gap is found by bisection.
+    ``place`` is the position of a pair's value on the line, ascending within a class; ``upto[i]`` is the share of the
+    table up to position i, and ``area[i]`` = ``upto[:i].sum()``. Between two values of a class its own distribution is
+    constant, so bisection finds where the difference changes its sign.
     """
     m = len(upto)
     for c in range(len(size)):
         so_far, total, start = 0.0, 0.0, 0
         for p in range(begins[c], begins[c + 1] + 1):
-            stop = place[p] if p < begins[c + 1] else m - 1  # the last place adds nothing: both sums are 1 there
+            stop = (
+                place[p] if p < begins[c + 1] else m - 1
+            )  # the last position adds nothing: both distributions are 1 there
             if stop > start:
                 cross, last = start, stop
                 while cross < last:
@@ -39,11 +43,12 @@ def ordered_distance(begins, place, count, size, upto, area, found):
 
 @kernel
 def tree_distance(begins, value, count, size, share, parents, levels, workspace, found):
-    """t with values in a tree, as far apart as the level of their first common ancestor over the height.
+    """t for values in a tree, where the distance of two values is the level of their lowest common ancestor divided by
+    the height.
 
-    ``parents[l, v]`` is the node of value v at level l + 1. Mass moves as low as it can: at every node the lesser of
-    what its children have too much and too little is moved, over that node's level. ``workspace`` is three numbers for
-    each value.
+    ``parents[l, v]`` is the parent, on level l + 1, of node v on level l. Mass moves on the lowest possible level: at
+    every node, the smaller of its children's total surplus and total deficit moves, over the level of that node.
+    ``workspace`` has three numbers for each value.
     """
     height, m = parents.shape
     extra, above, below = workspace[0], workspace[1], workspace[2]
@@ -69,4 +74,4 @@ def tree_distance(begins, value, count, size, share, parents, levels, workspace,
         left = 0.0
         for v in range(width):
             left += max(0.0, extra[v])
-        found[c] = total + left  # what has no common ancestor is moved over the whole height
+        found[c] = total + left  # mass without a common ancestor moves over the whole height

@@ -1,9 +1,9 @@
 """The compiled inner loops of ``intersection``.
 
-All releases lie in the same arrays, one after the other. Row r of ``spots`` says for every person which spot of
-release r is theirs, −1 if none; spot q stands for the classes ``classes[starts[q] … starts[q + 1]]``; what is in class
-c lies at ``begins[c] … begins[c + 1]``. A set of values is a list of the 64-bit words that are not empty, so that it
-takes no more words than its class has rows, and no more than one bit for every value.
+All releases are stored in the same arrays, one after the other. ``spots[r]`` has each person's spot in release r, −1 if
+there is none. Spot q stands for the classes ``classes[starts[q] … starts[q + 1]]``; the values in class c are at
+``begins[c] … begins[c + 1]``. A set of values is a list of its non-empty 64-bit words, so it takes no more words than
+its class has rows, and no more than one bit per value.
 """
 
 # mypy: allow-untyped-defs
@@ -23,7 +23,7 @@ _ODD, _PAIRS, _HALVES, _BYTES = (
 
 @helper
 def _count_bits(word):
-    """How many bits of a word are set: added up in pairs, in fours, in bytes, and the bytes by one multiplication."""
+    """The number of set bits in a word: summed in pairs, in nibbles, in bytes, and the bytes by one multiplication."""
     word = word - ((word >> _ONE) & _ODD)
     word = (word & _PAIRS) + ((word >> _TWO) & _PAIRS)
     word = (word + (word >> _FOUR)) & _HALVES
@@ -34,10 +34,11 @@ def _count_bits(word):
 def count_possible_values(
     spots, starts, classes, begins, places, words, first, last, sheet, joint, united, held, bits, alone, together
 ):
-    """For some people, how many values each release leaves possible, and how many all so far do.
+    """For some people, the number of values that each release leaves possible, and that all releases so far leave
+    possible.
 
-    ``sheet`` is empty on entry and exit. ``joint`` and ``united`` are workspace for the words of several classes,
-    ``held`` and ``bits`` for those of the set that is left.
+    ``sheet`` is 0 on entry and exit. ``joint`` and ``united`` are workspace for the words of several classes, ``held``
+    and ``bits`` for those of the remaining set.
     """
     for person in range(first, last):
         left = -1  # nothing is known yet
@@ -80,7 +81,7 @@ def count_possible_values(
 
 @allocating_kernel
 def _unite_classes(start, stop, classes, begins, places, words, sheet, joint, united):
-    """The words of several classes together, in order, and how many they are."""
+    """Unite the sets of several classes, in ascending order; returns the number of words."""
     filled = 0
     for e in range(start, stop):
         for i in range(begins[classes[e]], begins[classes[e] + 1]):
@@ -103,7 +104,7 @@ def _unite_classes(start, stop, classes, begins, places, words, sheet, joint, un
 
 @helper
 def _nth_root(number, n):
-    """The n-th root; the first and the second are found sooner."""
+    """The n-th root, with shortcuts for n = 1 and n = 2."""
     if n == 1:
         return number
     return np.sqrt(number) if n == 2 else number ** (1.0 / n)
@@ -116,8 +117,8 @@ def weigh_values(
 ):  # fmt: skip
     """For some people, the likeliest value and its probability after every release: see ``posterior_values``.
 
-    ``sheet`` is empty on entry and exit: how often each value occurs in one release's classes. If ``rooted``, the n-th
-    root of the weights is taken after n releases.
+    ``sheet`` counts each value in the classes of one release; it is 0 on entry and exit. If ``rooted``, the n-th root
+    of the weights is taken after n releases.
     """
     for person in range(first, last):
         left = heard = 0
@@ -161,16 +162,16 @@ def weigh_values(
 
 
 @helper
-def _search_from(numbers, wanted, low, high):
-    """The first place from ``low`` with at least the wanted number; near places are found sooner."""
+def _search_from(numbers, number, low, high):
+    """The first position from ``low`` that has at least ``number`` (galloping search: fast if it is near)."""
     step = 1
-    while low + step < high and numbers[low + step] < wanted:
+    while low + step < high and numbers[low + step] < number:
         low += step
         step *= 2
     high = min(high, low + step)
     while low < high:
         middle = (low + high) // 2
-        if numbers[middle] < wanted:
+        if numbers[middle] < number:
             low = middle + 1
         else:
             high = middle
@@ -181,13 +182,15 @@ def _search_from(numbers, wanted, low, high):
 def list_fitting_classes(known, labels, starts, fits, first, last, begins, found, filling):
     """For some profiles, all classes whose labels fit in every column, in order.
 
-    ``labels`` are those of the classes, sorted, a row for every column, so that classes that begin alike lie side by
-    side; value v of column d fits the labels ``fits[starts[d, v] … starts[d, v + 1]]``. A class is looked for column by
-    column; the sorted lists of fitting and of existing labels are intersected by galloping. Unless ``filling``, the
-    classes are only counted, into ``begins`` one place on.
+    ``labels`` has a row for every column; classes are sorted by their labels, so those with the same first labels are
+    adjacent. Value v of column d fits the labels ``fits[starts[d, v] … starts[d, v + 1]]``. The search goes column by
+    column and intersects the sorted lists of fitting and of existing labels by galloping. Unless ``filling``, it only
+    counts the classes, into ``begins[profile + 1]``.
     """
     width = len(labels)
-    end = np.empty(width + 1, np.int64)  # of the classes that begin alike, and where the search in them is
+    end = np.empty(
+        width + 1, np.int64
+    )  # the end of the classes with the same first labels; ``at`` is the position among them
     at = np.empty(width + 1, np.int64)
     fit = np.empty(width + 1, np.int64)
     for profile in range(first, last):
@@ -212,7 +215,7 @@ def list_fitting_classes(known, labels, starts, fits, first, last, begins, found
                 d += 1
                 at[d], end[d] = x, after
                 fit[d] = starts[d, known[d, profile]]
-            else:  # the last column: one class, as no two have the same labels
+            else:  # the last column: one class, since no two have the same labels
                 if filling:
                     found[begins[profile] + many] = x
                 many += 1

@@ -1,8 +1,8 @@
-"""Compiled: the search for the rarest sets of items of ``known_items``.
+"""Compiled: the search for the rarest sets of items, for ``known_items``.
 
-Items are ranks, the rarest first. Basket b holds items in rising order, up to ``held[ends[b] - 1]``, stands for
-``weights[b]`` baskets that look the same, and is *open* while ``least[b]`` is more than that: a set of its items is in
-all of these.
+Items are ranks, the rarest first. The items of basket b are in ascending order and end before ``held[ends[b]]``. It
+stands for ``weights[b]`` equal baskets, all of which hold every set of its items; so it is *open* while ``least[b]`` >
+``weights[b]``.
 """
 
 # mypy: allow-untyped-defs
@@ -24,13 +24,13 @@ def search_sets(
     steps,
 ):  # fmt: skip
     """Lower ``least`` to the least number of baskets that hold a set of ``size`` items, until about ``steps`` entries
-    were visited.
+    are visited.
 
-    A set is a path: at depth d its item is ``nexts[d, i]`` for i = ``at[d]`` − 1, one of ``many[d]``, and the baskets
-    that hold the path up to there are ``holder[starts[d, i] … starts[d, i + 1]]``; of these only the items from
-    ``held[after]`` on can follow. Depth d has the places from ``rooms[d]`` on. ``state`` is the depth, −1 when all is
-    done, and the work so far; ``path`` is the last set that lowered anything. By item, ``tally`` is the weight of the
-    baskets that hold it too, and above that their number; it is 0 before and after, like ``place``.
+    A set is a path. Its item at depth d is ``nexts[d, i]`` with i = ``at[d]`` − 1, one of ``many[d]``; the baskets that
+    hold the path up to there are ``holder[starts[d, i] … starts[d, i + 1]]``, and only their items from ``held[after]``
+    on can follow. The baskets of depth d are stored from position ``rooms[d]`` on. ``state`` is the depth, −1 at the
+    end, and the work so far; ``path`` is the last set that lowered anything. By item, ``tally`` is the weight of the
+    baskets that hold it as well, with their number in the high bits; it is 0 before and after, and so is ``place``.
     """
     depth, spent = state[0], 0
     while depth >= 0 and spent < steps:
@@ -94,12 +94,12 @@ def _extend_path(
     ends, held, weights, least, holder, after, first, last, missing, total, begin, nexts, starts, tally, place, touched,
     seen,
 ):  # fmt: skip
-    """The next items of a path to which still ``missing`` more and a last one will be added, and the baskets that hold
-    it with each of them, from place ``begin`` on. Returns how many there are.
+    """The next items of a path to which ``missing`` more and a last one will be added, and the baskets that hold the
+    path and each of them, stored from position ``begin`` on. Returns the number of items.
 
-    Of ``total`` baskets that hold the path, some hold the item too. An item that all of them hold makes no set rarer.
-    With r more items, each of which at most ``gap`` of the baskets lack, r · gap baskets less remain at worst: if that
-    is not below what an open basket has already, the item is of no use to it.
+    ``total`` baskets hold the path, and ``count`` of them an item. An item that all of them hold makes no set rarer. If
+    at most ``gap`` baskets lack each of r further items, at least count − r · gap baskets remain. An open basket can do
+    without the item if that is not below its least number so far.
     """
     for q in range(first, last):
         b = holder[q]
@@ -118,7 +118,7 @@ def _extend_path(
         if place[touched[k]]:
             nexts[found] = touched[k]
             found += 1
-    _sort_ranks(nexts, found)  # what is found, and how fast, must not depend on the order of baskets
+    _sort_ranks(nexts, found)  # neither the result nor the work may depend on the order of baskets
     starts[0] = begin
     for k in range(found):
         item = nexts[k]
@@ -136,7 +136,7 @@ def _extend_path(
 
 @helper
 def _sort_ranks(numbers, count):
-    """Sort the first numbers (Shell 1959, with the gaps of Knuth 1973)."""
+    """Sort the first ``count`` numbers (Shell 1959, with the gaps of Knuth 1973)."""
     gap = 29_524
     while gap > 0:
         for k in range(gap, count):

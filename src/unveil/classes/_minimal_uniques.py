@@ -1,7 +1,7 @@
 """The compiled inner loops of ``known_columns`` and ``minimal_uniques``.
 
-Different rows lie in ``order``, class by class: class c is ``order[starts[c] … starts[c + 1]]``. A class of one row
-cannot be divided further; it is counted and left out, so that a pass over many columns gets shorter and shorter.
+Distinct rows are stored class by class: class c is ``order[starts[c] … starts[c + 1]]``. A class of one row cannot be
+divided further; it is counted and dropped, so that a pass over many columns gets shorter and shorter.
 """
 
 # mypy: allow-untyped-defs
@@ -16,10 +16,10 @@ __all__ = ["divide_classes", "group_sets_by_row", "keep_minimal", "mark_rows"]
 def divide_classes(order, starts, classes, code, lone, tally, place, inside, new_order, new_starts, singles):
     """Divide classes by one more column.
 
-    ``code`` is the column, ``lone`` says which rows stand for one person. ``tally`` (empty on entry and exit) and
-    ``place`` are workspace for each of the column's values, ``inside`` for each row. Returns how many rows and classes
-    are left, how many classes of one row were left out, and in how many of them the row stands for one person; those
-    rows are in ``singles``.
+    ``code`` is the column, and ``lone`` says which rows stand for a single person. ``tally`` (0 on entry and exit) and
+    ``place`` are workspace by value of the column, ``inside`` by row. Returns the numbers of rows and of classes left,
+    the number of one-row classes dropped, and how many of their rows stand for a single person; these rows are in
+    ``singles``.
     """
     filled = made = apart = found = 0
     for c in range(classes):
@@ -42,7 +42,7 @@ def divide_classes(order, starts, classes, code, lone, tally, place, inside, new
         for i in range(first, last):
             value = code[order[i]]
             if tally[value] == 0:
-                inside[values] = value  # the values so far; there are no more of them than rows
+                inside[values] = value  # the distinct values so far, at most one per row
                 values += 1
             tally[value] += 1
         for k in range(values):
@@ -71,9 +71,8 @@ def divide_classes(order, starts, classes, code, lone, tally, place, inside, new
 
 @kernel
 def keep_minimal(rows, alone, parts, kept):
-    """Of rows that are unique on a set of columns, those that are unique on none of its parts. ``alone`` has a bit for
-    every row, one line for every set; ``parts`` are the lines to look at. Fills ``kept`` and returns how many there
-    are."""
+    """Keep the rows that are unique on a set of columns but on none of its subsets. ``alone`` has one line per set,
+    with a bit for every row; ``parts`` are the lines of the subsets. Fills ``kept`` and returns its length."""
     made = 0
     for row in rows:
         kept[made] = row
@@ -93,8 +92,8 @@ def mark_rows(rows, line):
 
 @kernel
 def group_sets_by_row(ends, owner, free, sets):
-    """List the sets of every row, in order: set k is of ``owner[ends[k] … ends[k + 1]]``. ``free[row]`` is the next
-    place of a row."""
+    """List the sets of every row, in order. Set k belongs to the rows ``owner[ends[k] … ends[k + 1]]``, and
+    ``free[row]`` is the next free position of a row."""
     for k in range(len(ends) - 1):
         for entry in range(ends[k], ends[k + 1]):
             sets[free[owner[entry]]] = k

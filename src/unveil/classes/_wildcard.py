@@ -1,9 +1,10 @@
 """The compiled inner loops of ``wildcard``.
 
-Profiles lie pattern by pattern: those of pattern p, which miss the same columns, are ``starts[p] … starts[p + 1]``.
-Word w of profile i is ``bits[w, i]``: a field of bits for each column, all 0 where it is missing. ``known[w, i]`` has
-all bits of the fields that profile i does not miss. Profiles i and j may be the same when their bits agree where both
-are known. Tables are searched from the slot on that the bits give; a slot holds the first profile of its kind, or −1.
+Profiles are stored pattern by pattern. Those of pattern p, which lack the same columns, are
+``starts[p] … starts[p + 1]``. Word w of profile i is ``bits[w, i]``, with a bit field for each column, 0 where the
+value is missing; ``known[w, i]`` has ones in the fields of all other columns. Profiles i and j may be the same if
+(bitsᵢ ⊕ bitsⱼ) ∧ knownᵢ ∧ knownⱼ = 0. Hash tables use linear probing; a slot holds the first profile of its kind, or
+−1.
 """
 
 # mypy: allow-untyped-defs
@@ -23,14 +24,14 @@ __all__ = [
     "list_values",
 ]
 
-SLOTS = 16  # a table has at most as many for each profile in it, and at least half: most look-ups find an empty one
+SLOTS = 16  # per profile in a table, at most, and half as many at least: most look-ups end at an empty slot
 _BLOCK = 512
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: spreads neighbouring keys (Fibonacci hashing)
 
 
 @helper
 def _hash_table_size(entries):
-    """The number of slots of a table, a power of 2, and how far 64 bits are to be shifted to number them."""
+    """The number of slots of a table, a power of 2, and the shift that turns a 64-bit hash into a slot."""
     table_size, shift = 2, np.uint64(63)
     while 2 * table_size < SLOTS * entries:
         table_size, shift = 2 * table_size, shift - np.uint64(1)
@@ -39,7 +40,7 @@ def _hash_table_size(entries):
 
 @helper
 def _first_slot(bits, row, under, shift):
-    """The slot to begin with for a profile of which only the bits ``under`` count."""
+    """The slot where the search for a profile begins; only the bits ``under`` count."""
     mixed = np.uint64(0)
     for w in range(len(under)):
         mixed = (mixed ^ np.uint64(bits[w, row] & under[w])) * _MIX
@@ -57,8 +58,8 @@ def _profiles_agree(bits, row, other, under):
 
 @helper
 def _find_slot(bits, row, under, slots, table_size, shift):
-    """The slot that holds a profile's kind, or the empty one where it belongs. Do not rephrase: an equivalent loop
-    compiled to code half as fast."""
+    """The slot that holds a profile's kind, or the empty one where it belongs. Do not restructure the loop: an
+    equivalent one compiled to code half as fast."""
     at = _first_slot(bits, row, under, shift)
     while slots[at] >= 0 and not _profiles_agree(bits, row, slots[at], under):
         at = (at + 1) & (table_size - 1)
@@ -67,7 +68,8 @@ def _find_slot(bits, row, under, slots, table_size, shift):
 
 @helper
 def _differing_bits(bits, known, row, first, last, differ):
-    """In which bits ``row`` differs from each of ``first … last``; loops so simple that several run at once."""
+    """The known bits in which ``row`` differs from each of ``first … last``. The loops are simple enough for the
+    compiler to vectorise."""
     for w in range(len(bits)):
         own, own_known = bits[w, row], known[w, row]
         other, other_known = bits[w, first:last], known[w, first:last]
@@ -81,11 +83,11 @@ def _differing_bits(bits, known, row, first, last, differ):
 
 @allocating_kernel
 def count_by_table(p, q, patterns, work, starts, bits, known, members, slots, size):
-    """Add to ``size`` the people of another pattern that profiles may be, for all pairs p < q of the first
-    ``patterns``, from a given pair on.
+    """Add to ``size``, for every profile, the number of people of other patterns who may be the same. Processes all
+    pairs p < q of the first ``patterns`` patterns, from the given pair on.
 
-    The profiles of q, the fewer ones, are put into a table by what both patterns know, and those of p are looked up.
-    Stops when as many profiles were visited as ``work`` says. Returns the pair to go on with.
+    The profiles of q, of which there are fewer, are put into a table by what both patterns know, and those of p are
+    looked up. Stops after about ``work`` profiles and returns the next pair.
     """
     most = starts[q + 1] - starts[q]
     kind, here, there = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
@@ -123,8 +125,8 @@ def count_by_table(p, q, patterns, work, starts, bits, known, members, slots, si
 
 @allocating_kernel
 def count_by_comparison(row, work, before, bits, known, members, size):
-    """Add the same to ``size`` for the profiles from ``row`` on: each is compared with all those of patterns before its
-    own, which are the first ``before[row]``. Returns the profile to go on with."""
+    """Add to ``size`` what :func:`count_by_table` adds, by comparing each profile from ``row`` on with all profiles of
+    earlier patterns, which are the first ``before[row]``. Returns the next profile."""
     differ = np.empty(_BLOCK, np.int64)
     done = 0
     while row < len(members) and done < work:
@@ -144,12 +146,12 @@ def count_by_comparison(row, work, before, bits, known, members, size):
 
 @allocating_kernel
 def assign_cells(first, last, unders, ends, turn, starts, bits, slots, cell, hit):
-    """Group all profiles that may be the same as profiles ``first … last`` of one pattern into cells; members of one
-    cell may be the same as the same profiles among them.
+    """Divide all profiles that may be the same as any of the profiles ``first … last`` of one pattern into cells. The
+    members of a cell may be the same as the same ones of these profiles.
 
-    Patterns are visited in ``turn``: up to ``ends[d]`` those that know, of what is known here, ``unders[d]``.
-    ``cell`` is that of every profile, −1 where it is nobody's; ``hit[i, d]`` the cell that profile i of these may be.
-    Returns how many cells there are.
+    Patterns are visited in the order ``turn``; those from ``ends[d - 1]`` to ``ends[d]`` know ``unders[d]`` of what
+    this pattern knows. Fills ``cell``, the cell of every profile (−1 if it has none), and ``hit[i, d]``, the cell that
+    the i-th of these profiles may be in. Returns the number of cells.
     """
     table_size, shift = _hash_table_size(last - first)
     kind, named = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
@@ -181,8 +183,8 @@ def assign_cells(first, last, unders, ends, turn, starts, bits, slots, cell, hit
 
 @allocating_kernel
 def group_values_by_cell(cells, cell, owner, value, count, begins, ends, held, many):
-    """Give pairs of profile and value, in the order of values, to the cells, so that a cell has each value once: cell c
-    has the values ``held[begins[c] … ends[c]]``, and so ``many`` people have them."""
+    """Distribute pairs of a profile and a value, sorted by value, to the cells, and merge equal values of a cell: cell
+    c has the values ``held[begins[c] … ends[c]]``, and ``many`` people have each."""
     begins[: cells + 1] = 0
     for k in range(len(owner)):
         if cell[owner[k]] >= 0:
@@ -203,11 +205,11 @@ def group_values_by_cell(cells, cell, owner, value, count, begins, ends, held, m
 
 @allocating_kernel
 def gather_values(i, last, work, hit, begins, ends, held, many, total, seen, value, count, filled):
-    """Add up the values of all cells that a profile may be, for the profiles ``i … last`` of ``hit``.
+    """For the profiles ``i … last`` of ``hit``, add up the values of all cells that a profile may be in.
 
-    ``total`` and ``seen`` are workspace for each value, ``seen`` with no number that a profile has. The pairs are
-    written to ``value`` and ``count``, those of the k-th profile up to ``filled[k]``. Stops when there may be no room
-    for one more profile or after as much ``work``. Returns the profile to go on with and how many pairs there are.
+    ``total`` and ``seen`` are workspace by value; ``seen`` contains no profile number at first. The results are written
+    to ``value`` and ``count``; those of the k-th profile end at ``filled[k]``. Stops when there may be no room for
+    another profile, or after ``work``. Returns the next profile and the number of results.
     """
     made, done, begin = 0, 0, i
     while i < last and made + len(total) <= len(value) and done < work:
@@ -235,8 +237,8 @@ def gather_values(i, last, work, hit, begins, ends, held, many, total, seen, val
 
 @allocating_kernel
 def list_values(row, work, bits, known, order, begins, held, many, total, seen, value, count, filled):
-    """The same for the profiles from ``row`` on, each compared with all others. Profile i has the values of
-    ``begins[order[i]] … begins[order[i] + 1]``."""
+    """Fill the same as :func:`gather_values` for the profiles from ``row`` on, by comparing each with all others.
+    Profile i has the values ``held[begins[order[i]] … begins[order[i] + 1]]``."""
     differ = np.empty(_BLOCK, np.int64)
     made, done, begin = 0, 0, row
     while row < len(order) and made + len(total) <= len(value) and done < work:

@@ -40,7 +40,7 @@ def known_columns_findings(table: Table, policy: Policy, run: Run) -> Iterator[F
     names = policy.quasi_columns
     if len(names) < 2 or policy.subject is not None:
         return
-    missing = MissingValues.of(policy) if policy.missing_as == "excluded" else MissingValues()
+    missing = MissingValues.from_policy(policy) if policy.missing_as == "excluded" else MissingValues()
     special = _minimal_uniques(table, names, missing, run)
     if run.asks(KNOWN_COLUMNS):
         yield _known_columns_finding(table, names, missing, special, policy, run)

@@ -21,14 +21,14 @@ __all__ = ["size_findings"]
 
 _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
-_MOST_COLUMNS_BLAMED = 16  # columns up to which those that make a row unique are searched for
+_MAX_COLUMNS_SEARCHED = 16  # columns up to which those that make a row unique are searched for
 
 
 def size_findings(
     table: Table, attacker: KnownColumnsAttacker, class_sizes: ClassSizes, policy: Policy, run: Run
 ) -> Iterator[Finding]:
     """All findings about the sizes of the classes that an attacker sees."""
-    subjects, k, people = Subjects.of(policy), policy.threshold(K), class_sizes.total
+    subjects, k, people = Subjects.from_policy(policy), policy.threshold(K), class_sizes.total
     few, alone = class_sizes.count_below(k), class_sizes.count_below(2)
     finding = partial(_class_finding, attacker=attacker, policy=policy, subjects=people)
     if run.asks(K):
@@ -41,7 +41,7 @@ def size_findings(
         sentence=_unique_sentence(alone, people, attacker, subjects),
     )
     if not attacker.is_upper_bound:
-        yield from _motwani_findings(class_sizes, attacker, policy)
+        yield from _distinction_findings(class_sizes, attacker, policy)
     in_small_classes = f"{subjects.many.capitalize()} in classes smaller than"
     yield finding(
         AT_RISK,
@@ -52,7 +52,7 @@ def size_findings(
         curves=(class_sizes.share_below_curve(subjects.many, f"{in_small_classes} k", k),),
     )
     found, title = (
-        class_sizes.expected_found / people,
+        class_sizes.expected_reidentifications / people,
         f"{subjects.many.capitalize()} by the probability of being found",
     )
     yield finding(
@@ -70,7 +70,7 @@ def size_findings(
 def _smallest_class_finding(
     table: Table, attacker: KnownColumnsAttacker, class_sizes: ClassSizes, policy: Policy, run: Run
 ) -> Finding:
-    subjects, k, people = Subjects.of(policy), policy.threshold(K), class_sizes.total
+    subjects, k, people = Subjects.from_policy(policy), policy.threshold(K), class_sizes.total
     few = class_sizes.count_below(k)
     smallest, alike = subjects.count_text(class_sizes.smallest_size), _common_values_text(attacker)
     if few:
@@ -133,9 +133,9 @@ def _class_finding(
     )
 
 
-def _motwani_findings(class_sizes: ClassSizes, attacker: KnownColumnsAttacker, policy: Policy) -> Iterator[Finding]:
+def _distinction_findings(class_sizes: ClassSizes, attacker: KnownColumnsAttacker, policy: Policy) -> Iterator[Finding]:
     """Distinction and separation. Where missing values are wildcards, classes overlap and there is no distinction."""
-    subjects, people = Subjects.of(policy), class_sizes.total
+    subjects, people = Subjects.from_policy(policy), class_sizes.total
     finding = partial(_class_finding, attacker=attacker, policy=policy, subjects=people, source=MOTWANI)
     sizes = list(zip(class_sizes.size.tolist(), class_sizes.subjects.tolist(), strict=True))
     if attacker.missing.read_as != "wildcard":
@@ -196,7 +196,7 @@ def _missing_as_values_sentence(
     """How many were left out, and what the default reading of missing values, which never understates the risk, says
     instead."""
     class_sizes = count_class_sizes(table, attacker.columns, policy.subject, run)
-    subjects = Subjects.of(policy)
+    subjects = Subjects.from_policy(policy)
     left_out = class_sizes.total - measured
     lack = "lacks a value and was" if left_out == 1 else "lack a value and were"
     gone = f" {left_out:,} of {subjects.count_text(class_sizes.total)} {lack} left out." if left_out else ""
@@ -223,12 +223,12 @@ def _exposed_rows(
         else [None] * len(small)
     )
     alone = [s.row for s in small if s.size == 1] if attacker.missing.is_own_value and not policy.subject else []
-    blamed = _blamed_columns(table, attacker.columns, alone, run)
+    unique_on = _smallest_unique_sets(table, attacker.columns, alone, run)
     return tuple(
         ExposedSubject(
             subject=f"row {s.row:,}",
             risk=1 / s.size,
-            because=_exposed_row_reason(s.size, blamed.get(s.row), attacker, Subjects.of(policy)),
+            because=_exposed_row_reason(s.size, unique_on.get(s.row), attacker, Subjects.from_policy(policy)),
             learns=tuple(c for c in policy.sensitive if c not in attacker.columns),
             values={safe_text(c): "missing" if v is None else safe_text(v) for c, v in values.items()}
             if values is not None
@@ -238,31 +238,31 @@ def _exposed_rows(
     )
 
 
-def _exposed_row_reason(size: int, blamed: str | None, attacker: KnownColumnsAttacker, subjects: Subjects) -> str:
+def _exposed_row_reason(size: int, unique_on: str | None, attacker: KnownColumnsAttacker, subjects: Subjects) -> str:
     who = "who" if subjects.many == "people" else "that"
     if size > 1:
         return f"one of {size} {subjects.many} {'with these values' if attacker.missing.is_own_value else f'{who} fit'}"
-    if blamed:
-        return f"unique because of {blamed}"
+    if unique_on:
+        return f"unique because of {unique_on}"
     return f"the only {subjects.one} {'with these values' if attacker.missing.is_own_value else f'{who} fits'}"
 
 
-def _blamed_columns(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -> dict[int, str]:
+def _smallest_unique_sets(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -> dict[int, str]:
     """The smallest sets of columns that make rows unique, where there are not too many rows and columns to search."""
     import pyarrow.compute as pc
 
     from unveil.classes.minimal_uniques import smallest_unique_set
     from unveil.classes.tally import tally_rows
 
-    if not rows or not 1 < len(columns) <= _MOST_COLUMNS_BLAMED or table.rows > MOST_ROWS_SEARCHED:
+    if not rows or not 1 < len(columns) <= _MAX_COLUMNS_SEARCHED or table.rows > MOST_ROWS_SEARCHED:
         return {}
     found = tally_rows(table, columns, run=run)
     values = read_row_values(table, rows, columns, run)
     own = [pc.index_in(values[c].combine_chunks(), found.columns[c].values).fill_null(-1).to_pylist() for c in columns]
-    blamed = {}
+    unique_on = {}
     for row, codes in zip(rows, zip(*own, strict=True), strict=True):
         run.check()
         chosen = smallest_unique_set(found.codes(columns), found.counts, codes)
         if chosen is not None:
-            blamed[row] = list_text(columns[c] for c in chosen)
-    return blamed
+            unique_on[row] = list_text(columns[c] for c in chosen)
+    return unique_on

@@ -137,12 +137,12 @@ class _AttackedClasses:
 
 def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Finding:
     """Distinct ℓ."""
-    least, wanted = int(view.classes.distinct.min()), _wanted_values(view.policy)
-    few = view.share_in(view.classes.distinct < wanted)
+    least, required = int(view.classes.distinct.min()), _required_values(view.policy)
+    few = view.share_in(view.classes.distinct < required)
     if few:
         sentence = (
             f"{capitalise_text(percent_text(few))} of {view.people} are in classes with fewer than "
-            f"{number_text(wanted)} different values of {view.name}. The least diverse class has "
+            f"{number_text(required)} different values of {view.name}. The least diverse class has "
             f"{count_text(least, 'value')}."
         )
     else:
@@ -168,8 +168,8 @@ def _alpha_finding(view: _AttackedClasses) -> Finding:
 
 
 def _recursive_c_finding(view: _AttackedClasses) -> Finding:
-    """Recursive (c, ℓ)-diversity, for the ℓ that is wanted."""
-    few = max(2, int(_wanted_values(view.policy)))
+    """Recursive (c, ℓ)-diversity, for the required ℓ."""
+    few = max(2, int(_required_values(view.policy)))
     measured = view.classes.recursive_c(few)
     c = _largest(measured)
     sentence = f"No c is enough: some class has fewer than {few} different values of {view.name}."
@@ -183,7 +183,7 @@ def _entropy_finding(view: _AttackedClasses) -> Finding:
     """Entropy ℓ."""
     entropy = view.classes.entropy_l
     tolerance = view.policy.tolerance_for(risks.L_ENTROPY)
-    wanted = _wanted_values(view.policy) if tolerance is None else tolerance
+    required = _required_values(view.policy) if tolerance is None else tolerance
     least, title = _without_noise(float(entropy.min())), f"Least diverse class of {view.name} by entropy (ℓ)"
     sentence = f"The least diverse class has only one value of {view.name}."
     if least > 1:
@@ -191,11 +191,11 @@ def _entropy_finding(view: _AttackedClasses) -> Finding:
             f"The least diverse class is as diverse as one with {number_text(least)} equally frequent values of "
             f"{view.name}."
         )
-    few = view.share_in(entropy < wanted - _NOISE)
+    few = view.share_in(entropy < required - _NOISE)
     return view.finding(risks.L_ENTROPY, title, least, sentence, _MACHANAVAJJHALA, unit="values", share=few)
 
 
-def _wanted_values(policy: Policy) -> float:
+def _required_values(policy: Policy) -> float:
     """How many different values a class should have."""
     return policy.threshold(risks.L_DISTINCT) or 2
 

@@ -20,7 +20,7 @@ class Subjects(NamedTuple):
     many: str
 
     @classmethod
-    def of(cls, policy: Policy) -> Subjects:
+    def from_policy(cls, policy: Policy) -> Subjects:
         """As the policy says."""
         return cls("person", "people") if policy.subject else cls("row", "rows")
 
@@ -73,7 +73,7 @@ def attackers(policy: Policy) -> list[KnownColumnsAttacker]:
             text=f"Knows that the person is in the data, and their {list_text(group)}{where}"
             f"{guessed if set(group) & set(policy.guessed) else ''}.",
             title_suffix=f", knowing {list_text(group, 3)}" if several else "",
-            missing=MissingValues.of(policy),
+            missing=MissingValues.from_policy(policy),
         )
         for group in policy.quasi
     ]

@@ -75,8 +75,9 @@ def find_candidate_classes(
     readers = interpret if isinstance(interpret, Sequence) else [interpret or match_labels] * len(known)
     if len(readers) != len(known):
         raise UnveilError(f"give one interpretation, or one for each of the {len(known)} quasi-identifiers")
-    columns = [_ColumnMatches.of(k, r, read) for k, r, read in zip(known, released, readers, strict=True)]
-    order = sorted(range(len(columns)), key=lambda d: columns[d].width)  # the most selective column comes first
+    columns = [_ColumnMatches.from_codes(k, r, read) for k, r, read in zip(known, released, readers, strict=True)]
+    # the most selective column comes first
+    order = sorted(range(len(columns)), key=lambda d: columns[d].mean_label_count)
     people, rows = len(known[0].codes), len(released[0].codes)
     spot, profiles = _distinct_rows([known[d].codes for d in order], people)
     row_class, labels = _distinct_rows([released[d].codes for d in order], rows)
@@ -119,12 +120,12 @@ class _ColumnMatches:
     unmatched_labels: int
 
     @property
-    def width(self) -> float:
+    def mean_label_count(self) -> float:
         """The average number of labels that fit a value."""
         return len(self.value) / self.values
 
     @classmethod
-    def of(cls, known: Codes, released: Codes, interpret: LabelMatcher) -> _ColumnMatches:
+    def from_codes(cls, known: Codes, released: Codes, interpret: LabelMatcher) -> _ColumnMatches:
         values, labels = (cast_to_text(c.values).to_pylist() for c in (known, released))
         v, x = (np.asarray(a, np.int64) for a in interpret(values, labels))
         m, n = len(values) + 1, len(labels) + 1

@@ -232,7 +232,7 @@ def intersect_releases(releases: Sequence[ReleaseView], run: Run | None = None) 
     >>> intersect_releases([first, second]).together.tolist()
     [[2, 2], [1, 2]]
     """
-    heap = _StackedReleases.of(releases)
+    heap = _StackedReleases.from_views(releases)
     place = heap.value >> 6
     new = np.append(True, (np.diff(place) != 0) | heap.class_ends)[: len(place)]
     word = np.uint64(1) << (heap.value & 63).astype(np.uint64)
@@ -277,7 +277,7 @@ def posterior_values(
     >>> posterior_values([view, view], "others", [0.5, 0.5]).chance.round(3).tolist()  # odds of 2 · 2 to 1 · 1
     [[0.667], [0.8]]
     """
-    heap = _StackedReleases.of(releases)
+    heap = _StackedReleases.from_views(releases)
     pi = _prior_shares(prior, heap) if companions == "others" else np.ones(heap.values)
     chance, best = np.zeros(heap.person_profiles.shape), np.zeros(heap.person_profiles.shape, np.int32)
     sheet, weights = np.zeros(heap.values, np.int64), np.empty(heap.values)
@@ -329,7 +329,7 @@ class _StackedReleases:
         return ends[1:-1]
 
     @classmethod
-    def of(cls, releases: Sequence[ReleaseView]) -> _StackedReleases:
+    def from_views(cls, releases: Sequence[ReleaseView]) -> _StackedReleases:
         if not releases:
             raise UnveilError("give at least one release")
         if len({len(seen.person_profile) for seen in releases}) > 1:

@@ -216,8 +216,8 @@ def _narrow_baskets(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, I
     """
     items, begins, held, weights, least = baskets
     sizes, used = np.diff(begins), np.zeros(len(items), np.bool_)
-    wanted = (least > weights) & (sizes >= size)
-    used[held[np.repeat(wanted, sizes)]] = True
+    searched = (least > weights) & (sizes >= size)
+    used[held[np.repeat(searched, sizes)]] = True
     run.check()
     left = used[held]
     sizes = np.diff(np.append(0, np.cumsum(left))[begins])
@@ -229,8 +229,8 @@ def _narrow_baskets(baskets: _Baskets, size: int, run: Run) -> tuple[_Baskets, I
     kinds, became = len(new_begins) - 1, np.full(len(weights), -1)
     together, lowest = np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
     np.add.at(together, alike, weights[kept])
-    np.maximum.at(lowest, alike, np.where(wanted, least, 0)[kept])
-    became[kept] = np.where(wanted[kept], alike, -1)
+    np.maximum.at(lowest, alike, np.where(searched, least, 0)[kept])
+    became[kept] = np.where(searched[kept], alike, -1)
     return _Baskets(items[used], new_begins, new_held, together, lowest), became
 
 

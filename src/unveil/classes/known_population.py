@@ -65,7 +65,7 @@ class PopulationMatches:
     @property
     def average_risk(self) -> float:
         """The average of 1/F over the rows."""
-        return self.class_sizes.expected_found / self.class_sizes.total
+        return self.class_sizes.expected_reidentifications / self.class_sizes.total
 
 
 def match_population(

@@ -33,7 +33,7 @@ class MissingValues:
     read_as: str = "value"
 
     @classmethod
-    def of(cls, policy: Policy) -> MissingValues:
+    def from_policy(cls, policy: Policy) -> MissingValues:
         """The policy's choice."""
         return cls(policy.missing, policy.missing_as)
 

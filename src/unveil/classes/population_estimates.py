@@ -65,7 +65,7 @@ class ClassSample:
     population: int
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         size: npt.ArrayLike,
         classes: npt.ArrayLike,
@@ -75,7 +75,7 @@ class ClassSample:
     ) -> ClassSample:
         """From class sizes in any order, and the population's size or the sampling fraction.
 
-        >>> sample = ClassSample.of([1, 2], [60, 20], fraction=0.1)
+        >>> sample = ClassSample.from_counts([1, 2], [60, 20], fraction=0.1)
         >>> sample.rows, sample.population
         (100, 1000)
         """
@@ -100,7 +100,7 @@ class ClassSample:
         """From the class sizes of a release."""
         if (class_sizes.size < 1).any() or (class_sizes.subjects % class_sizes.size).any():
             raise UnveilError("the number of people in classes of size s must be a multiple of s")
-        return cls.of(
+        return cls.from_counts(
             class_sizes.size, class_sizes.subjects // class_sizes.size, population=population, fraction=fraction
         )
 

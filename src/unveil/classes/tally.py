@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.arrays import Int32s, Ints
-from unveil.release.codes import Codes, arrow_integers, encode_column, encode_unsorted, numpy_integers
+from unveil.release.codes import Codes, arrow_integers, encode_column, encode_without_sorting, numpy_integers
 from unveil.release.table import Table
 from unveil.run import Run
 
@@ -70,7 +70,7 @@ def _count_in_memory(table: Table, columns: Sequence[str], run: Run) -> Tally | 
     """The distinct rows of a file that stores its columns; None if a row does not fit into one number."""
     key, bound, shift = np.zeros(table.rows, np.int64), 1, 0
     bases, ranked = list[int](), list[tuple[Int32s, pa.Array]]()
-    for column in map(encode_unsorted, table.dictionary_columns(columns)):
+    for column in map(encode_without_sorting, table.dictionary_columns(columns)):
         run.check()
         base = len(column.values) + 1
         bound, shift = bound * base, shift * base + 1

@@ -1,4 +1,4 @@
-"""Compiled: counts on a line, gathered into groups with as little movement as possible."""
+"""Compiled: counts on a line, merged into groups with as little movement as possible."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -12,15 +12,15 @@ __all__ = ["gather_counts"]
 
 @allocating_kernel
 def gather_counts(values, weights, price):
-    """Each value's new value when successive values are gathered at a weighted median, so that the distance moved, plus
-    a price for every group, is least. Values rise; the result is one of them for each."""
+    """The new value of every value, after merging neighbours into groups at a weighted median so that the total
+    distance moved, plus a ``price`` per group, is least. ``values`` are ascending."""
     n = len(values)
     best, cut = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     best[0] = 0.0
     for i in range(n):
         if best[i] == np.inf:
             continue
-        middle, left, right, moved = i, 0.0, 0.0, 0.0  # weights below and above the median, and what it costs to move
+        middle, left, right, moved = i, 0.0, 0.0, 0.0  # weights below and above the median, and the distance moved
         for j in range(i, n):
             right += weights[j] if j > middle else 0.0
             moved += weights[j] * (values[j] - values[middle])

@@ -1,7 +1,7 @@
 """The compiled inner loops of ``degree_estimates``.
 
-Pseudonyms stand in a row by rising count, and so do the items whose pseudonyms they are. The candidates of the item at
-place k are a run of places ``first[k]`` … ``last[k] − 1``.
+Pseudonyms are sorted by ascending count, and so are the items they belong to. The candidates of the item at position k
+are the positions ``first[k]`` … ``last[k] − 1``.
 """
 
 # mypy: allow-untyped-defs
@@ -22,10 +22,10 @@ _NEVER = 1 << 30
 
 @kernel
 def look_up_runs(low, high, counts, below, filled, runs, order, found):
-    """Fill 1/degree of every item, in order of the items; 0 without candidates or without the true one. If ``order`` is
-    not empty, fill the items by rising count and their ``runs`` of candidates. False if a count is not a whole number
-    from 0 to the most for which ``below`` has room: how many counts lie below 0, 1, … All are 0 at first, and so is
-    ``filled``, which is as long."""
+    """Fill ``found`` with 1/degree of every item, in the order of the items; 0 without candidates or if the true one is
+    not among them. If ``order`` is not empty, fill the items by ascending count and their ``runs`` of candidates.
+    ``below[v]`` becomes the number of counts below v; it is 0 at first, and so is ``filled``, which is as long. False
+    if a count is not an integer in the range of ``below``."""
     most = len(below) - 2
     for i in range(len(counts)):
         count = counts[i]
@@ -38,7 +38,7 @@ def look_up_runs(low, high, counts, below, filled, runs, order, found):
         filled[v] = below[v]
     for i in range(len(counts)):
         whole = int(counts[i])
-        slack = 1e-9 * max(1.0, counts[i])  # what rounding may have moved (as in ``Beliefs``)
+        slack = 1e-9 * max(1.0, counts[i])  # rounding error (as in ``Beliefs``)
         least = ceil(min(max(low[i] - slack, 0.0), most + 1.0))
         behind = floor(min(max(high[i] + slack, -1.0), most + 0.0)) + 1
         first, last = below[least], below[behind]
@@ -52,13 +52,13 @@ def look_up_runs(low, high, counts, below, filled, runs, order, found):
 
 
 def estimates_of_degrees(degrees: Ints, is_right: Bools) -> Floats:
-    """1/degree; 0 without candidates or without the true one."""
+    """1/degree; 0 without candidates or if the true one is not among them."""
     return np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=(degrees > 0) & is_right)
 
 
 def propagate_estimates(first: Ints, last: Ints) -> Floats | None:
-    """1/degree of the item at every place after all forced pairs are taken out; None if there are none that concern
-    others."""
+    """1/degree of the item at every position after all forced pairs are removed; None if no forced pair affects another
+    item."""
     n, places = len(first), np.arange(len(first) + 1)
     is_right = np.append((first <= places[:-1]) & (places[:-1] < last), False)
     cover = np.cumsum(np.bincount(first, minlength=n + 1) - np.bincount(last, minlength=n + 1))
@@ -66,14 +66,14 @@ def propagate_estimates(first: Ints, last: Ints) -> Floats | None:
     if np.array_equal(alone, is_right[:-1] & (cover[:-1] == 1)):
         return None
     size = 1 << n.bit_length()
-    least = np.full(2 * size, _NEVER)  # a place that its own item does not cover is not lowest
+    least = np.full(2 * size, _NEVER)  # excludes positions that their own item does not cover
     least[size : size + n + 1] = np.where(is_right, cover, _NEVER)
     for start in (1 << level for level in range(n.bit_length() - 1, -1, -1)):
         np.minimum(least[2 * start : 4 * start : 2], least[2 * start + 1 : 4 * start : 2], out=least[start : 2 * start])
     forced, stack = np.flatnonzero(alone), np.empty(3 * n + 1, np.int64)
     stack[: len(forced)] = forced
     is_left = np.ones(n, np.bool_)
-    _remove_forced(
+    _remove_forced_pairs(
         first, last, is_right, places - 1, places + 1, is_left, stack, len(forced), least, np.zeros(size, np.int64)
     )
     count = np.append(0, np.cumsum(is_left))
@@ -83,13 +83,13 @@ def propagate_estimates(first: Ints, last: Ints) -> Floats | None:
 
 
 @kernel
-def _remove_forced(first, last, is_right, before, behind, is_left, stack, filled, least, added):
-    """Take out forced pairs: those on the stack, and those that this forces.
+def _remove_forced_pairs(first, last, is_right, before, behind, is_left, stack, filled, least, added):
+    """Remove the forced pairs on the stack, and those that this forces in turn.
 
-    An item whose true pseudonym is a candidate keeps it until both are taken out together. So it has no other left if
-    and only if the nearest places left on either side lie outside its run: a linked list of places finds that; its two
-    ends share a last element that is never right. How many items cover each place is held in a tree of minima, where a
-    run is lowered at once.
+    An item whose true pseudonym is a candidate keeps it until both are removed together. It has no other candidate left
+    if and only if the nearest remaining positions on either side lie outside its run. These are found with a linked
+    list of positions, whose two ends share a sentinel that is never right. A segment tree of minima holds the number of
+    items that cover each position; it lowers a whole run at once.
     """
     size = len(added)
     while filled or least[1] == 1:
@@ -116,7 +116,7 @@ def _remove_forced(first, last, is_right, before, behind, is_left, stack, filled
 
 @helper
 def _add_to_range(least, added, size, start, stop, by):
-    """Add to all places from start to stop."""
+    """Add ``by`` to all positions from start to stop."""
     left, right = start + size, stop + size
     while left < right:
         if left & 1:

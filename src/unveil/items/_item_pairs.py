@@ -12,12 +12,15 @@ __all__ = ["count_given_pairs", "count_rare_items", "count_top_items"]
 
 @allocating_kernel
 def count_top_items(indptr, items, rank, basket, budget, inside, table):
-    """Count the pairs of the items of the lowest ranks, as many as the table has rows, each in one of its two cells."""
+    """Count the pairs of the items with the lowest ranks, as many as the table has rows. Each pair is counted in one of
+    its two cells."""
     steps = 0
     while basket < len(indptr) - 1 and steps < budget:
         filled = 0
         for e in range(indptr[basket], indptr[basket + 1]):
-            inside[filled] = rank[items[e]]  # every item is written; the place moves on only if it is to be kept
+            inside[filled] = rank[
+                items[e]
+            ]  # no branch: every item is written, but the next one overwrites it unless it is kept
             filled += inside[filled] < len(table)
         for x in range(filled):
             for y in range(x):
@@ -29,10 +32,10 @@ def count_top_items(indptr, items, rank, basket, budget, inside, table):
 
 @allocating_kernel
 def count_rare_items(begins, kept, starts, of_rank, first, last, codes, bound, budget, state, counts, touched, found):
-    """For one rank after the other, count the pairs with all lower ranks, and store those above the bound.
+    """For one rank after another, count the pairs with all lower ranks, and store those above the bound.
 
-    ``state`` is the row, how many of its baskets are done, how many partners were met and how many pairs are stored;
-    ``found`` holds their counts and keys. Stops before ``found`` could overflow.
+    ``state`` is the rank, the number of its baskets that are done, of partners met and of pairs stored; ``found`` holds
+    their counts and keys. Stops before ``found`` could overflow.
     """
     row, done, met, filled = state
     steps = 0
@@ -66,7 +69,7 @@ def count_rare_items(begins, kept, starts, of_rank, first, last, codes, bound, b
 
 @allocating_kernel
 def count_given_pairs(indptr, items, starts, partners, basket, budget, last, counts):
-    """Count given pairs: ``partners[starts[i] : starts[i + 1]]`` are those of item i. ``last[i]`` is the basket that
+    """Count given pairs: item i is paired with ``partners[starts[i] : starts[i + 1]]``. ``last[i]`` is the basket that
     item i was last seen in."""
     steps = 0
     while basket < len(indptr) - 1 and steps < budget:

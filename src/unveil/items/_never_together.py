@@ -1,11 +1,11 @@
-"""The compiled inner loops of ``never_together``: walks over perfect matchings.
+"""The compiled inner loops of ``never_together``: random walks on perfect matchings.
 
-``graph`` holds the class of every entry; the candidates of class c as runs ``starts[c] … starts[c + 1]`` with the
-running number of pseudonyms and the first pseudonym of each; the group of every pseudonym; which class may have which
-group; the entries that have a choice, by block; and where each block of them starts. ``matching`` holds the pseudonym
-of every entry and the entry of every pseudonym. ``never`` holds pairs of entries, which entries are in one, the place
-of every pseudonym in ``together``, that table, which says what pseudonyms occur together, and the blocks of each pair's
-two entries.
+``graph`` holds the class of every entry; the candidates of class c as runs ``starts[c] … starts[c + 1]``, each with the
+cumulative number of pseudonyms and its first pseudonym; the group of every pseudonym; which class may have which group;
+the entries that have a choice, by block; and where each block begins among these. ``matching`` holds the pseudonym of
+every entry and the entry of every pseudonym. ``never`` holds the two entries of every pair; which entries are in a
+pair; the index of every pseudonym in the table ``together``; that table, which says whether two pseudonyms occur
+together; and the blocks of each pair's two entries.
 """
 
 # mypy: allow-untyped-defs
@@ -20,7 +20,7 @@ __all__ = ["count_violations", "run_sweeps"]
 
 @allocating_kernel
 def _draw_pseudonym(graph, entry, random):
-    """One of the candidates of an entry."""
+    """Draw one of the candidates of an entry."""
     of_entry, starts, upto, first = graph[:4]
     begin, end = starts[of_entry[entry]], starts[of_entry[entry] + 1]
     u = int(random.random() * upto[end - 1])
@@ -30,7 +30,7 @@ def _draw_pseudonym(graph, entry, random):
 
 @allocating_kernel
 def count_violations(held, never):
-    """How many of the pairs have pseudonyms that occur together."""
+    """The number of pairs whose pseudonyms occur together."""
     left, right, _, place, together = never[:5]
     found = 0
     for p in range(len(left)):
@@ -40,8 +40,9 @@ def count_violations(held, never):
 
 @allocating_kernel
 def _try_swaps(graph, matching, never, among, many, most, random):
-    """One of some entries draws a candidate and swaps with the holder, if that can take what it gives up and no more
-    than ``most`` pairs are violated then. The way back is drawn as often."""
+    """Try ``many`` swaps. One of the entries ``among`` draws a candidate and swaps with its holder, if the holder may
+    have the other pseudonym and no more than ``most`` pairs are violated afterwards. The reverse swap is equally
+    likely."""
     of_entry, _, _, _, of_slot, allowed = graph[:6]
     held, holder = matching
     bound = never[2]
@@ -57,8 +58,9 @@ def _try_swaps(graph, matching, never, among, many, most, random):
 
 @allocating_kernel
 def _tour_block(graph, matching, block, random):
-    """An entry of a block lets go of its pseudonym and draws a candidate; whoever held that draws in turn, until one
-    draws what is free. Returns the number of steps; 0 if the tour grew too long and what it left is no matching."""
+    """An entry of a block releases its pseudonym and draws a candidate; the previous holder draws in turn, until one
+    draws the free pseudonym. Returns the number of steps; 0 if the tour became too long, which leaves no valid
+    matching."""
     held, holder = matching
     begin, many = graph[7][block], graph[7][block + 1] - graph[7][block]
     if many == 0:
@@ -77,9 +79,10 @@ def _tour_block(graph, matching, block, random):
 
 @allocating_kernel
 def _try_leaps(graph, matching, never, many, most, random, before):
-    """A tour in each of the blocks of a pair and, each time with probability 1/2, of one more pair, which are judged
-    together: undone if one of them grew too long or more than ``most`` pairs are violated in the end. What blocks are
-    toured does not depend on the matching, and tours of different blocks commute, so that the way back is as likely."""
+    """Try ``many`` leaps. A leap makes a tour in each block of a random pair and, each time with probability 1/2, in
+    those of one more pair. It is undone if a tour became too long or if more than ``most`` pairs are violated at its
+    end. The choice of blocks does not depend on the matching, and tours of different blocks commute, so the reverse
+    leap is equally likely."""
     held, holder = matching
     ends = never[5]
     for _ in range(many):
@@ -97,10 +100,10 @@ def _try_leaps(graph, matching, never, many, most, random, before):
 
 @allocating_kernel
 def run_sweeps(graph, matching, never, rounds, most, random, before, sink, own, kin, sizes, hits, scores):
-    """Run one sweep per score; ``rounds`` gives the number of swaps of all entries, of swaps of those in a pair, and of
-    leaps in each. No more than ``most`` pairs are violated on the way; with ``sink``, no more than before each sweep.
-    After each, ``hits`` gathers which pseudonyms ``own`` are held by the entry's kin, and the score is their number,
-    each divided by the size of the kin."""
+    """Run one sweep per score; ``rounds`` gives the numbers of swaps of all entries, of swaps of entries in a pair, and
+    of leaps in a sweep. At most ``most`` pairs are violated at any time; with ``sink``, no more than at the start of
+    the sweep. After each sweep, ``hits`` counts the entries whose ``own`` pseudonym is held by an entry of the same
+    ``kin``, and the score is their number, each divided by the size of the kin."""
     held, holder = matching
     bound, movable = never[2], graph[6]
     choosy = movable[bound[movable]]

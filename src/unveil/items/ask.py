@@ -128,7 +128,7 @@ def _point_knowledge_finding(baskets: Transactions, policy: Policy, run: Run) ->
     sizes = FrequencyGroups.from_counts(baskets.counts).own_group_sizes
     class_sizes = ClassSizes.from_subjects(sizes)
     items, certain = class_sizes.total, class_sizes.count_below(2)
-    groups = round(class_sizes.expected_found)
+    groups = round(class_sizes.expected_reidentifications)
     share = groups / items
     why = "no other item is bought exactly as often" if certain else "every item shares its frequency with another"
     return risks.POINT_KNOWLEDGE.finding(

@@ -43,9 +43,9 @@ def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> I
 
     beliefs, baskets, recipe = attack.beliefs, attack.baskets, attack.recipe
     given, small = policy.settings_for(ItemsSettings).known_pairs, recipe.items <= MAX_VARIED_ITEMS
-    wanted = given or _DEFAULT_KNOWN_PAIRS
-    examined = top_pairs(baskets, wanted * (int(_EXAMINED_FACTORS[-1]) if small else 1), run)
-    pairs = examined.take_first(wanted)
+    pair_count = given or _DEFAULT_KNOWN_PAIRS
+    examined = top_pairs(baskets, pair_count * (int(_EXAMINED_FACTORS[-1]) if small else 1), run)
+    pairs = examined.take_first(pair_count)
     if not len(pairs):
         return
     after, worse = match_known_pairs(beliefs, pairs, pairs, run, recipe.solution), None

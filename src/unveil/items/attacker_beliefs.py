@@ -44,7 +44,7 @@ def build_beliefs(case: Case, policy: Policy) -> Beliefs:
         return beliefs
     if beliefs.unmatched_count > _MAX_UNMATCHED_SHARE * beliefs.n:
         beliefs = beliefs.widen_intervals(_standard_error(beliefs, _original_baskets(case), similar))
-    return beliefs.forget_unmatched()
+    return beliefs.forget_unmatched_items()
 
 
 def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactions) -> Floats:

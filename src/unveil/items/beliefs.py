@@ -102,7 +102,7 @@ class Beliefs:
                 heapq.heappop(begun)
         return sorted([*left, *(item for _, item in begun), *waiting[at:]])
 
-    def forget_unmatched(self) -> Beliefs:
+    def forget_unmatched_items(self) -> Beliefs:
         """The beliefs with as few items as possible made unknown, so that some mapping is consistent."""
         left = self._unmatched_items()
         return self.forget_items(np.isin(np.arange(self.n), left)) if left else self

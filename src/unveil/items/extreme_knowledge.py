@@ -125,12 +125,14 @@ def _log_ratios(m: int, most: int, c: int) -> Floats:
 def _find_tilt(factors: list[tuple[Floats, int]], k: int) -> float:
     """ln ρ at which the mean exponent is k."""
 
-    def excess(tilt: float) -> float:
+    def exponent_error(tilt: float) -> float:
         return math.fsum(times * _mean_exponent(logs + tilt * np.arange(len(logs))) for logs, times in factors) - k
 
-    if excess(-_MAX_TILT) >= 0:
+    if exponent_error(-_MAX_TILT) >= 0:
         return -_MAX_TILT
-    return _MAX_TILT if excess(_MAX_TILT) <= 0 else float(brentq(excess, -_MAX_TILT, _MAX_TILT, xtol=1e-6))
+    return (
+        _MAX_TILT if exponent_error(_MAX_TILT) <= 0 else float(brentq(exponent_error, -_MAX_TILT, _MAX_TILT, xtol=1e-6))
+    )
 
 
 def _mean_exponent(logs: Floats) -> float:

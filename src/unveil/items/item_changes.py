@@ -128,23 +128,25 @@ def measure_usefulness(
     return Usefulness(agree, len(old))
 
 
-def _adjust_counts(basket: Ints, item: Ints, wanted: Ints, baskets: int) -> tuple[Ints, Ints]:
+def _adjust_counts(basket: Ints, item: Ints, target_counts: Ints, baskets: int) -> tuple[Ints, Ints]:
     """Add items to random baskets without them, and remove them from random baskets with them."""
-    counts = np.bincount(item, minlength=len(wanted))
-    if (wanted > baskets).any() or (wanted < 0).any():
+    counts = np.bincount(item, minlength=len(target_counts))
+    if (target_counts > baskets).any() or (target_counts < 0).any():
         raise UnveilError("an item cannot be in more baskets than there are, or in fewer than none")
     order = np.argsort(item, kind="stable")
     begins = np.append(0, np.cumsum(counts))
     gone, more = [], []
-    for j in np.flatnonzero(counts != wanted).tolist():
+    for j in np.flatnonzero(counts != target_counts).tolist():
         own = order[begins[j] : begins[j + 1]]
-        if wanted[j] < counts[j]:
-            gone.append(own[_secret_permutation(len(own))[: counts[j] - wanted[j]]])
+        if target_counts[j] < counts[j]:
+            gone.append(own[_secret_permutation(len(own))[: counts[j] - target_counts[j]]])
             continue
-        more.append(_draw_other_baskets(basket[own], int(wanted[j] - counts[j]), baskets) * len(wanted) + j)
-    keys = basket * len(wanted) + item
+        more.append(
+            _draw_other_baskets(basket[own], int(target_counts[j] - counts[j]), baskets) * len(target_counts) + j
+        )
+    keys = basket * len(target_counts) + item
     kept = np.delete(keys, np.concatenate(gone)) if gone else keys
-    basket, item = np.divmod(np.sort(np.concatenate([kept, *more])), max(1, len(wanted)))
+    basket, item = np.divmod(np.sort(np.concatenate([kept, *more])), max(1, len(target_counts)))
     return basket, item
 
 

@@ -114,7 +114,7 @@ def assess_risk_itemsets(
     )
     excluded = _expected_shares(n, found)
     stopped = 3 if not believed.is_tolerable else 1 if point.is_tolerable else 2
-    most, alpha_max, least = (_largest_tolerated(np.arange(n + 1), share, theta.tau, n) or 0.0 for share in excluded)
+    most, alpha_max, least = (_largest_safe_alpha(np.arange(n + 1), share, theta.tau, n) or 0.0 for share in excluded)
     return ItemsetRecipe(n, point, believed, stopped, excluded[1], alpha_max, (least, most))
 
 
@@ -142,7 +142,7 @@ def assess_mixed_up_itemsets(
     orders = [rng.permutation(n) for _ in range(runs)]
     shares_by_right_count: dict[int, list[VulnerableShare]] = {}
 
-    def first_untolerated(some: list[int]) -> int | None:
+    def first_count_over_tau(some: list[int]) -> int | None:
         """Inspect some numbers of right items; the first that is not tolerated."""
         for right in some:
             if right not in shares_by_right_count:
@@ -156,15 +156,15 @@ def assess_mixed_up_itemsets(
             (k for k in some if np.mean([x.share for x in shares_by_right_count[k]]) > theta.tau + _TAU_SLACK), None
         )
 
-    stops = _evenly_spaced(0, n, steps)
-    over = first_untolerated(stops)
+    stops = _integer_steps(0, n, steps)
+    over = first_count_over_tau(stops)
     if over:
-        first_untolerated(_evenly_spaced(stops[stops.index(over) - 1], over, steps))
+        first_count_over_tau(_integer_steps(stops[stops.index(over) - 1], over, steps))
     right = np.array(sorted(shares_by_right_count))
     shares = [np.array([x.share for x in shares_by_right_count[m]]) for m in right]
     mean, least, most = (np.array([end(x) for x in shares]) for end in (np.mean, np.min, np.max))
     estimate = np.array([np.mean([x.estimate for x in shares_by_right_count[m]]) for m in right])
-    alpha_max = _largest_tolerated(right, mean, theta.tau, n)
+    alpha_max = _largest_safe_alpha(right, mean, theta.tau, n)
     all_right = shares_by_right_count[n][0]
     sampled = all_right.inspected_count < all_right.itemsets
     return MixedUpItemsets(n, all_right.inspected_count, sampled, right, mean, least, most, estimate, alpha_max)
@@ -195,7 +195,7 @@ def _survival_probability(n: int, k: int) -> Floats:
     return chance
 
 
-def _largest_tolerated(right: Ints, share: Floats, tau: float, n: int) -> float | None:
+def _largest_safe_alpha(right: Ints, share: Floats, tau: float, n: int) -> float | None:
     """The largest share of right items up to which every share of itemsets is tolerated; None if there is none."""
     over = np.flatnonzero(share > tau + _TAU_SLACK)
     if not len(over):
@@ -203,7 +203,7 @@ def _largest_tolerated(right: Ints, share: Floats, tau: float, n: int) -> float 
     return float(right[over[0] - 1] / n) if over[0] else None
 
 
-def _evenly_spaced(first: int, last: int, steps: int) -> list[int]:
+def _integer_steps(first: int, last: int, steps: int) -> list[int]:
     """Whole numbers from the first to the last, in about the given number of steps."""
     return sorted({first + round(k * (last - first) / steps) for k in range(steps + 1)})
 

@@ -154,26 +154,26 @@ def measure_vulnerable_share(
     sets, sampled = _choose_itemsets(known, theta, run, sample)
     share = _estimate_share(candidates, sets, theta.sigma)
     certain, undecided = _count_vulnerable(exact, sets, theta.sigma - _SIGMA_SLACK)
-    looked_at = sum(len(x) for x in sets)
-    return _make_share(theta, total, looked_at, certain, undecided, share, run.confidence if sampled else None)
+    inspected_count = sum(len(x) for x in sets)
+    return _make_share(theta, total, inspected_count, certain, undecided, share, run.confidence if sampled else None)
 
 
 def _make_share(
     theta: ItemsetRequirement,
     total: int,
-    looked_at: int,
+    inspected_count: int,
     certain: int,
     undecided: int,
     estimate: float,
     confidence: float | None,
 ) -> VulnerableShare:
     """The result, with an interval of the given confidence if the itemsets are a sample (Clopper and Pearson)."""
-    most, count = certain + undecided, max(looked_at, 1)
+    most, count = certain + undecided, max(inspected_count, 1)
     interval = certain / count, most / count
     method: Literal["exact", "bound", "simulation"] = "bound" if undecided else "exact"
     if confidence is not None:
         interval, method = binomial_interval(certain, most, count, confidence), "simulation"
-    return VulnerableShare(theta, total, looked_at, undecided, most / count, interval, method, estimate)
+    return VulnerableShare(theta, total, inspected_count, undecided, most / count, interval, method, estimate)
 
 
 def estimate_vulnerable_share(

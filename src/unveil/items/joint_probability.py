@@ -70,26 +70,28 @@ class JointProbability:
         r, c = block.r.copy(), block.c.copy()
         r[self.class_local[a]] -= 1
         c[self.group_local[b]] -= 1
-        found = self._solve_resized(k, r, c)
+        found = self._solve_with_sizes(k, r, c)
         if found is None:
             return None
         solution, kept = found
         values = np.zeros(len(block.a))
         values[kept] = solution.marginals
         keys = block.a * len(block.c) + block.b
-        wanted = self.class_local[others] * len(block.c) + self.group_local[groups]
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        inside = (keys[at] == wanted) & (self.group_block[groups] == k)
+        edge_keys = self.class_local[others] * len(block.c) + self.group_local[groups]
+        at = np.minimum(np.searchsorted(keys, edge_keys), len(keys) - 1)
+        inside = (keys[at] == edge_keys) & (self.group_block[groups] == k)
         return np.where(inside, values[at], 0.0)
 
-    def _solve_resized(self, k: int, r: Ints, c: Ints) -> tuple[Solution, Bools] | None:
+    def _solve_with_sizes(self, k: int, r: Ints, c: Ints) -> tuple[Solution, Bools] | None:
         """The solution of a block with other numbers of entries and pseudonyms, and which of its edges remain."""
         if self.solves_left <= 0 or not self.is_solved[k]:
             return None
         self.solves_left -= 1
         block = self.blocks[k]
         kept = block.remaining_edges(r, c)
-        solution = solve(block.resized(r, c), run=self.run, budget=self.budget, may_exclude_truth=True, simulate=False)
+        solution = solve(
+            block.with_sizes(r, c), run=self.run, budget=self.budget, may_exclude_truth=True, simulate=False
+        )
         return (solution, kept) if solution.exact else None
 
     def upper_bounds(self, sets: Ints) -> Floats:
@@ -154,7 +156,7 @@ class JointProbability:
         key = k, r.tobytes(), c.tobytes()
         if key not in self.log_permanents:
             try:
-                found = self._solve_resized(k, r, c)
+                found = self._solve_with_sizes(k, r, c)
             except InfeasibleError:
                 self.log_permanents[key] = -math.inf
                 return -math.inf

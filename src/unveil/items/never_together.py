@@ -364,7 +364,7 @@ class _ConditionalWalk:
         everything = len(self.never_rule[0])
         for chain in range(1, _CHAINS):
             self._sweep(chain, np.empty(20), everything, run, sink=False)
-        heeds = [self._reach_allowed(chain, run) for chain in range(_CHAINS)]
+        heeds = [self._reach_valid_mapping(chain, run) for chain in range(_CHAINS)]
         if not any(heeds):
             raise UnveilError(
                 "found no mapping that keeps apart all items that never occur together; check the pairs, or name fewer"
@@ -374,7 +374,7 @@ class _ConditionalWalk:
             for mine, good in zip(self.matchings[chain], self.matchings[heeds.index(True)], strict=True):
                 mine[:] = good
 
-    def _reach_allowed(self, chain: int, run: Run) -> bool:
+    def _reach_valid_mapping(self, chain: int, run: Run) -> bool:
         """Whether a chain reaches a mapping that obeys the rule by moves that never violate it for more pairs."""
         for _ in range(0, _START_SWEEPS, 20):
             left = _never_together.count_violations(self.matchings[chain][0], self.never_rule)

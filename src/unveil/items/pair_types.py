@@ -178,8 +178,8 @@ class _OpenPairs(NamedTuple):
     low_c: Floats
     high_c: Floats
 
-    def still_open(self, threshold: float) -> Bools:
-        """Which pairs are still open."""
+    def undecided_mask(self, threshold: float) -> Bools:
+        """Which pairs are neither certainly vulnerable nor certainly not."""
         low, high = self.low_d + self.low_c, self.high_d + self.high_c
         undecided: Bools = (low < threshold) & (high >= threshold)
         return undecided
@@ -190,7 +190,7 @@ def _settle_open_pairs(
 ) -> tuple[int, int]:
     """The number of open pairs that prove vulnerable, and of those that stay open. First D is computed, conditional on
     one cracked type after another, those with most open pairs first; then C, conditional on an edge across."""
-    still = pairs.still_open(threshold)
+    still = pairs.undecided_mask(threshold)
     tried = np.zeros(len(types.a), bool)
     while True:
         ahead = still & (pairs.low_d < pairs.high_d) & ~(tried[pairs.i] | tried[pairs.j])
@@ -202,7 +202,7 @@ def _settle_open_pairs(
         with_one = np.flatnonzero(ahead & ((pairs.i == one) | (pairs.j == one)))
         other = np.where(pairs.i[with_one] == one, pairs.j[with_one], pairs.i[with_one])
         _compute_own_edges(exact, types, pairs, with_one, one, other)
-        still = pairs.still_open(threshold)
+        still = pairs.undecided_mask(threshold)
         exact.run.progress("inspecting pairs", 1 - still.mean())
     a, b = types.a[pairs.i], types.b[pairs.j]
     keys = exact.class_local[a] * (exact.group_local.max() + 1) + exact.group_local[b]
@@ -211,7 +211,7 @@ def _settle_open_pairs(
     for key in edges[np.argsort(-sizes, kind="stable")]:
         across = np.flatnonzero(still & (keys == key) & (pairs.low_c < pairs.high_c))
         _compute_crossed_edges(exact, types, pairs, across)
-    still = pairs.still_open(threshold)
+    still = pairs.undecided_mask(threshold)
     certain = pairs.ways[pairs.low_d + pairs.low_c >= threshold].sum()
     return int(certain), int(pairs.ways[still].sum())
 

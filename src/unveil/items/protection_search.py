@@ -110,11 +110,11 @@ class _BasketUnion:
 
     def count_baskets(self, items: Ints) -> int:
         """The number of baskets with any of these items."""
-        wanted = np.zeros(len(self.chosen), np.bool_)
-        wanted[items] = True
-        for item in np.flatnonzero(wanted != self.chosen).tolist():
-            self.held[self.baskets[self.begins[item] : self.begins[item + 1]]] += 1 if wanted[item] else -1
-        self.chosen = wanted
+        chosen = np.zeros(len(self.chosen), np.bool_)
+        chosen[items] = True
+        for item in np.flatnonzero(chosen != self.chosen).tolist():
+            self.held[self.baskets[self.begins[item] : self.begins[item + 1]]] += 1 if chosen[item] else -1
+        self.chosen = chosen
         return int((self.held > 0).sum())
 
 
@@ -159,7 +159,7 @@ def _fewest_items(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | N
     reaches it, all but the longest possible run of neighbours in frequency."""
     found = [_choose_greedily(search, goal, least), choose_by_probability(search, goal, least)]
     if all(items is None for items in found) and search.beliefs.n <= _MAX_WINDOW_ITEMS:
-        found = [_all_but_dense_run(search, goal, least)]
+        found = [_items_outside_dense_run(search, goal, least)]
     trimmed = [_restore_items(search, goal, items, least) for items in found if items is not None]
     return min(trimmed, key=len, default=None)
 
@@ -206,7 +206,7 @@ def choose_by_probability(search: ProtectionSearch, goal: _Goal, least: int = 1)
     return order[:high]
 
 
-def _all_but_dense_run(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
+def _items_outside_dense_run(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
     """All items except a run of neighbours in frequency, as long as possible, that reach a goal."""
     n, order = search.beliefs.n, np.argsort(search.beliefs.counts, kind="stable")
     runs = ((start, kept) for kept in range(n - least, 0, -1) for start in range(n - kept + 1))

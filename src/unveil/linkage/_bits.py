@@ -1,4 +1,4 @@
-"""Compiled: sets of bits, 64 to a word."""
+"""Compiled: bit sets, 64 bits to a word."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["bit_count", "has_bit", "lowest_bit"]
 
 
 def _emit_bit_count(_context: Any, _x: Any) -> Any:
-    """How many bits of a word are set. As an instruction of its own it is done for several words at once."""
+    """The number of set bits in a word. A single instruction, so the compiler can vectorise loops over it."""
 
     def emit_count(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -28,11 +28,11 @@ bit_count: Any = intrinsic(_emit_bit_count)
 
 @helper
 def has_bit(words, place):
-    """1 if the bit of a place is set, else 0."""
+    """1 if the bit at a place is set, else 0."""
     return (words[place >> 6] >> np.uint64(place & 63)) & np.uint64(1)
 
 
 @helper
 def lowest_bit(x):
-    """The number of the lowest bit that is set."""
+    """The position of the lowest set bit."""
     return np.int64(bit_count((x & (~x + np.uint64(1))) - np.uint64(1)))

@@ -35,7 +35,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     if not run.asks(SUCCESS, OWN_ROW, UNICITY, SPARSITY, SUCCESS_BOUND):
         return
     assert isinstance(case.release, Table)
-    attacker = _attacker(case.release, policy, run)
+    attacker = _random_facts_attacker(case.release, policy, run)
     if attacker is None:
         return
     if run.asks(SUCCESS, OWN_ROW, UNICITY):
@@ -48,7 +48,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
         yield from sparsity_findings(attacker, policy, run)
 
 
-def _attacker(table: Table, policy: Policy, run: Run) -> RandomFactsAttacker | None:
+def _random_facts_attacker(table: Table, policy: Policy, run: Run) -> RandomFactsAttacker | None:
     """Someone who looks for the people in the table; None if there is nothing to know about them."""
     from unveil.linkage.people import people_from_ratings, people_from_repeated_rows, people_from_rows
 

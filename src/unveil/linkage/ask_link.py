@@ -53,7 +53,7 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
     columns = _linking_columns(release, people, policy)
     found, one_to_one = _find_links(case, release, people, columns, policy, run)
     measured = None if case.truth is None else _measure_links(found, case.truth, run)
-    value = (measured.right if measured else found.expected_links) / found.n
+    value = (measured.most_right_links if measured else found.expected_links) / found.n
     lead = found.eccentricity[found.best >= 0]
     leads = (lead_curve(lead, "known people", ""),) if len(lead) else ()
     yield MATCHED.finding(
@@ -88,7 +88,7 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
     import numpy as np
     import pyarrow as pa
 
-    there, placed = found.best >= 0, one_to_one.best >= 0
+    there, placed = found.best >= 0, one_to_one.likeliest_row >= 0
     return pa.table(
         {
             "known": np.arange(1, found.n + 1),
@@ -97,7 +97,7 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
             "score": pa.array(found.score, mask=~there),
             "lead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
             "probability": pa.array(found.posterior, mask=~there),
-            "one_to_one_row": pa.array(one_to_one.best + 1, mask=~placed),
+            "one_to_one_row": pa.array(one_to_one.likeliest_row + 1, mask=~placed),
             "one_to_one_probability": pa.array(one_to_one.best_chance, mask=~placed),
         }
     )
@@ -233,7 +233,7 @@ class _MeasuredLinks(NamedTuple):
     together: LinkQuality | None
 
     @property
-    def right(self) -> float:
+    def most_right_links(self) -> float:
         """How many people the better attacker finds."""
         return max(self.best.right_links, self.together.right_links if self.together else 0.0)
 
@@ -303,9 +303,9 @@ def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
 def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     """How many people are found, by the true links."""
     likely, together = measured.likely, measured.together
-    people, share = count_text(found.n, "known person"), percent_text(measured.right / found.n)
+    people, share = count_text(found.n, "known person"), percent_text(measured.most_right_links / found.n)
     once = ", using every row at most once" if together and together.right_links > measured.best.right_links else ""
-    text = f"The attacker finds the row of {_people_text(measured.right)} of {people} ({share}){once}."
+    text = f"The attacker finds the row of {_people_text(measured.most_right_links)} of {people} ({share}){once}."
     if likely.true_pairs < found.n:
         text += f" The true links place {likely.true_pairs:,} of them in the release."
     if likely.links:

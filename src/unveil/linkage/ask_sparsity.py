@@ -51,8 +51,8 @@ def _sparsity_finding(
     found: SparsityFunction, popularity: LongTail, attacker: RandomFactsAttacker, policy: Policy, run: Run
 ) -> Finding:
     people = attacker.people
-    value, interval = found.f(_HALF_SHARED), found.interval(_HALF_SHARED, run.confidence)
-    equal = range_text(found.f(1), found.interval(1, run.confidence))
+    value, interval = found.similar_share(_HALF_SHARED), found.interval(_HALF_SHARED, run.confidence)
+    equal = range_text(found.similar_share(1), found.interval(1, run.confidence))
     dates = " Dates are not compared here." if people.records.attributes_per_fact > 1 else ""
     return SPARSITY.finding(
         policy,
@@ -104,7 +104,7 @@ def _sparsity_curves(
 ) -> Iterator[Curve]:
     sigma, share = found.curve(21)
     limits = [found.interval(s, confidence) for s in sigma]
-    half = range_text(found.f(_HALF_SHARED), found.interval(_HALF_SHARED, confidence))
+    half = range_text(found.similar_share(_HALF_SHARED), found.interval(_HALF_SHARED, confidence))
     bands = "" if found.exact else f" Bands are intervals at {percent_text(confidence)} confidence."
     yield Curve(
         title=f"{capitalise_text(people.plural)} with a similar {people.singular}, by similarity",

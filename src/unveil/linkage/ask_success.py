@@ -227,12 +227,12 @@ class _Crossing(NamedTuple):
 
 
 def _find_crossing(outcomes: Sequence[Outcome], reached: Callable[[float], bool]) -> _Crossing:
-    def first_reached(share: Callable[[Outcome], float]) -> int | None:
+    def first_crossing(share: Callable[[Outcome], float]) -> int | None:
         under = [o.known for o in outcomes if not reached(share(o))]
         return next((o.known for o in outcomes if o.known > max(under, default=0)), None)
 
-    first = first_reached(lambda o: o.success.value)
-    certain = first_reached(lambda o: o.success.interval[0]) == first_reached(lambda o: o.success.interval[1])
+    first = first_crossing(lambda o: o.success.value)
+    certain = first_crossing(lambda o: o.success.interval[0]) == first_crossing(lambda o: o.success.interval[1])
     before = max((o.known for o in outcomes if first is None or o.known < first), default=0)
     return _Crossing(first, before, certain)
 
@@ -272,7 +272,7 @@ def _crossing_sentence(crossing: _Crossing, people: People, below: str, above: s
 
 def _exposed_people(outcome: Outcome, people: People, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
     """The people who are found most easily, unless guessing finds them as easily."""
-    rows, risk = (outcome.rows, outcome.found) if outcome.exact else _likeliest_found(outcome, people, run)
+    rows, risk = (outcome.rows, outcome.found) if outcome.exact else _estimate_highest_risks(outcome, people, run)
     place = people.row[rows]
     most = np.lexsort((place, -risk))[: run.exposed]
     drawn = "" if outcome.exact else f", on average over {_DRAWS_PER_PERSON} draws"
@@ -288,8 +288,8 @@ def _exposed_people(outcome: Outcome, people: People, policy: Policy, run: Run) 
     )
 
 
-def _likeliest_found(outcome: Outcome, people: People, run: Run) -> tuple[Ints, Floats]:
-    """Those who were found although few others fit, with their risk over many draws of what is known."""
+def _estimate_highest_risks(outcome: Outcome, people: People, run: Run) -> tuple[Ints, Floats]:
+    """The people who were found although few others fit, with their risk over many draws of what is known."""
     order = np.lexsort((outcome.rows, outcome.size, -outcome.found))[: _CHECKED_PER_EXPOSED * max(1, run.exposed)]
     rows = np.sort(outcome.rows[order])
     repeated = np.repeat(rows, _DRAWS_PER_PERSON)
@@ -364,7 +364,7 @@ def _worst_case_sentence(at: Outcome, attacker: RandomFactsAttacker, run: Run) -
         found = estimate_mean(worst.least == 1, run.confidence)
         complete = found.count == attacker.subjects
         low, high = (found.value, found.value) if complete else found.interval
-        share = at_least_text(low) if worst.truncated else range_text(found.value, (low, high))
+        share = at_least_text(low) if worst.is_truncated else range_text(found.value, (low, high))
         whom = whom if complete else f"{found.count:,} random {people.plural}"
     value = "rating" if people.has_ratings else "value"
     best = "most revealing " + value

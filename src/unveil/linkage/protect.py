@@ -294,7 +294,7 @@ def _relabel_column(column: pa.ChunkedArray, ladder: ColumnLadder, step: LadderS
 
     from unveil.release.codes import arrow_integers, cast_to_text
 
-    codes = step.of(ladder.codes)
+    codes = step.label_codes(ladder.codes)
     there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
     labels = cast_to_text(step.labels).take(arrow_integers(codes.clip(min=0)))
     return pc.if_else(there, labels, cast_to_text(column))

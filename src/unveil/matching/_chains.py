@@ -1,11 +1,11 @@
-"""The compiled inner loops of ``chains``: three ways to change a matching, each of which keeps its distribution.
+"""The compiled inner loops of ``chains``: three ways to change a matching, each of which preserves its distribution.
 
-``graph`` holds, for a block: ``weights[a, b]`` of classes by groups; the class of every entry and the group of every
-pseudonym; ``runs[a, k]``, the candidates of class a as runs of pseudonyms of equal weight: the total weight before the
-run and up to its end, the inverse of one weight, the first and the last pseudonym, and the total weight of the class
-without its last candidate; the entries that have a choice; what is possible at all, as bytes; and the classes that
-share candidates with each (starts, classes, running number of their entries), with the first entry of every class.
-``matching`` holds the pseudonym of every entry and the entry of every pseudonym.
+``graph`` holds, for a block: ``weights[a, b]`` by class and group; the class of every entry and the group of every
+pseudonym; ``runs[a, k]``, the candidates of class a as runs of pseudonyms of equal weight: the cumulative weight before
+and after the run, the reciprocal of a single weight, the first and the last pseudonym, and the total weight of the
+class without its last candidate; the entries that have a choice; which class may have which group, as bytes; the
+classes that share candidates with each class (starts, classes, cumulative number of entries); and the first entry of
+every class. ``matching`` holds the pseudonym of every entry and the entry of every pseudonym.
 """
 
 # mypy: allow-untyped-defs
@@ -22,7 +22,7 @@ _ROWS = 5
 
 @allocating_kernel
 def _draw_candidate(a, drawn, runs):
-    """The candidate of class a in whose share of the total weight the number falls."""
+    """The candidate of class a whose part of the cumulative weight contains the number ``drawn``."""
     k, last = 0, runs.shape[1] - 1
     while k < last and runs[a, k, 1] <= drawn:
         k += 1
@@ -31,9 +31,9 @@ def _draw_candidate(a, drawn, runs):
 
 @allocating_kernel
 def _make_swaps(graph, matching, many, random):
-    """An entry draws one of its other candidates and swaps with the holder, if that can take what it gives up. For
-    even weights: the way back is drawn as often. One of the others is drawn as one of all but the last, which stands
-    in for the one that is held."""
+    """An entry draws one of its other candidates and swaps with its holder, if the holder may have the other pseudonym.
+    For equal weights only: the reverse swap is equally likely. To draw one of the others, draw one of all but the last,
+    and take the last one if the result is the entry's own."""
     _, of_entry, of_slot, runs, movable, allowed = graph[:6]
     held, holder = matching
     last = runs.shape[1] - 1
@@ -41,7 +41,7 @@ def _make_swaps(graph, matching, many, random):
         drawn = random.random() * len(movable)
         i = movable[int(drawn)]
         a, old = of_entry[i], held[i]
-        j = _draw_candidate(a, (drawn - int(drawn)) * runs[a, last, 5], runs)  # the rest of a uniform number is uniform
+        j = _draw_candidate(a, (drawn - int(drawn)) * runs[a, last, 5], runs)  # the fractional part is uniform as well
         if j == old:
             j = int(runs[a, last, 4])
         other = holder[j]
@@ -51,8 +51,8 @@ def _make_swaps(graph, matching, many, random):
 
 @allocating_kernel
 def _make_tours(graph, matching, many, random, path):
-    """An entry lets go of its pseudonym and draws a candidate by weight; whoever held that draws in turn, until someone
-    draws the free one. A tour that gets too long is undone. Returns the number of steps."""
+    """An entry releases its pseudonym and draws a candidate by weight; the previous holder draws in turn, until one
+    draws the free pseudonym. A tour that becomes too long is undone. Returns the number of steps."""
     _, of_entry, _, runs, movable = graph[:5]
     held, holder = matching
     steps, last = 0, runs.shape[1] - 1
@@ -79,8 +79,8 @@ def _make_tours(graph, matching, many, random, path):
 
 @allocating_kernel
 def _make_reshuffles(graph, matching, many, random):
-    """An entry and up to four entries that share candidates with it deal out what they hold anew, by the exact
-    conditional distribution: sums over sets of columns, then one row after the other from the last."""
+    """An entry and up to four that share candidates with it redistribute their pseudonyms by the exact conditional
+    distribution: by sums over sets of columns, then row by row from the last."""
     weights, of_entry, of_slot, _, movable, _, near_starts, near, near_upto, begins = graph
     held, holder = matching
     rows, slots = np.empty(_ROWS, np.int64), np.empty(_ROWS, np.int64)
@@ -132,8 +132,8 @@ def mean_tour_length(graph, matching, random, path, tours):
 
 @allocating_kernel
 def run_sweeps(graph, matching, rounds, random, path, worth, counts, scores):
-    """Run one sweep per score; ``rounds`` gives the number of swaps, tours and reshuffles in each. After a sweep, its
-    score is Σ ``worth``, and ``counts`` adds up how many of each class hold one of each group."""
+    """Run one sweep per score; ``rounds`` gives the numbers of swaps, tours and reshuffles in a sweep. The score after
+    a sweep is Σ ``worth``, and ``counts`` adds up how many entries of each class hold a pseudonym of each group."""
     of_entry, of_slot, held = graph[1], graph[2], matching[0]
     for sweep in range(len(scores)):
         if rounds[0]:

@@ -1,4 +1,4 @@
-"""The compiled inner loops of ``column_subsets``. Only sums of products of non-negative numbers: nothing cancels."""
+"""The compiled inner loops of ``column_subsets``. All terms are non-negative, so nothing cancels."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 
-_LOW = 4  # columns in the low bits of a set of columns: 16 sets lie side by side and are worked on as a vector
+_LOW = 4  # columns in the low bits of a set: 16 sets are adjacent and form one vector
 _WIDTH = 1 << _LOW
 
 
@@ -42,12 +42,12 @@ def subset_marginals(w: Floats) -> tuple[float, Floats]:
 
 @kernel
 def _fill_subsets(weights, sizes, before, made, through, back):
-    """Fill the weight of matching the first |S| rows onto each set S of columns, which is 1 for the empty set and 0 for
-    others at first.
+    """Fill ``made[S]``, the weight of matching the first |S| rows onto each set S of columns. It is 1 for the empty set
+    and 0 for all others at first.
 
-    The row that is matched last depends on the size of S, so the weights are laid out by the size of the high part of S
-    and by its low part: ``weights[p, j, low]`` is that of row p + |low| − 1 and column j. If the rows are in reverse
-    order (``back``), adds to ``through``, laid out likewise, the sums of made[S ∖ j] · before[Sᶜ].
+    The last row depends on the size of S, so the weights are laid out by the size of the high part of S and by its low
+    part: ``weights[p, j, low]`` is that of row p + |low| − 1 and column j. If the rows are in reverse order (``back``),
+    add the sums of made[S ∖ j] · before[Sᶜ] to ``through``, laid out likewise.
     """
     for top in range(len(sizes)):
         p, start = sizes[top], (len(sizes) - 1 - top) << _LOW

@@ -1,9 +1,8 @@
-"""The tables and the compiled inner loops of ``frontier``. Only sums of products of non-negative numbers: nothing
-cancels.
+"""The tables and the compiled inner loops of ``frontier``. All terms are non-negative, so nothing cancels.
 
-A state says how many entries of each open class are left. The open classes are split into a low and a high half, and a
-state is a pair of their combinations. States are numbered without gaps: high combination by high combination, and under
-each the low ones, by rising sum, whose sum makes the total right. So the number of a state follows from two small
+A state is the number of entries left in each open class. The open classes are split into a low and a high half, so a
+state is a pair of combinations. States are numbered without gaps: by high combination and, under each, by those low
+combinations, in order of their sum, that make the total possible. The number of a state thus follows from two small
 tables, and a step is described by where the combinations of each half go. numpy builds the tables of many steps at
 once; only counting states and walking through them is compiled.
 """
@@ -32,13 +31,13 @@ __all__ = [
 ]
 
 _UNLIMITED = 1 << 48  # more than any number of entries
-_DEAD = -_UNLIMITED  # where a combination goes that would leave too few or too many of a class
+_DEAD = -_UNLIMITED  # the goal of a combination that would leave too few or too many of a class
 _FIRST_HIGH, _FIRST_MOVE, _STRIDE, _IS_HIGH, _ROOM_AFTER, _LEAST_AFTER, _MOST_AFTER, _MOST_TAKEN, _POWERS = range(9)
 
 
 class FrontierSlots(NamedTuple):
-    """What can be left of each open class around each step, by step and class: before the step between 0 and ``room``
-    more than a least number, after it between 0 and ``room_after`` more than a number that is lower by ``drop``."""
+    """How many entries can be left in each open class around each step, by step and class: before the step, 0 to
+    ``room`` more than a minimum; after it, 0 to ``room_after`` more than that minimum lowered by ``drop``."""
 
     step: Ints
     owner: Ints
@@ -48,7 +47,7 @@ class FrontierSlots(NamedTuple):
 
 
 class FrontierMoves(NamedTuple):
-    """The edges along which entries can go in each step, by step, and the slots of their classes."""
+    """The edges along which entries can move in each step, by step, and the slots of their classes."""
 
     step: Ints
     edge: Ints
@@ -56,10 +55,10 @@ class FrontierMoves(NamedTuple):
 
 
 class FrontierLayout(NamedTuple):
-    """A way through a block. ``half`` is that of each class. A step with ``is_shared`` has one move, along which at
-    most ``most_taken`` entries go; in any other step one entry goes along one of the moves. ``totals`` bounds what is
-    left of all open classes, above the sum of the least numbers before the step: from row 0 to row 1 before each step
-    and at the end, from row 2 to row 3 after each step."""
+    """A way through a block. ``half`` is the half of each class. A step with ``is_shared`` has one move, along which at
+    most ``most_taken`` entries go; in any other step one entry goes along one of the moves. ``totals`` bounds the
+    number of entries left in all open classes, above the sum of the minima before the step: rows 0 and 1 before each
+    step and at the end, rows 2 and 3 after each step."""
 
     half: Ints
     is_shared: Bools
@@ -70,19 +69,19 @@ class FrontierLayout(NamedTuple):
 
 
 class FrontierTables(NamedTuple):
-    """The tables of some steps in a row, as the kernel takes them. Low combinations have places: level by level, and by
-    rising sum within a level.
+    """The tables of consecutive steps, as the kernel takes them. Low combinations have places: by level, and by
+    ascending sum within a level.
 
-    Under each high combination lie the low places ``begin`` … ``end − 1``. The number of a state within its level is
-    the sum of the ``number`` of both combinations: a low one's place, and a high one's offset.
+    Each high combination is joined by the low places ``begin`` … ``end − 1``. The number of a state within its level is
+    the sum of the ``number`` of both combinations: the place of the low one, and the offset of the high one.
 
     If one entry is taken, a move has a row of low and a row of high combinations: the low pairs (``source``,
     ``target``) of places, from ``first_pair[low_row + place]`` on, and the offset after the step,
     ``jump[high_row + high]``.
 
-    If several entries are taken, a combination goes to ``goal`` less the stride for each entry taken. It has ``spare``
-    entries of the class above the least number after the step, and ``sums`` of all classes above the least numbers
-    before it. x entries have the weight ``powers[x]``.
+    If several entries are taken, a combination goes to ``goal`` minus the stride for each entry taken. ``spare`` is its
+    number of entries of the class above the minimum after the step, and ``sums`` that of all classes above the minima
+    before it. Taking x entries has the weight ``powers[x]``.
     """
 
     steps: Ints
@@ -103,7 +102,7 @@ class FrontierTables(NamedTuple):
 
 
 def list_starts(lengths: Ints) -> Ints:
-    """Where each of several lists begins that stand in a row, and where the last one ends."""
+    """Where each of several consecutive lists begins, and where the last one ends."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
@@ -114,8 +113,8 @@ def list_starts(lengths: Ints) -> Ints:
 
 class _HalfTables(NamedTuple):
     """All combinations of one half, row by row: a row for each level, then a row for each move of a single entry.
-    ``starts`` is where each row begins, ``shifts`` how far it lies behind the row of its level. ``goals`` is where each
-    combination goes, below 0 if nowhere; ``sums`` and ``spare`` are known for the rows of levels."""
+    ``starts`` is where each row begins, ``shifts`` its distance from the row of its level. ``goals`` is where each
+    combination goes, negative if nowhere; ``sums`` and ``spare`` cover only the rows of levels."""
 
     starts: Ints
     shifts: Ints
@@ -125,7 +124,7 @@ class _HalfTables(NamedTuple):
 
 
 def build_tables(layout: FrontierLayout, weights: Floats, first: int, last: int) -> FrontierTables:
-    """The tables of the steps from first to last − 1; there is a weight for each edge."""
+    """The tables of the steps from first to last − 1, with one weight per edge."""
     levels, begun = last - first + 1, np.searchsorted(layout.moves.step, [first, last])
     moves = FrontierMoves(*(part[slice(*begun)] for part in layout.moves))
     steps, rows = np.zeros((9, levels), np.int64), np.zeros((2, len(moves.step)), np.int64)
@@ -178,7 +177,7 @@ def build_tables(layout: FrontierLayout, weights: Floats, first: int, last: int)
 
 
 def _share_weights(weights: Floats, many: Ints) -> Floats:
-    """wˣ/x! · e⁻ʷ for each weight w, for x = 0, 1, … as many."""
+    """wˣ/x! · e⁻ʷ for each weight w and x = 0 … ``many`` − 1."""
     if not len(many):
         return np.zeros(0)
     x = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
@@ -190,7 +189,8 @@ def _share_weights(weights: Floats, many: Ints) -> Floats:
 def _combine_half(
     layout: FrontierLayout, moves: FrontierMoves, half: int, first: int, last: int, steps: Ints, rows: Ints
 ) -> _HalfTables:
-    """All combinations of one half. Fills what ``steps`` say of classes of this half, and the rows of its moves."""
+    """All combinations of one half. Also fills the part of ``steps`` that concerns this half's classes, and the
+    ``rows`` of its moves."""
     levels = last - first + 1
     begun, ended = np.searchsorted(layout.slots.step, [first, last + 1]).tolist()
     mine = begun + np.flatnonzero(layout.half[layout.slots.owner[begun:ended]] == half)
@@ -198,7 +198,7 @@ def _combine_half(
     count = np.bincount(level, minlength=levels)
     depth = int(count.max())
     digit = np.arange(len(mine)) + (depth - np.cumsum(count))[level]  # the last digits are in use
-    inner = level < last - first  # nothing goes on from the last level
+    inner = level < last - first  # nothing follows the last level
     room, drop, limit, is_free, none = np.zeros((5, depth, levels), np.int64)
     room[digit, level], drop[digit, level] = slot_room, layout.slots.drop[mine] * inner
     limit[digit, level] = np.where(inner, layout.slots.room_after[mine], slot_room)
@@ -234,9 +234,9 @@ def _combine_half(
 
 @kernel
 def combine_digits(room, drop, limit, worth, starts, found):
-    """Fill what all combinations of digits 0 … ``room[d, row]`` are worth, row by row; the last digit runs fastest.
-    ``drop`` is added to a digit, which then counts ``worth`` times; it is dead below 0 or above the limit. ``found`` is
-    0 at first."""
+    """Fill the value of every combination of digits 0 … ``room[d, row]``, row by row; the last digit runs fastest. A
+    digit is raised by ``drop`` and multiplied by ``worth``; the combination is dead if a raised digit is negative or
+    above its limit. ``found`` is 0 at first."""
     for row in range(room.shape[1]):
         start, size = starts[row], 1
         for d in range(room.shape[0] - 1, -1, -1):
@@ -253,11 +253,12 @@ def combine_digits(room, drop, limit, worth, starts, found):
 
 @kernel
 def count_states(starts, rooms, least, most, allowed, ways, found):
-    """Fill how many combinations of digits 0 … room have a sum from least to most, level by level; False if there are
-    ever more than is allowed. Level t has the digits ``starts[t]`` … ``starts[t + 1] − 1``; ``ways`` is 0 at first.
+    """Fill, for every level, the number of combinations of digits 0 … room with a sum from least to most; False as soon
+    as one exceeds ``allowed``. Level t has the digits ``starts[t]`` … ``starts[t + 1] − 1``; ``ways`` is 0 at first.
 
-    Digit by digit, with how many ways lead to each sum. Sums from which the rest cannot reach ``least`` are dropped at
-    once, so that no number ever exceeds the result by more than the number of sums: nothing cancels.
+    Digit by digit, ``ways`` counts the combinations with each sum. Sums from which the remaining digits cannot reach
+    ``least`` are dropped at once, so that no number ever exceeds the result by more than the number of sums: nothing
+    cancels.
     """
     for t in range(len(least)):
         rest, reached, total = 0, min(0, most[t]), 0.0
@@ -288,15 +289,16 @@ def walk_steps(
     high_row, weights, goal, spare, sums, powers, places, levels, behind,
     turn, back, scales, through,
 ):  # fmt: skip
-    """Walk through the steps of some tables: from the states before the first, all levels behind it, each scaled to a
-    largest value of 1. The level before step t stands at ``places[t]``; ``scales[t]`` is the scale behind it.
+    """Walk forwards through the steps of some tables: from the states before the first step, compute all levels after
+    it, each scaled to a maximum of 1. The level before step t is stored at ``places[t]``; ``scales[t]`` is the scale of
+    the level after it.
 
-    Or ``back``, from the last to the first: the weight behind every state before the first, given that behind every
-    state after the last. What is behind stands in one half of ``behind``, and each step ``turn``s to the other. Adds
-    to ``through`` the mean number along each move, for single entries up to a factor. Returns the turn.
+    With ``back``, walk from the last step to the first: compute the weight behind every state before the first step,
+    given that behind every state after the last. These weights are in one half of ``behind``; each step writes the
+    other half and moves ``turn`` there. Adds to ``through`` the mean number of entries along each move, for single
+    entries up to a factor. Returns the turn.
     """
-    # the inner loops use unsigned numbers: signed ones might count from an array's end, and a third of the time is
-    # spent on finding out
+    # The inner loops use unsigned indices: checking signed ones for negative numbers takes a third of the time.
     lows, count, new, made, unsigned = len(number) - len(begin), steps.shape[1] - 1, levels, levels, np.uint64
     if back:
         new = made = behind

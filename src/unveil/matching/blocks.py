@@ -55,7 +55,7 @@ class Block:
         left: Bools = (r[self.a] > 0) & (c[self.b] > 0)
         return left
 
-    def resized(self, r: Ints, c: Ints) -> Candidates:
+    def with_sizes(self, r: Ints, c: Ints) -> Candidates:
         """The block's candidates with r entries per class and c pseudonyms per group."""
         kept = self.remaining_edges(r, c)
         classes, groups = np.cumsum(r > 0) - 1, np.cumsum(c > 0) - 1

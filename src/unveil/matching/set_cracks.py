@@ -63,7 +63,7 @@ def set_crack_probability(
     flow = feasible_flow(candidates, truth)
     log, spread = 0.0, list[tuple[float, float]]()
     for block in independent_blocks(candidates, flow):
-        s, t = _count_chosen(candidates, block, entries, slots)
+        s, t = _count_members(candidates, block, entries, slots)
         if not s.any() and not t.any():
             continue
         if s.sum() != t.sum():
@@ -79,7 +79,7 @@ def set_crack_probability(
     return _combine_probabilities(math.exp(log), spread, run.confidence)
 
 
-def _count_chosen(candidates: Candidates, block: Block, entries: Ints, slots: Ints) -> tuple[Ints, Ints]:
+def _count_members(candidates: Candidates, block: Block, entries: Ints, slots: Ints) -> tuple[Ints, Ints]:
     """The number of chosen entries and pseudonyms in each class and group of the block."""
     classes, first = np.unique(candidates.edge_class[block.edges], return_index=True)
     s = np.bincount(block.a[block.part[first]], entries[classes], len(block.r)).astype(np.int64)
@@ -93,7 +93,7 @@ def _exact_log_probability(block: Block, s: Ints, t: Ints, run: Run, budget: Bud
     logs = []
     for r, c in ((s, t), (block.r - s, block.c - t), (block.r, block.c)):
         try:
-            solution = solve(block.resized(r, c), run=run, budget=budget, may_exclude_truth=True, simulate=False)
+            solution = solve(block.with_sizes(r, c), run=run, budget=budget, may_exclude_truth=True, simulate=False)
         except InfeasibleError:
             return -math.inf
         if not solution.exact:

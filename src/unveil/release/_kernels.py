@@ -1,7 +1,7 @@
 """The compiled inner loops of the readers of baskets and edges.
 
-All of them are linear in their input. A line ends with ``\\n``, ``\\r\\n`` or ``\\r``; blank means space or tab. The
-steps around them stand in ``text_tokens.py``.
+All of them take linear time. A line ends with ``\\n``, ``\\r\\n`` or ``\\r``; blank means space or tab.
+The steps around them are in ``text_tokens.py``.
 """
 
 # mypy: allow-untyped-defs
@@ -54,7 +54,7 @@ def _skip_line_end(data, i):
 
 @kernel
 def count_bounds(data):
-    """Bounds on the numbers of tokens and of lines, simple enough that the compiler makes it vector code."""
+    """Upper bounds on the numbers of tokens and of lines, simple enough for the compiler to vectorise."""
     separators, ends = 0, 0
     for c in data:
         separators += c <= _SPACE
@@ -64,10 +64,10 @@ def count_bounds(data):
 
 @kernel
 def tokenise_bytes(data, comments, limit, compact, offsets, widths):
-    """Copy tokens into ``compact``, fill in where each ends and how many each line has.
+    """Copy tokens into ``compact``; fill where each ends, and the number of tokens in each line.
 
-    Tokens are short, so a branch at each end of one would be guessed wrong all the time: every byte is written and the
-    place to write moves on only if the byte is to be kept. Returns the numbers of tokens, bytes and lines.
+    Tokens are short, so a branch at each end of one would often be mispredicted. Instead every byte is written, and the
+    position advances only if the byte is kept. Returns the numbers of tokens, bytes and lines.
     """
     line, width, kept, filled = 0, 0, 0, 0
     live, inside, before = True, False, _NEWLINE
@@ -75,12 +75,12 @@ def tokenise_bytes(data, comments, limit, compact, offsets, widths):
         part = not _ends_token(c)
         if comments and part and width == 0 and not inside and _starts_comment(c):
             live = False
-        wanted = width < limit
+        within_limit = width < limit
         closes = inside & (not part)
         compact[filled] = c
         offsets[kept + 1] = filled
-        filled += part & wanted & live
-        kept += closes & wanted
+        filled += part & within_limit & live
+        kept += closes & within_limit
         width += closes
         inside = part & live
         if _ends_line(c):
@@ -100,8 +100,9 @@ def tokenise_bytes(data, comments, limit, compact, offsets, widths):
 
 
 @helper
-def _read_quoted(data, i, compact, filled):
-    """Copy a quoted field from after its opening quote; returns the place after it, or −1 if it is not closed."""
+def _read_quoted_field(data, i, compact, filled):
+    """Copy a quoted field from after its opening quote; returns the position after it, −1 if it is not closed, and the
+    bytes filled."""
     n = len(data)
     while i < n and not _ends_line(data[i]):
         if data[i] == _QUOTE:
@@ -116,8 +117,8 @@ def _read_quoted(data, i, compact, filled):
 
 
 @helper
-def _read_plain(data, i, delimiter, compact, filled):
-    """Copy an unquoted field up to the delimiter or the line's end, without the blanks behind it."""
+def _read_plain_field(data, i, delimiter, compact, filled):
+    """Copy an unquoted field up to the delimiter or the end of the line, without trailing blanks."""
     n = len(data)
     last = filled
     while i < n and data[i] != delimiter and not _ends_line(data[i]):
@@ -138,18 +139,18 @@ def _skip_blanks(data, i, delimiter):
 
 @helper
 def _read_field(data, i, delimiter, compact, filled):
-    """Copy one field; returns where it stops, the bytes filled, and a problem or 0."""
+    """Copy one field; returns where it ends, the bytes filled, and a problem or 0."""
     start = filled
     i = _skip_blanks(data, i, delimiter)
     if i < len(data) and data[i] == _QUOTE:
-        i, filled = _read_quoted(data, i + 1, compact, filled)
+        i, filled = _read_quoted_field(data, i + 1, compact, filled)
         if i < 0:
             return i, filled, OPEN
         i = _skip_blanks(data, i, delimiter)
         if i < len(data) and data[i] != delimiter and not _ends_line(data[i]):
             return i, filled, TRAILING
     else:
-        i, filled = _read_plain(data, i, delimiter, compact, filled)
+        i, filled = _read_plain_field(data, i, delimiter, compact, filled)
     return i, filled, MISSING if filled == start else 0
 
 
@@ -184,7 +185,8 @@ def split_first_fields(data, delimiter, compact, offsets):
 
 @kernel
 def parse_digits(compact, offsets, values):
-    """Fill the numbers of decimal tokens, all 0 at first; returns the first that is something else, or −1."""
+    """Fill ``values``, 0 at first, with the numbers of decimal tokens; returns the first token that is not a number, or
+    −1."""
     for k in range(len(values)):
         if not 0 < offsets[k + 1] - offsets[k] <= 18:  # 18 digits always fit
             return k
@@ -198,10 +200,10 @@ def parse_digits(compact, offsets, values):
 
 @kernel
 def unique_basket_items(indptr, items, last, starts, kept):
-    """Baskets without repeated items and without empty baskets, order kept, in one pass.
+    """Remove repeated items and empty baskets, preserving the order, in one pass.
 
-    ``last[item]`` is the basket in which the item was seen last, −1 at first, so that no basket is sorted or searched.
-    Fills ``starts``, all 0 at first, and the items ``kept``; returns how many baskets and items these are.
+    ``last[item]`` is the basket in which the item was last seen, −1 at first, so no basket is sorted or searched. Fills
+    ``starts``, 0 at first, and ``kept``; returns the numbers of baskets and of items kept.
     """
     filled, baskets = 0, 0
     for basket in range(len(indptr) - 1):
@@ -219,7 +221,7 @@ def unique_basket_items(indptr, items, last, starts, kept):
 
 @kernel
 def group_by_row(rows, values, free, gathered):
-    """``values`` gathered by row, order kept inside a row (counting sort). ``free`` is where each row begins."""
+    """Group ``values`` by row, preserving the order within a row (counting sort). ``free`` is where each row begins."""
     for k in range(len(rows)):
         gathered[free[rows[k]]] = values[k]
         free[rows[k]] += 1
@@ -227,12 +229,12 @@ def group_by_row(rows, values, free, gathered):
 
 @kernel
 def build_adjacency(sources, targets, both, into, out, free, by_target, rows):
-    """Sorted rows of neighbours without loops and duplicates; ``both`` stores each edge in both rows.
+    """Build sorted rows of neighbours without loops and duplicates; with ``both``, each edge is stored in both rows.
 
-    Two counting sorts: edges are gathered by target, then the targets are dealt out in rising order to their sources,
-    so each row arrives sorted and a duplicate equals the row's last entry. ``into`` and ``out`` say where the edges
-    into and out of each node begin, loops apart, and ``free`` is as ``into`` at first. Fills ``rows``; ``into`` says
-    where each row begins then.
+    Two counting sorts: edges are grouped by target, then the targets are distributed to their sources in ascending
+    order, so each row is sorted and a duplicate equals the last entry of its row. ``into`` and ``out`` are where the
+    edges into and out of each node begin, without loops; ``free`` is a copy of ``into``. Fills ``rows``, and replaces
+    ``into`` by where each row begins.
     """
     nodes = len(into) - 1
     for e in range(len(sources)):

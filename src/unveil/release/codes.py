@@ -25,7 +25,7 @@ __all__ = [
     "cast_to_text",
     "compress_column",
     "encode_column",
-    "encode_unsorted",
+    "encode_without_sorting",
     "mark_missing",
     "numpy_integers",
 ]
@@ -111,7 +111,7 @@ def encode_column(column: pa.ChunkedArray) -> Codes:
     """
     import numpy as np
 
-    found = encode_unsorted(column)
+    found = encode_without_sorting(column)
     rank, values = found.sorted_ranks()
     return Codes(rank[np.concatenate(found.parts) if found.parts else np.empty(0, np.int32)], values)
 
@@ -135,7 +135,7 @@ class UnsortedCodes:
         return rank, self.values.take(arrow_integers(order.astype(np.int64)))
 
 
-def encode_unsorted(column: pa.ChunkedArray) -> UnsortedCodes:
+def encode_without_sorting(column: pa.ChunkedArray) -> UnsortedCodes:
     """A column as integers in any order of its values; nulls and NaN are missing."""
     import numpy as np
     import pyarrow as pa

@@ -47,11 +47,6 @@ class Interval(NamedTuple):
     low_closed: bool
     high_closed: bool
 
-    def contains(self, number: float) -> bool:
-        """Whether a number lies in the interval."""
-        above = number > self.low or (self.low_closed and number == self.low)
-        return above and (number < self.high or (self.high_closed and number == self.high))
-
 
 def parse_interval(text: str) -> Interval | None:
     """The numbers that a generalised number stands for, or None if the text is neither a number nor an interval.

@@ -92,7 +92,7 @@ class Hierarchy:
         dropped.
         """
         path = Path(path)
-        text = _read_decoded(path)
+        text = _read_text(path)
         delimiter = delimiter or _detect_delimiter(text)
         rows, lines = [], []
         for line, row in _parse_rows(text, delimiter, path.name):
@@ -194,11 +194,11 @@ class Hierarchy:
 
     def codes(self, values: ColumnValues) -> Int32s:
         """The position of each value in :attr:`values`, −1 if missing. Unknown values are refused."""
-        column = encode_column(_to_chunked(values, self.name))
+        column = encode_column(_to_chunked_array(values, self.name))
         texts = _to_text(column.values, self.name)
         found = pc.index_in(texts, self.values)
         if found.null_count:
-            self._refuse_unknown(texts.filter(found.is_null()).to_pylist())
+            self._refuse_unknown_values(texts.filter(found.is_null()).to_pylist())
         return np.append(found.to_numpy(), np.int32(-1)).astype(np.int32)[column.codes]
 
     def generalise(self, codes: Int32s, level: int) -> Int32s:
@@ -272,7 +272,7 @@ class Hierarchy:
         if not 0 <= level <= self.height:
             raise UnveilError(f"{safe_text(self.name)}: there is no level {level}; levels go from 0 to {self.height}")
 
-    def _refuse_unknown(self, lacking: list[str]) -> None:
+    def _refuse_unknown_values(self, lacking: list[str]) -> None:
         bare = lacking[0].strip()
         stripped = bare != lacking[0] and bare in self.values.to_pylist()
         drop = f"read the table with {option_text('strip')} to drop its spaces"
@@ -287,7 +287,7 @@ class Hierarchy:
         )
 
 
-def _read_decoded(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """The text of a file in UTF-8, or in UTF-16 if it begins with that byte order mark."""
     data = load_bytes(path)
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
@@ -427,7 +427,7 @@ def _to_array(values: ColumnValues, name: str) -> pa.Array | pa.ChunkedArray:
         raise UnveilError(f"{safe_text(name)}: the values are not all of one kind; give them all as text") from None
 
 
-def _to_chunked(values: ColumnValues, name: str) -> pa.ChunkedArray:
+def _to_chunked_array(values: ColumnValues, name: str) -> pa.ChunkedArray:
     array = _to_array(values, name)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
@@ -442,7 +442,7 @@ def _to_text(values: pa.Array, name: str) -> pa.Array:
 
 def _distinct_texts(values: ColumnValues, name: str) -> list[str]:
     """The distinct values as text, without missing ones."""
-    texts: list[str] = _to_text(encode_column(_to_chunked(values, name)).values, name).to_pylist()
+    texts: list[str] = _to_text(encode_column(_to_chunked_array(values, name)).values, name).to_pylist()
     if not texts:
         raise UnveilError(f"{safe_text(name)}: there are no values; give at least one that is not missing")
     return texts

@@ -61,7 +61,7 @@ def match_labels(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, In
     )
 
 
-def raw_value_matcher(interpret: LabelMatcher) -> LabelMatcher:
+def raw_value_matcher(matcher: LabelMatcher) -> LabelMatcher:
     """A matcher for values that are not generalised. If every label is one of these values or hides everything, labels
     are not generalised either and stand for themselves: a birth in 06-1987 is not an interval.
 
@@ -69,14 +69,14 @@ def raw_value_matcher(interpret: LabelMatcher) -> LabelMatcher:
     [1, 0, 1]
     """
 
-    def same(values: Sequence[str], labels: Sequence[str]) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+    def match_raw_values(values: Sequence[str], labels: Sequence[str]) -> tuple[npt.ArrayLike, npt.ArrayLike]:
         left, right = ([_normalise_label(text) for text in texts] for texts in (values, labels))
         if not set(right) <= {*left, ROOT_LABEL}:
-            return interpret(values, labels)
+            return matcher(values, labels)
         hidden = [x for x, text in enumerate(right) if text == ROOT_LABEL]
         return _pair_arrays(_equal_pairs(left, right) | {(v, x) for v in range(len(left)) for x in hidden})
 
-    return same
+    return match_raw_values
 
 
 def _normalise_label(text: str) -> str:
@@ -102,7 +102,7 @@ def hierarchy_matcher(hierarchy: Hierarchy) -> LabelMatcher:
     [0, 2, 1, 2]
     """
 
-    def interpret(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, Ints]:
+    def match_by_hierarchy(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, Ints]:
         owners = defaultdict[int, list[int]](list)
         for value, text in enumerate(values):
             for leaf in hierarchy.covered_values(_normalise_label(text)).tolist():
@@ -120,7 +120,7 @@ def hierarchy_matcher(hierarchy: Hierarchy) -> LabelMatcher:
         written = zip(*(a.tolist() for a in match_labels(values, [labels[i] for i in unknown])), strict=True)
         return _pair_arrays(found | {(value, unknown[i]) for value, i in written})
 
-    return interpret
+    return match_by_hierarchy
 
 
 def _pair_arrays(pairs: IndexPairs) -> tuple[Ints, Ints]:

@@ -320,13 +320,15 @@ def _find_columns(header: list[str], basket: str | None, item: str | None, name:
     return at, of
 
 
-def _find_column(header: list[str], wanted: str | None, role: str, name: str) -> int | None:
-    """The position of the wanted column or, if none is wanted, of the column named like its role."""
-    called = [k for k, column in enumerate(header) if (column.lower() == role if wanted is None else column == wanted)]
+def _find_column(header: list[str], requested: str | None, role: str, name: str) -> int | None:
+    """The position of the requested column or, if none is requested, of the column named like its role."""
+    called = [
+        k for k, column in enumerate(header) if (column.lower() == role if requested is None else column == requested)
+    ]
     if len(called) > 1:
-        raise UnveilError(f"{name}: several columns are called {safe_text(wanted or role)}; rename all but one")
-    if wanted is not None and not called:
-        raise UnveilError(f"{name}: no column is called {safe_text(wanted)}; check the header")
+        raise UnveilError(f"{name}: several columns are called {safe_text(requested or role)}; rename all but one")
+    if requested is not None and not called:
+        raise UnveilError(f"{name}: no column is called {safe_text(requested)}; check the header")
     return called[0] if called else None
 
 
@@ -338,7 +340,7 @@ def _read_two_columns(
     import pyarrow.csv as arrow_csv
 
     names = [str(k) for k in range(width)]
-    wanted = [str(k) for k in columns]
+    kept_names = [str(k) for k in columns]
     if data.count(b'"') % 2:
         _raise_first_fault(data, delimiter, width, name)  # an open quote would silently swallow the rest of the file
     rows = data.lstrip(b"\r\n")  # Arrow takes a blank line before the header for the header
@@ -347,12 +349,14 @@ def _read_two_columns(
             pa.BufferReader(rows if b"\n" in rows or b"\r" in rows else rows + b"\n"),
             arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=_BLOCK),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(wanted, pa.large_string()), include_columns=wanted),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(kept_names, pa.large_string()), include_columns=kept_names
+            ),
         )
     except pa.ArrowException:
         _raise_first_fault(data, delimiter, width, name)
         raise UnveilError(f"{name}: cannot be read as CSV; check that every quote is closed") from None
-    return table[wanted[0]].combine_chunks(), table[wanted[1]].combine_chunks()
+    return table[kept_names[0]].combine_chunks(), table[kept_names[1]].combine_chunks()
 
 
 def _raise_first_fault(data: bytes, delimiter: str, width: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The compiled inner loop of ``auxiliary``: the draw of things known."""
+"""The compiled inner loop of ``auxiliary``: drawing the known things."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -15,9 +15,9 @@ def draw_things(
     indptr, attribute, value, targets, usable, random, first, things,
     values, entries,
 ):  # fmt: skip
-    """Fill the ``things`` known of each target and their values, from the ``first`` on: a random order of its
-    ``usable`` attributes. ``random`` are numbers from 0 to 1 for each choice, after one that is not used; ``entries``
-    is room for one more than there are attributes."""
+    """Fill the known ``things`` of each target and their ``values``, from position ``first`` on, with a random
+    permutation of its ``usable`` attributes (Fisher and Yates). ``random[t, j + 1]``, from 0 to 1, makes choice j;
+    ``random[t, 0]`` is not used here. ``entries`` is workspace, one longer than the number of attributes."""
     for t in range(len(targets)):
         count = 0
         for e in range(indptr[targets[t]], indptr[targets[t] + 1]):

@@ -1,7 +1,7 @@
-"""Compiled: the records that have all that is known.
+"""Compiled: the records that fit everything that is known.
 
-Candidates are kept as a bit set while there are many, and as a list of places afterwards (see ``_posting_index``).
-Arrays of two axes go by target and by thing or number of things known.
+Candidates are a bit set while there are many, and a list of places afterwards (see ``_posting_index``). Arrays with two
+axes are indexed by target, and by known thing or number of known things.
 """
 
 # mypy: allow-untyped-defs
@@ -26,12 +26,12 @@ from unveil.linkage.attack._target_similarity import (
 __all__ = ["narrow_candidates"]
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_APPLIED = -2  # instead of a row of planes; −1 if there is none
+_APPLIED = -2  # replaces the row of planes of a thing once it is applied; −1 if it has none
 
 
 @helper
 def _intersect_bits(live, more, upto, under):
-    """Keep of a set, and of ``more`` in every word, those below one value and not below another, and count them."""
+    """live ← (live ∪ more) ∩ upto ∖ under, with ``more`` added to every word; returns the size of the set."""
     bits = np.uint64(0)
     for w in range(len(upto)):
         x = (live[w] | more) & upto[w] & ~under[w]
@@ -54,7 +54,7 @@ def _unpack_bits(live, places):
 
 @helper
 def _filter_by_bits(these, not_these, places, count):
-    """Keep those of some places that are in one set and not in another, and count them."""
+    """Keep the places that are in ``these`` and not in ``not_these``; returns how many."""
     made: Any = 0
     for k in range(count):
         y = np.int64(places[k])
@@ -67,7 +67,7 @@ def _filter_by_bits(these, not_these, places, count):
 def _filter_by_values(
     indptr, attribute, value, i, low, high, places, count
 ):  # fmt: skip
-    """Keep those of some places that have attribute i with a code from ``low`` to ``high``, and count them."""
+    """Keep the places that have attribute i with a code from ``low`` to ``high``; returns how many."""
     made = 0
     for k in range(count):
         y = places[k]
@@ -81,7 +81,8 @@ def _filter_by_values(
 
 @helper
 def _least_support(last, live):
-    """Where those of least support end in a set that is not empty, and how many of the set these are."""
+    """The end of the run of places with the least support in a non-empty set, and how many members of the set are in
+    that run."""
     w = 0
     while live[w] == 0:
         w += 1
@@ -92,9 +93,9 @@ def _least_support(last, live):
     return until, np.int64(bits + bit_count(live[w] & ((np.uint64(1) << np.uint64(until & 63)) - np.uint64(1))))
 
 
-class _Room(NamedTuple):
-    """Working arrays: candidates as a set of bits, with an empty word at the end, and as a list; the rows of planes
-    between which the holders of each thing known are; and what the target has."""
+class _Workspace(NamedTuple):
+    """Working arrays: the candidates as a bit set, with an empty word at the end, and as a list; the two rows of planes
+    between which the holders of each known thing lie; and the values of the target."""
 
     live: BitWords
     places: Int32s
@@ -107,35 +108,34 @@ def narrow_candidates(
     index: PostingIndex, like: RecordComparison, targets: Ints, usable: Ints, attribute: Int32s, low: Int32s,
     high: Int32s, ms: Ints, few: int, found: Floats, first: int, last: int, work: int,
 ) -> int:  # fmt: skip
-    """Fill what is seen by someone who considers the records that have all that is known, from target ``first`` to
-    ``last`` or as far as ``work`` allows; returns the target to go on with."""
+    """Fill the outcomes of an attacker who considers the records that fit everything that is known. Processes the
+    targets ``first`` to ``last``, or as many as ``work`` allows; returns the next target."""
     n, most, compared = len(index.last), attribute.shape[1], like.sigma >= 0
-    room = _Room(*(
+    space = _Workspace(*(
         np.zeros(index.planes.shape[1] + 1, np.uint64), np.empty(n, np.int32), *np.empty((2, most), np.int64),
         target_values(len(index.plane) * compared, like.grades),
     ))  # fmt: skip
-    reached: int = _fill_narrowed(
+    reached: int = _fill_outcomes(
         index, like, targets, usable, attribute.ravel(), low.ravel(), high.ravel(), ms, few, found, first, last, work,
-        room,
+        space,
     )  # fmt: skip
     return reached
 
 
 @kernel
-def _fill_narrowed(
+def _fill_outcomes(
     index, like, targets, usable, attribute, low, high, ms, few,
-    found, first, last, work, room,
+    found, first, last, work, space,
 ):  # fmt: skip
-    """Fill what is seen by someone who considers the records that have all that is known: all the same, or only those
-    of least support. ``found`` has a row for each number of things known, target by target, and the columns of
-    ``TargetOutcomes``; the last four only where records are compared.
+    """Fill ``found``, with a row for every target and number of known things and the columns of ``TargetOutcomes``. The
+    best candidates are those of least support. The last four columns are filled only if records are compared.
 
-    Begins with the shortest run of the first things. Candidates are bits, as long as they are more than ``few`` and the
-    attributes have planes, and a list from then on. Goes from target ``first`` to ``last``, or as far as ``work``
-    allows; returns the target to go on with.
+    The search starts from the known thing with the fewest holders. Candidates are bits while there are more than
+    ``few`` and the attributes have planes, and a list from then on. Processes the targets ``first`` to ``last``, or as
+    many as ``work`` allows; returns the next target.
     """
     indptr, had, value, ends, starts, holder, code, plane, before, planes = index
-    live, places, under, upto, own = room
+    live, places, under, upto, own = space
     compared, done = like.sigma >= 0.0, 0
     for t in range(first, last):
         if done >= work:

@@ -1,12 +1,12 @@
 """Compiled: the walk through all sets of columns for ``exact_success``.
 
-*Entries* are records that are alike, in the order of their number of attributes. Entry e has the values ``codes[e]`` (0
-is a value that no other entry has, or none), stands for ``weight[e]`` rows, with :data:`ONE_ENTRY` added, and has
-``support[e]`` attributes. ``support`` is None if all have as many: then nothing is compiled for it.
+An *entry* stands for equal records; entries are sorted by number of attributes. Entry e has the values ``codes[e]``,
+where 0 is a missing value or one that no other entry has; it stands for ``weight[e]`` − :data:`ONE_ENTRY` rows and has
+``support[e]`` attributes. ``support`` is None if all have equally many; the code for it is then not compiled.
 
-Sets of m columns are the ``wanted[m]``-th size asked for, or none if −1. Columns before ``stop[m]`` are added to them.
-``sums[k, e]`` are of entry e, over the sets of the k-th size for which it is not the only candidate: Σ 1/|D|, Σ |D|,
-how many sets these are and, with ``support``, Σ of the probability that Â names it.
+Sets of m columns are number ``size_index[m]`` of the requested sizes, −1 if they were not requested. They are extended
+by columns before ``stop[m]``. ``sums[k, e]`` are sums over the sets of the k-th size on which entry e is not the only
+one among its candidates D: Σ 1/|D|, Σ |D|, Σ 1 and, with ``support``, Σ P(Â names e).
 """
 
 # mypy: allow-untyped-defs
@@ -27,18 +27,18 @@ _NONE, _BIT = np.uint64(0), np.uint64(1)
 
 @helper
 def _count_pair(
-    codes, weight, support, wanted, stop, ways, x, y, known, least,
+    codes, weight, support, size_index, stop, ways, x, y, known, least,
     first, sums,
 ):  # fmt: skip
-    """Count the sets of ``least`` columns or more that x and y both fit. They agree in ``known`` columns, to which
+    """Count the sets of at least ``least`` columns on which x and y agree. They agree on ``known`` columns, to which
     those from ``first`` on may be added. x has no more attributes than y."""
     agree = 0
     for b in range(first, codes.shape[1] if first < stop[known] else first):
         agree += (codes[x, b] == codes[y, b]) & (codes[x, b] != 0)
     wx = weight[x] & _WEIGHT_MASK
     both = wx + (weight[y] & _WEIGHT_MASK)
-    for m in range(least, min(len(wanted) - 1, known + agree) + 1):
-        k = wanted[m]
+    for m in range(least, min(len(size_index) - 1, known + agree) + 1):
+        k = size_index[m]
         if k >= 0:
             times = ways[agree, m - known]
             for e in (x, y):
@@ -53,15 +53,16 @@ def _count_pair(
 
 @helper
 def _walk_small_group(
-    codes, weight, support, wanted, stop, ways, rows, begin, end,
+    codes, weight, support, size_index, stop, ways, rows, begin, end,
     known, first, mark, alike, fitting, todo, column, sums,
 ):  # fmt: skip
-    """Walk through all sets with columns from ``first`` on, for a group of few that agree in ``known`` columns. Returns
-    the work.
+    """Walk through all sets with more columns, from ``first`` on, for a small group that agrees on ``known`` columns.
+    Returns the work done.
 
-    Parts of the group are sets of bits. ``mark`` is empty for every code, before and after. ``alike[a]`` says who
-    agrees with each in column a and, last, who is not alone there. For sets of m columns, the last of them is
-    ``column[m]``, by which those ``fitting`` the others are divided; ``todo`` are those not divided yet.
+    Subsets of the group are bit sets. ``mark`` is 0 for every code, before and after. ``alike[a, i]`` are the members
+    that agree with member i in column a, and ``alike[a, 64]`` all that agree with any other. For sets of m columns,
+    ``column[m]`` is the last column, ``fitting[m]`` the members that agree on the columns before it, and ``todo[m]``
+    those of them that it has not divided yet.
     """
     for a in range(first, codes.shape[1]):
         for i in range(begin, end):
@@ -96,12 +97,12 @@ def _walk_small_group(
         fit = left & alike[a, x]
         todo[m] = left & ~fit
         size = np.int64(bit_count(fit))
-        e, k = rows[begin + x], wanted[m]
+        e, k = rows[begin + x], size_index[m]
         spent += size
         if size <= 2:
             if size == 2:
                 y = rows[begin + lowest_bit(fit & (fit - _BIT))]
-                _count_pair(codes, weight, support, wanted, stop, ways, e, y, m, m, a + 1, sums)
+                _count_pair(codes, weight, support, size_index, stop, ways, e, y, m, m, a + 1, sums)
             continue
         if k >= 0:
             total, best, left = size, 0, fit & heavy
@@ -131,20 +132,22 @@ def _walk_small_group(
 
 @kernel
 def walk_sets(
-    codes, weight, support, wanted, stop, ways, few,
+    codes, weight, support, size_index, stop, ways, few,
     seen, touched, tally, start, share, least, fewest,
     mark, alike, fitting, todo, column,
     rows, tasks, waiting, work, sums,
 ):  # fmt: skip
-    """Go on with the walk through all sets until so much work is done, or no task is ``waiting``. Returns how many are.
+    """Continue the walk through all sets until ``work`` is done or no task is ``waiting``. Returns the number of
+    waiting tasks.
 
-    A task (begin, end, m, a) is to divide the group ``rows[begin:end]``, which agrees in m columns, by column a and
-    those after it. Groups that come of it are behind it in ``rows``. Pairs and groups of up to ``few`` (64 at most) are
-    done at once, larger ones become tasks, and the last task is next.
+    Task (begin, end, m, a) divides the group ``rows[begin:end]``, which agrees on m columns, by column a and each later
+    one. The resulting groups follow it in ``rows``. Pairs and groups of up to ``few`` (at most 64) are finished at
+    once; larger ones become tasks, and the last task comes next.
 
-    For each in a group, ``seen`` is its code in column a; ``touched`` are the codes that occur. By code: how many have
-    it (``tally``, as weights are), where the next of them goes (``start``), what each adds to its sums (``share``),
-    their least support and the weight of those who have that (``fewest``). The rest is for :func:`_walk_small_group`.
+    ``seen`` is the code of each member in column a, ``touched`` are the codes that occur. By code: the sum of weights
+    (``tally``), the position of its next member (``start``), what each member adds to its sums (``share``), the
+    ``least`` support, and the weight of the members that have it (``fewest``). The other arrays are for
+    :func:`_walk_small_group`.
     """
     spent = 0
     while waiting > 0 and spent < work:
@@ -187,7 +190,7 @@ def walk_sets(
                     share[v, 3] = 1 / fewest[v]
         m += 1
         a += 1
-        k = wanted[m]
+        k = size_index[m]
         if k >= 0:
             for i in range(begin, end):
                 e, v = rows[i], seen[i - begin]
@@ -208,11 +211,13 @@ def walk_sets(
             if end > place:
                 continue
             if end - begin == 2:
-                _count_pair(codes, weight, support, wanted, stop, ways, rows[begin], rows[begin + 1], m, m + 1, a, sums)
+                _count_pair(
+                    codes, weight, support, size_index, stop, ways, rows[begin], rows[begin + 1], m, m + 1, a, sums
+                )
                 spent += 2
             elif end - begin <= few:
                 spent += _walk_small_group(
-                    codes, weight, support, wanted, stop, ways, rows, begin, end, m, a, mark, alike, fitting, todo,
+                    codes, weight, support, size_index, stop, ways, rows, begin, end, m, a, mark, alike, fitting, todo,
                     column, sums,
                 )  # fmt: skip
             else:

@@ -1,8 +1,9 @@
-"""Compiled: who has which value.
+"""Compiled: an inverted index from values to the records that have them.
 
-Records are numbered by rising support, their *place*: the first of some candidates has the least support, and all of
-the same support come together. A *thing known* is an attribute and a run of codes, ``low … high``; attribute −1 is a
-thing that says nothing. What kernels take as :class:`PostingIndex` is the same for all things.
+Records are numbered by ascending support; this number is their *place*. The first place in a set of candidates
+therefore has the least support, and places of equal support are adjacent. A *known thing* is an attribute with a range
+of codes, ``low … high``; attribute −1 says nothing. A :class:`PostingIndex` depends only on the records, not on what is
+known.
 """
 
 # mypy: allow-untyped-defs
@@ -19,16 +20,16 @@ __all__ = ["PostingIndex", "fill_planes", "search_codes", "search_holders"]
 
 
 class PostingIndex(NamedTuple):
-    """Records by place, and who has which value.
+    """Records by place, and the holders of every value.
 
-    Those of place p have ``attribute`` (rising) and ``value`` at ``indptr[p] … indptr[p + 1]``. ``last[p]`` is where
-    those end that have as many. Attribute i is had by ``holder[starts[i] : starts[i + 1]]``, in the order of their
-    ``code``, then place.
+    The record at place p has the attributes ``attribute[e]``, ascending, with the codes ``value[e]``, for e in
+    ``indptr[p] … indptr[p + 1]``. ``last[p]`` is the end of the run of places with equal support. The holders of
+    attribute i are ``holder[starts[i] : starts[i + 1]]``, sorted by their ``code``, then by place.
 
-    Row ``plane[i] + v`` of ``planes`` has a bit for every place whose code of attribute i is below v, and ``before``
-    says where the others begin among the holders. That is so for attributes with few values for so many holders. Others
-    have two rows, for nobody and for all holders, and −2 − p for ``plane[i]`` where p is the first of them; or none,
-    and −1.
+    Planes are sets of places, stored as bits. If attribute i has few values compared with its holders, row
+    ``plane[i] + v`` of ``planes`` contains the holders whose code is below v, and ``before`` of that row is the
+    position in ``holder`` of the first other holder. Otherwise ``plane[i]`` is −2 − p for an attribute with only two
+    rows, p for the empty set and p + 1 for all holders, and −1 for one without rows.
     """
 
     indptr: Ints
@@ -48,8 +49,8 @@ def fill_planes(
     starts, holder, code, plane, fine, rows, first, last, before,
     planes,
 ):  # fmt: skip
-    """Fill the planes of the attributes from ``first`` to ``last`` that have some, and how many places they contain.
-    An attribute has so many ``rows``, and codes count if it is ``fine``."""
+    """Fill the planes of the attributes from ``first`` to ``last``, and the number of places in each. Attribute i has
+    ``rows[i]`` planes; its codes are told apart only if it is ``fine``."""
     for i in range(first, last):
         p = plane[i]
         if p < 0:
@@ -65,7 +66,8 @@ def fill_planes(
 
 
 def search_holders(index: PostingIndex, attribute: Int32s, code: Int32s) -> Ints:
-    """Where among the holders of each attribute those begin whose code is not below another: all at once."""
+    """For each attribute and code, the position in ``holder`` of the first holder with at least that code; one binary
+    search for all of them."""
     plane = index.plane[attribute]
     found = index.starts[attribute]
     if len(index.before):
@@ -82,7 +84,7 @@ def search_holders(index: PostingIndex, attribute: Int32s, code: Int32s) -> Ints
 
 @helper
 def search_codes(codes, first, last, code):
-    """The first place from ``first`` to ``last`` of rising codes that has at least ``code``."""
+    """The first position from ``first`` to ``last`` of the ascending ``codes`` that has at least ``code``."""
     while first < last:
         middle = (first + last) >> 1
         if codes[middle] < code:

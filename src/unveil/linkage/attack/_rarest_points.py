@@ -19,14 +19,14 @@ from unveil.linkage.attack._target_similarity import RecordComparison
 __all__ = ["find_rarest_points"]
 
 
-_MAX_POINT_WORDS = 1 << 24  # words of bits for the points of one record
-_POINT_BITS = 31  # the length of a list and the number of its point are sorted together
+_MAX_POINT_WORDS = 1 << 24  # words in the bit sets of one record's points
+_POINT_BITS = 31  # a sort key is the number of holders of a point, above the bits of its position
 _POINT_MASK = (1 << _POINT_BITS) - 1
 
 
 @helper
 def _sort_keys(keys, count):
-    """Sort the first numbers of some (Shell 1959)."""
+    """Sort the first ``count`` keys (Shell 1959)."""
     gap = count >> 1
     while gap > 0:
         for k in range(gap, count):
@@ -43,8 +43,9 @@ def _mark_sharing_records(
     indptr, attribute, value, holder, point_of, base, low, high, points,
     first, has, live,
 ):  # fmt: skip
-    """Fill, for all that have one point, a bit for those who also have each point after the ``first``, and a bit for
-    those who do not have all points. Returns how many these are, and how many entries were gone through."""
+    """For each ``holder`` of one point, numbered z: set bit z of ``has[q]`` for every point q after ``first`` that it
+    also has, and bit z of ``live`` unless it has all points. Returns the number of bits set in ``live``, and of entries
+    visited."""
     count, done = 0, 0
     for w in range((len(holder) + 63) >> 6):
         live[w] = 0
@@ -58,7 +59,7 @@ def _mark_sharing_records(
                 alike += 1
                 if q > first:
                     has[q, z >> 6] |= bit
-        if alike < points:  # the others stay in any case
+        if alike < points:  # the others are on every path
             live[z >> 6] |= bit
             count += 1
         done += indptr[y + 1] - indptr[y]
@@ -70,14 +71,15 @@ def _follow_paths(
     has, words, points, needed, plain, first, size, same, least, cap,
     stamp, live, count, gone, most_gone, path, at, chosen,
 ):  # fmt: skip
-    """Follow all paths of ``size`` points that begin with the ``first``. Returns the least number of records, and how
-    many words were gone through: more than ``cap`` if it was given up. Points with the ``stamp`` are ``chosen``, and so
-    is the last of all, which stands for nothing being ``needed``."""
+    """Follow all paths of ``size`` points that begin with point ``first``. Returns the least number of records on any
+    path, and the number of words visited: more than ``cap`` if the search was abandoned. A point q is on the current
+    path if ``chosen[q]`` is the ``stamp``. The last element of ``chosen`` always is: it stands for a point that needs
+    no other."""
     done, depth = 0, 0
     path[0], at[0], chosen[first], chosen[-1] = first, -1, stamp, stamp
     while depth >= 0:
         p = path[depth]
-        if at[depth] < 0:  # a new path: how many records lack each further point, and at most from there on?
+        if at[depth] < 0:  # a new path: gone[q] records lack point q, and most_gone is its maximum from q on
             at[depth], q, most_gone[depth, points] = points, points - 1, 0
             if depth < size - 2:
                 at[depth] = p + 1
@@ -114,10 +116,10 @@ def _follow_paths(
     return least, done
 
 
-class _Room(NamedTuple):
-    """Working arrays. By attribute: its place among the points. By point: a key to sort it by, and where the list of
-    its holders begins and ends; in that order, the codes alike and what it needs. Then what :func:`_follow_paths`
-    takes."""
+class _Workspace(NamedTuple):
+    """Working arrays. By attribute: its position among the points. By point: its sort key, and the begin and the end of
+    its list of holders; in sorted order, the matching codes and the point it needs. The rest are arguments of
+    :func:`_follow_paths`."""
 
     point_of: Ints
     key: Ints
@@ -140,11 +142,11 @@ def find_rarest_points(
     index: PostingIndex, like: RecordComparison, targets: Ints, needs: Int32s, size: int, cap: int, first: int,
     last: int, work: int, least: Ints, twins: Ints, exact: Bools,
 ) -> tuple[int, int]:  # fmt: skip
-    """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
-    many have all of them. Returns the target to go on with and the work done."""
+    """Fill, for each target, the least number of records that share ``size`` of its points, over all choices of these,
+    and the number that share all points. Returns the next target and the work done."""
     c, n, words = len(index.plane), len(index.last), (len(index.last) + 63) >> 6
     points = int(np.diff(index.indptr).max(initial=0))
-    room = _Room(*(
+    space = _Workspace(*(
         np.full(c + 1, -1), *np.empty((6, points), np.int64),
         np.empty(min(_MAX_POINT_WORDS, points * words), np.uint64), np.empty((size, words), np.uint64),
         np.empty(size, np.int64), *np.empty((2, size, points + 1), np.int64), *np.empty((2, size), np.int64),
@@ -153,31 +155,31 @@ def find_rarest_points(
     holders = (
         index.indptr, index.attribute, index.value, index.starts, index.holder, index.code, index.plane, index.before
     )  # fmt: skip
-    reached: tuple[int, int] = _fill_rarest(
+    reached: tuple[int, int] = _fill_rarest_points(
         holders, n, like.starts, like.low, like.high, targets, needs, not (needs >= 0).any(), size, cap, first, last,
-        work, least, twins, exact, room,
+        work, least, twins, exact, space,
     )  # fmt: skip
     return reached
 
 
 @kernel
-def _fill_rarest(
+def _fill_rarest_points(
     index, n, like_starts, like_low, like_high, targets, needs, plain,
-    size, cap, first, last, work, least, twins, exact, room,
+    size, cap, first, last, work, least, twins, exact, space,
 ):  # fmt: skip
-    """Fill, for each target, how few records have the same ``size`` of its points, however they are chosen, and how
-    many have all of them. A point that ``needs`` another is chosen only with it; it is ``plain`` if none does. Not
-    ``exact`` where more than ``cap`` words and entries would have to be gone through. Returns the target to go on with
-    and the work done.
+    """Fill, for each target, the least number of records that share ``size`` of its points, over all choices of these,
+    and the number that share all points (``twins``). A point that ``needs`` another is only chosen together with it;
+    ``plain`` says that no point does. A result that would take more than ``cap`` words and entries is not ``exact``.
+    Returns the next target and the work done.
 
-    Paths of points are followed depth first, the rarest point first; a path goes with a bit for each record that has
-    all its points. Left out are paths that cannot get below the least so far: a further point takes away at most as
-    many records as lack it.
+    The paths of points are followed depth first, rarest points first, each with the bit set of the records that have
+    all its points. A path is abandoned if it cannot beat the least number so far: a further point removes at most the
+    records that lack it.
     """
     indptr, attribute, value, starts, holder, code, plane, before = index
-    point_of, key, start, end, low, high, needed = room[:7]
-    zero: Any = np.int64(0)  # not a literal, for which helpers would be compiled again
-    live, count, base, total, stamp = room.live, room.counts, zero, zero, zero
+    point_of, key, start, end, low, high, needed = space[:7]
+    zero: Any = np.int64(0)  # not a literal, for which the helpers would be compiled a second time
+    live, count, base, total, stamp = space.live, space.counts, zero, zero, zero
     for t in range(first, last):
         if total >= work:
             return t, total
@@ -211,8 +213,8 @@ def _fill_rarest(
                 shortest = p
         width = (longest + 63) >> 6
         fits = points * width <= _MAX_POINT_WORDS
-        has = room.has[: points * width * fits].reshape(points * fits, width)
-        for f in range(-1, points - 1):  # before the first path: how many have all points?
+        has = space.has[: points * width * fits].reshape(points * fits, width)
+        for f in range(-1, points - 1):  # −1, before the first path, counts the records that have all points
             if f >= 0 and (needed[f] >= 0 or best == same or done > cap):
                 continue
             p, after = shortest, points
@@ -233,7 +235,7 @@ def _fill_rarest(
                 stamp += 1
                 best, spent = _follow_paths(
                     has, (len(those) + 63) >> 6, points, needed, plain, f, size, same, best, cap - done, stamp, live,
-                    count, room.gone, room.most_gone, room.path, room.at, room.chosen,
+                    count, space.gone, space.most_gone, space.path, space.at, space.chosen,
                 )  # fmt: skip
                 done += spent
         least[t], twins[t], exact[t] = best, same, size == 1 or best == same or (fits and done <= cap)

@@ -1,8 +1,8 @@
-"""Compiled: a score of every record, or how much each is believed.
+"""Compiled: a score for every record, or how strongly each is believed to be the target.
 
-Scores are added up along the lists of who has which value (see ``_posting_index``). Few different scores come out, and
-records with the same score are a *kind*: what is believed is computed for each of these. Arrays of two axes go by
-target and by thing or number of things known.
+Scores are summed along the lists of holders (see ``_posting_index``). Only few different scores occur; records with the
+same score are of one *kind*, and beliefs are computed once per kind. Arrays with two axes are indexed by target, and by
+known thing or number of known things.
 """
 
 # mypy: allow-untyped-defs
@@ -27,22 +27,20 @@ from unveil.linkage.attack._target_similarity import (
 __all__ = ["ScoreModel", "ScorePlan", "TargetOutcomes", "outcomes_of_beliefs", "plan_scores", "score_records"]
 
 
-_SCORE_FRACTION = (
-    1 << 30
-)  # scores are whole numbers of this fraction: their sums are exact, and ties are ties in any order
-_COUNT_UNIT = 1 << 48  # counts things above the bits of the score
+_SCORE_FRACTION = 1 << 30  # scores are multiples of 1 / 2³⁰: sums are exact, and ties hold in any order of summation
+_COUNT_UNIT = 1 << 48  # one known thing, counted above the bits of the score
 _SCORE_MASK = _COUNT_UNIT - 1
-_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: brings what is close together far apart
-_NOBODY = -1e300  # below the logarithm of any probability but 0
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: spreads neighbouring keys (Fibonacci hashing)
+_NOBODY = -1e300  # below the logarithm of any positive probability
 _SLACK = 1e-9
-_NEGLIGIBLE = 50.0  # e⁻⁵⁰ of the likeliest: a million of them make no difference
+_NEGLIGIBLE = 50.0  # nats below the maximum: even a million such terms do not change a sum
 
 
 class TargetOutcomes(NamedTuple):
-    """What an adversary sees, by target and number of things known. It names the target with probability ``spread`` if
-    its output is drawn from all it considers, and ``best`` if from the best of these. ``size`` is how many it considers
-    and ``ties`` how many are the best; ``lead`` is by how much those lead. The others are expected of the output: how
-    often it is similar enough, and how many of its attributes agree."""
+    """What an attacker sees, by target and number of known things. They name the target with probability ``spread`` if
+    their answer is drawn from all candidates, and ``best`` if it is drawn from the best ones. ``size`` is the number of
+    candidates, ``ties`` the number of best ones, and ``lead`` how far these are ahead. The other fields are
+    expectations over the answer: how often it is similar enough to the target, and how many attributes agree."""
 
     spread: Floats
     best: Floats
@@ -56,9 +54,9 @@ class TargetOutcomes(NamedTuple):
 
 
 def outcomes_of_beliefs(beliefs: Floats) -> Floats:
-    """The columns of :class:`TargetOutcomes` from what :func:`score_records` fills."""
+    """The columns of :class:`TargetOutcomes`, from the rows that :func:`score_records` fills."""
     top, second, own, whole, moment, ties = np.moveaxis(beliefs[..., :6], -1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):  # where nobody is believed
+    with np.errstate(invalid="ignore", divide="ignore"):  # if no record is believed
         found = [
             np.exp(own - top) / whole,
             np.where(own >= top - _SLACK, 1 / ties, 0.0),
@@ -72,9 +70,9 @@ def outcomes_of_beliefs(beliefs: Floats) -> Floats:
 
 
 class ScoreModel(NamedTuple):
-    """How records are scored: by ``weight`` times sim, which may be graded (``grades``); or, if ``wrong`` is 0 or more,
-    by the probability that a value is ``wrong`` or an attribute from ``elsewhere``. ``own`` is how many of the
-    ``usable`` attributes each place has and ``factorial[k]`` is log k!."""
+    """How records are scored: by ``weight`` times similarity, which may be graded (``grades``); or, if ``wrong`` ≥ 0,
+    by likelihood, where ``wrong`` is the probability of a wrong value and ``elsewhere`` that of an attribute the target
+    lacks. ``own`` is the number of ``usable`` attributes of the record at each place, and ``factorial[k]`` is ln k!."""
 
     weight: Floats
     grades: Grades
@@ -86,13 +84,14 @@ class ScoreModel(NamedTuple):
 
 
 class ScorePlan(NamedTuple):
-    """What scores are made of. By target and thing known, one after the other: holders ``cut[4k] … cut[4k + 1]`` get
-    ``gain[3k]``, and so on with the next two gains. By target and number of things known: how many ``things`` that are,
-    how many of them everyone has (``shared``) and the ``least`` score that is possible.
+    """The terms of all scores. Known thing k, counted target by target, gives ``gain[3k + j]`` to the holders
+    ``cut[4k + j] … cut[4k + j + 1]``, for j = 0, 1, 2. By target and number of known things: the number of ``things``
+    that say something, how many of them every record has (``shared``), and the ``least`` possible score.
 
-    By number of attributes of a record: the logarithm of the probability that an attribute is its own (``here``), and
-    log k! (``factorial``); by this and what it lacks, log k! of what is left of the others (``left``). An attribute
-    from elsewhere has ``there``. Each record is ``alone`` if few have the same score and number.
+    If scores are likelihoods, ``here`` is the log-probability that an attribute is the record's own, by the record's
+    number of attributes, and ``there`` that it comes from elsewhere; ``factorial[k]`` is ln k!, and ``left[k]`` is ln
+    (usable − k)!. If ``alone``, every record is a kind of its own, because few share both score and number of
+    attributes.
     """
 
     cut: Ints
@@ -110,8 +109,8 @@ class ScorePlan(NamedTuple):
 
 
 class _GradedThings(NamedTuple):
-    """Things whose gain is graded, by target and thing known: ``scale`` is 0 for others. Gains fall with the distance
-    of the holder's number, ``numbers[start + code]``, from the own ``number``."""
+    """Known things with graded gains, by target and known thing; ``scale`` is 0 for all others. The gain falls with the
+    distance between the holder's number, ``numbers[start + code]``, and the known ``number``."""
 
     scale: Floats
     number: Floats
@@ -125,9 +124,10 @@ def plan_scores(
     index: PostingIndex, like: RecordComparison, model: ScoreModel, attribute: Int32s, value: Int32s,
     low: Int32s, high: Int32s, ms: Ints,
 ) -> tuple[ScorePlan, _GradedThings | None]:  # fmt: skip
-    """What the scores of all targets are made of: the weight of what is known to those who have something alike; or, to
-    count what is known, 2⁴⁸ to those who have the attribute, and to those who have something alike also how much
-    likelier that is if it is right. Where nothing is wrong, only these are counted."""
+    """The terms of the scores of all targets. By weight, the holders of a similar value gain the thing's weight. By
+    likelihood, all holders of the attribute gain 2⁴⁸, which counts known things, and the holders of a similar value
+    also gain the logarithm of how much likelier that value is if it is right. If no value can be wrong, only holders of
+    a similar value are counted."""
     one, n, no, most = _COUNT_UNIT, len(index.last), np.zeros(attribute.shape, np.int64), attribute.shape[1]
     there, i = attribute >= 0, np.maximum(attribute, 0)
     first, last = index.starts[i], index.starts[i + 1]
@@ -147,7 +147,7 @@ def plan_scores(
     cut, at = np.stack([first, begin, end, last], axis=-1) * there[..., None], np.minimum(ms, most) - 1
     things = np.cumsum(there, axis=1)[:, at] * np.int64(not weighing)
     shared = np.cumsum(everyone, axis=1)[:, at]
-    certain = not weighing and model.elsewhere == 0  # who lacks an attribute is out of the question
+    certain = not weighing and model.elsewhere == 0  # a record that lacks a known attribute is impossible
     left = np.full(model.usable + most + 1, -np.inf)
     left[: model.usable + 1] = model.factorial[model.usable :: -1]
     here = np.full(model.usable + 1, np.log(model.wrong) if model.wrong > 0 else 0.0)
@@ -169,9 +169,9 @@ def plan_scores(
 
 
 class _ScoreKinds(NamedTuple):
-    """Records with the same ``score`` that have as many attributes (``own``), and how ``many``. Kinds are found by
-    ``slot``, which holds their number, or −1, near where their score would be; the slot of each is in ``place``. What
-    is believed of each is in ``logs``."""
+    """Kinds of records, which share the ``score`` and the number of attributes (``own``), and ``many`` records of each
+    kind. They are kept in a hash table: ``slot`` holds the number of a kind, or −1, and ``place`` is the slot of each
+    kind. ``logs`` is the log-belief in each."""
 
     slot: Int32s
     place: Ints
@@ -182,8 +182,9 @@ class _ScoreKinds(NamedTuple):
 
 
 class _KindComparison(NamedTuple):
-    """The records to compare with the target, and what it has; whether each record is similar enough (1 or 0) and how
-    many attributes agree; and the same summed over each kind, which may be the same arrays."""
+    """The records to compare with the target, and the values of the target; whether ``each`` record is similar enough
+    (1 or 0) and how many attributes agree; and the sums of both over each of the ``kinds``, possibly in the same
+    arrays."""
 
     indptr: Ints
     attribute: Int32s
@@ -199,13 +200,14 @@ def score_records(
     index: PostingIndex, like: RecordComparison, plan: ScorePlan, grades: _GradedThings | None, targets: Ints,
     usable: Ints, ms: Ints, found: Floats, first: int, last: int, work: int,
 ) -> int:  # fmt: skip
-    """Fill what is believed by someone who gives every record a score, from target ``first`` to ``last`` or as far as
-    ``work`` allows; returns the target to go on with.
+    """Fill the beliefs of an attacker who scores every record. Processes the targets ``first`` to ``last``, or as many
+    as ``work`` allows; returns the next target.
 
-    ``found`` has a row for each number of things known, target by target: the logarithm of how much the likeliest
-    record is believed, the next kind of record and the target; the sum of beliefs, if the likeliest is 1, and that of
-    beliefs times logarithms; how many are the likeliest. If records are compared: how many are similar enough and how
-    many attributes agree, summed over beliefs and over the likeliest."""
+    ``found`` has a row for every target and number of known things. Let xᵧ be the log-belief in record y and bᵧ =
+    exp(xᵧ − max x). The columns are max x, x of the next kind, x of the target, Σ b, Σ b ln b and the number of records
+    with b = 1. If records are compared, four more: Σ b over the records that are similar enough, Σ b times the number
+    of attributes that agree, and both sums over the records with b = 1.
+    """
     n, compared = len(index.last), None
     if like.sigma >= 0:
         each, kinds_of_each = (tuple(np.empty((2, n), np.int64)) for _ in range(2))
@@ -229,8 +231,8 @@ def _fill_scores(
     holder, plan, grades, compared, targets, usable, ms, found, first,
     last, work, kinds, score,
 ):  # fmt: skip
-    """Fill what is believed by someone who gives every record a score."""
-    zero: Any = np.int64(0)  # not a literal, for which helpers would be compiled again
+    """The loop over targets of :func:`score_records`."""
+    zero: Any = np.int64(0)  # not a literal, for which the helpers would be compiled a second time
     cut, gain, n, done = plan.cut, plan.gain, len(score), zero
     most = len(cut) // (4 * len(targets))
     for t in range(first, last):
@@ -274,7 +276,7 @@ def _fill_scores(
 
 @helper
 def _gather_kinds(score, own, least, compared, kinds):
-    """Fill the kinds of all records whose score is not below the ``least``. Returns how many there are, and the sum of
+    """Sort all records with a score of at least ``least`` into kinds. Returns the number of kinds, and the sum of the
     scores."""
     slot, place, many, scores, owns, _ = kinds
     count, total, mask = 0, 0, len(slot) - 1
@@ -307,8 +309,8 @@ def _fill_beliefs(
     plan, things, shared, target_score, target_own, mean, n, scores, owns,
     kinds, compared, count, seen,
 ):  # fmt: skip
-    """Fill what is believed of all kinds: the logarithm of the probability of what is known, up to what is the same for
-    all; or scores in standard deviations of all scores. Their slots are free again afterwards."""
+    """Fill one row of :func:`score_records` from all kinds. A log-belief is the log-likelihood of what is known, up to
+    a common constant, or the score in standard deviations of all scores. Frees the slots of the kinds."""
     slot, place, many, logs = kinds.slot, kinds.place, kinds.many, kinds.logs
     here, factorial, left, scale = plan.here, plan.factorial, plan.left, 1.0 / _SCORE_FRACTION
     top, second, squares, target_log = _NOBODY, _NOBODY, 0.0, -np.inf

@@ -1,4 +1,4 @@
-"""Compiled: how alike records are to a target.
+"""Compiled: how similar records are to a target.
 
 Records are numbered by their place (see ``_posting_index``).
 """
@@ -20,9 +20,9 @@ _SLACK = 1e-9
 
 
 class RecordComparison(NamedTuple):
-    """How records are compared: value v of attribute i is alike to the codes ``low … high`` at ``starts[i] + v``, and
-    alike attributes count 1, or as ``grades`` say. ``sigma`` is the similarity of records to be reached, or below 0
-    where they are not compared."""
+    """How records are compared. Value v of attribute i matches the codes ``low[k] … high[k]`` with k =
+    ``starts[i] + v``. A matching attribute counts 1, unless ``grades`` say otherwise. ``sigma`` is the similarity that
+    records have to reach, negative if they are not compared."""
 
     starts: Ints
     low: Int32s
@@ -32,16 +32,16 @@ class RecordComparison(NamedTuple):
 
 
 class Grades(NamedTuple):
-    """Attributes that count even if they are not alike: where ``scale[i]`` is above 0, according to the distance of
-    ``number``, which is at ``starts[i] + v``; fully if it is infinite."""
+    """Attributes with a graded similarity: if ``scale[i]`` > 0, two values count max(0, 1 − d / ``scale[i]``), where d
+    is the distance between their ``number``, stored at ``starts[i] + v``. If the scale is infinite, they count 1."""
 
     number: Floats
     scale: Floats
 
 
 class TargetValues(NamedTuple):
-    """What a target has, by attribute: the codes that are alike and, if there are grades, its number. Only attributes
-    of ``target`` count."""
+    """The values of a target, by attribute: the range of matching codes and, with grades, its number. Entry i is valid
+    only if ``target[i]`` is the current target."""
 
     target: Ints
     low: Int32s
@@ -50,14 +50,14 @@ class TargetValues(NamedTuple):
 
 
 def target_values(attributes: int, grades: Grades | None) -> TargetValues:
-    """Working arrays for the values of a target, before there is one."""
+    """Working arrays for the values of a target, with no target loaded."""
     low, high = np.empty((2, attributes), np.int32)
     return TargetValues(np.full(attributes, -1), low, high, None if grades is None else np.empty(attributes))
 
 
 @helper
 def load_target(indptr, attribute, value, like, grades, target, own):
-    """Note what the target has."""
+    """Store the values of a target."""
     for e in range(indptr[target], indptr[target + 1]):
         i = attribute[e]
         at = like.starts[i] + value[e]
@@ -71,9 +71,9 @@ def compare_records(
     indptr, attribute, value, like, grades, target, own, places, count,
     until, each,
 ):  # fmt: skip
-    """Whether records of some places are similar enough to the target (1 or 0), and how many attributes agree: the sums
-    of both, and those before ``until``; of ``each`` in two arrays, if given. Returns also how many entries were
-    visited."""
+    """Count the first ``count`` of the ``places`` that are similar enough to the target, and the attributes that agree.
+    Returns the number of entries visited, both counts, and both counts over the places before ``until``. ``each``, if
+    given, receives both numbers for every place."""
     holder, low, high, support = own.target, own.low, own.high, indptr[target + 1] - indptr[target]
     done, similar, learned, early_similar, early_learned = 0, 0, 0, 0, 0
     for k in range(count):

@@ -195,8 +195,8 @@ def _posterior_evidence(wrong: float, elsewhere: float, alpha: float) -> Evidenc
 
 
 def posting_index(records: Records, run: Run | None = None) -> tuple[PostingIndex, Ints]:
-    """Who has which value, with records numbered by rising support; and the place of every record. Several attacks on
-    the same records share it."""
+    """The holders of every value, with records numbered by ascending support, and the place of every record. Several
+    attacks on the same records share it."""
     if records not in _POSTING_INDICES:
         _POSTING_INDICES[records] = _build_posting_index(records, run or Run())
     return _POSTING_INDICES[records]
@@ -281,8 +281,8 @@ def target_outcomes(
     """What the evidence about each target yields for an adversary who knows ``ms`` things (rising numbers); NaN for
     targets with fewer."""
     known, (index, place) = np.asarray(ms, np.int64), posting_index(records, run)
-    if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.most).any():
-        raise UnveilError(f"only {count_text(auxiliary.most, 'thing')} about each target were drawn")
+    if (known[known <= auxiliary.usable.max(initial=0)] > auxiliary.max_known).any():
+        raise UnveilError(f"only {count_text(auxiliary.max_known, 'thing')} about each target were drawn")
     targets, scoring = place[auxiliary.targets], evidence.kind != "candidates"
     usable, counts = auxiliary.usable * auxiliary.attributes_per_fact, known * auxiliary.attributes_per_fact
     found = np.full((len(auxiliary), len(known), (9 if comparison.sigma >= 0 else 5) + scoring), np.nan)

@@ -90,7 +90,7 @@ class Auxiliary:
         return len(self.targets)
 
     @property
-    def most(self) -> int:
+    def max_known(self) -> int:
         """The largest number of things drawn for a target."""
         return int(self.attribute.shape[1]) // self.attributes_per_fact
 
@@ -137,7 +137,7 @@ def draw_knowledge(
         raise UnveilError(f"targets must be record numbers from 0 to {records.n - 1:,}")
     value = records.value if perturbed is None else _perturbed_values(records, perturbed)
     usable = _usable_attributes(records, know.columns)
-    columns, had, rare = np.flatnonzero(usable), _count_marked(records, usable, rows), None
+    columns, had, rare = np.flatnonzero(usable), _count_attributes(records, usable, rows), None
     if know.rare_rank is not None:
         rare = np.flatnonzero((usable & rare_attributes(records, know.rare_rank))[records.attribute])
         had = np.where(_entries_between(rare, records, rows)[1] > 0, had, 0)
@@ -177,7 +177,7 @@ def _draw_joint_things(
     perturbed: Records | None,
     run: Run,
 ) -> Auxiliary:
-    """Draw the same things for each of their attributes, with separate errors."""
+    """Draw things that consist of several attributes: the same things for each attribute, with separate errors."""
     step = records.attributes_per_fact
     if know.elsewhere_rate:
         raise UnveilError("things from elsewhere cannot be drawn if several attributes form one thing")
@@ -211,7 +211,7 @@ def _add_errors(
         run.check()
         part = slice(first, first + step)
         things, values = auxiliary.attribute[part], auxiliary.value[part]
-        random = np.moveaxis(rng.random((len(things), auxiliary.most, 5)), 2, 0)
+        random = np.moveaxis(rng.random((len(things), auxiliary.max_known, 5)), 2, 0)
         known = things >= 0
         away = _draw_elsewhere(records, auxiliary, part, known & (random[0] < know.elsewhere_rate), random[1])
         other = away | (known & (random[3] < know.wrong_rate))
@@ -226,10 +226,12 @@ def _add_errors(
 
 
 def _draw_elsewhere(records: Records, auxiliary: Auxiliary, part: slice, away: Bools, random: Floats) -> Bools:
-    """Replace what is ``away`` by attributes that the target lacks, as long as there are any; returns what was so.
+    """Replace the things marked ``away`` by attributes that the target lacks, as long as there are any; returns which
+    were replaced.
 
-    If S₀ < S₁ < … are the columns that a record has, c + #{k : Sₖ − k ≤ c} is number c of those that it lacks. Of these
-    the ones that are drawn already are left out, from the lowest to the highest."""
+    If a record has the columns S₀ < S₁ < …, the c-th column that it lacks is c + #{k : Sₖ − k ≤ c}. Columns drawn
+    before are skipped in ascending order, so none is drawn twice.
+    """
     columns, rows, things = auxiliary.columns, auxiliary.targets[part], auxiliary.attribute[part]
     if not away.any():
         return away
@@ -256,7 +258,7 @@ def _draw_elsewhere(records: Records, auxiliary: Auxiliary, part: slice, away: B
 
 
 def _usable_attributes(records: Records, columns: Sequence[str] | None) -> Bools:
-    """The attributes that may be known: the requested ones that anyone has."""
+    """The attributes that may be known: the requested ones that occur at all."""
     there = records.popularity > 0
     if columns is None:
         return there
@@ -269,7 +271,7 @@ def _usable_attributes(records: Records, columns: Sequence[str] | None) -> Bools
     return there & asked
 
 
-def _count_marked(records: Records, marked: Bools, rows: Ints) -> Ints:
+def _count_attributes(records: Records, marked: Bools, rows: Ints) -> Ints:
     """How many of the marked attributes each record has."""
     if marked[records.popularity > 0].all():
         return records.support[rows]
@@ -278,7 +280,7 @@ def _count_marked(records: Records, marked: Bools, rows: Ints) -> Ints:
 
 
 def _entries_between(entries: Ints, records: Records, rows: Ints) -> tuple[Ints, Ints]:
-    """Where some entries of each record begin in a rising list of entries, and how many they are."""
+    """Where the entries of each record begin in an ascending list of entries, and how many of them are listed."""
     begin = np.searchsorted(entries, records.indptr[rows])
     return begin, np.searchsorted(entries, records.indptr[rows + 1]) - begin
 

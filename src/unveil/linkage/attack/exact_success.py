@@ -246,21 +246,21 @@ def _merge_levels(entries: _Entries, run: Run) -> list[_Level]:
 
 
 class _SetPlan(NamedTuple):
-    """Sets of m columns are the ``wanted[m]``-th size asked for, or none if −1; they grow by columns before
-    ``stop[m]``. ``ways[q, m]`` is the number of sets of m out of q."""
+    """Sets of m columns are number ``size_index[m]`` of the requested sizes, −1 if they were not requested; they are
+    extended by columns before ``stop[m]``. ``ways[q, m]`` is C(q, m)."""
 
-    wanted: Ints
+    size_index: Ints
     stop: Ints
     ways: Floats
 
 
 def _set_plan(sizes: Sequence[int], c: int, ways: Floats) -> _SetPlan:
     most = max(sizes, default=0)
-    wanted, stop = np.full(most + 1, -1), np.zeros(most + 1, np.int64)
-    wanted[list(sizes)] = np.arange(len(sizes))
+    size_index, stop = np.full(most + 1, -1), np.zeros(most + 1, np.int64)
+    size_index[list(sizes)] = np.arange(len(sizes))
     for m in range(most):
         stop[m] = c + 1 - min(size - m for size in sizes if size > m)
-    return _SetPlan(wanted, stop, ways)
+    return _SetPlan(size_index, stop, ways)
 
 
 def _walk_all_sets(entries: _Entries, sizes: Sequence[int], ways: Floats, run: Run) -> Floats:
@@ -293,7 +293,7 @@ def _distribute_sums(level: _Level, within: Int32s, sizes: Sequence[int], ways: 
 def _walk_level(level: _Level, plan: _SetPlan, sums: Floats, run: Run) -> None:
     """Add what is found in the sets of a level."""
     codes, weight, support, even = level.entries
-    count, most = len(weight), len(plan.wanted) - 1
+    count, most = len(weight), len(plan.size_index) - 1
     stop = np.append(min(plan.stop[0], level.last), plan.stop[1:])
     weight = weight + _exact_success.ONE_ENTRY
     tasks, waiting = np.zeros((most * (count // max(3, _MAX_BITSET_GROUP + 1) + 1), 4), np.int64), 1
@@ -332,7 +332,7 @@ def _walk_progress(level: _Level, plan: _SetPlan, tasks: Ints) -> float:
     """The share of sets visited so far; sets that begin with the current column count in proportion to the entries
     visited."""
     c, count = level.entries.codes.shape[1], len(level.entries.weight)
-    sets = plan.ways[c::-1, np.flatnonzero(plan.wanted >= 0)].sum(axis=1)  # that begin with column a or later
+    sets = plan.ways[c::-1, np.flatnonzero(plan.size_index >= 0)].sum(axis=1)  # that begin with column a or later
     done = sets[level.last] + sets[level.first]
     if len(tasks):
         a, groups = tasks[0, 3], tasks[tasks[:, 2] == 1, 1]

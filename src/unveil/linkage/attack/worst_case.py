@@ -61,7 +61,7 @@ class WorstCase:
     exact: Bools
 
     @property
-    def truncated(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether the work did not suffice for all rows."""
         return not bool(self.exact.all())
 

@@ -1,9 +1,8 @@
 """The compiled inner loops of ``candidates`` and ``row_scores``.
 
-The classes of people and of rows, which codes are alike and the postings are those of
-:class:`unveil.linkage.link.file_pair.FilePair`.
-Scores are whole numbers of a small unit, so that sums do not depend on the order in which they are taken and equal
-scores are equal.
+Classes of people and of rows, similar codes and postings are stored as in
+:class:`unveil.linkage.link.file_pair.FilePair`. Scores are multiples of a small unit, so sums do not depend on the
+order of summation and ties are exact.
 """
 
 # mypy: allow-untyped-defs
@@ -15,13 +14,13 @@ from unveil.compilation import allocating_kernel, helper
 
 __all__ = ["find_fitting_rows", "score_rows"]
 
-_NEGLIGIBLE_NATS = 50.0  # what is so many nats less likely than the likeliest counts for nothing
+_NEGLIGIBLE_NATS = 50.0  # log-likelihoods so far below the maximum count as −∞
 
 
 @helper
 def _row_code(rows, row, attribute):
-    """The code of an attribute of a class of rows, −1 if null: from the plain array, or where there is none, by
-    halving the row's list."""
+    """The code of an attribute in a class of rows, −1 if null: from the dense array or, if there is none, by binary
+    search in the row's list."""
     indptr, attributes, values, array = rows
     if len(array):
         found = array[row, attribute]
@@ -41,7 +40,8 @@ def _row_code(rows, row, attribute):
 
 @helper
 def _code_similarity(alike, place, code):
-    """How alike a released code is to a known value: the last run that begins at or before it, if it reaches it."""
+    """The similarity of a released code to a known value: that of the last range that begins at or before the code, if
+    it contains the code; otherwise 0."""
     indptr, lows, highs, sims = alike
     low, high = indptr[place], indptr[place + 1]
     while low < high:
@@ -61,10 +61,10 @@ def find_fitting_rows(
     people, rows, alike, ends, lists, blocking, sizes, least, first,
     last, counts, held, found, fill,
 ):  # fmt: skip
-    """For some classes of people, the classes of rows that fit: how many classes and rows, or which.
+    """For some classes of people, count the classes of rows that fit, and their rows; or list them if ``fill``.
 
-    Looked at are those whose value in attribute ``blocking`` (its place among those known of the class, −1 if nothing
-    is known) is alike or missing. ``found`` is filled from ``counts[p]`` on.
+    ``blocking[p]`` is the entry of one attribute known of class p, −1 if nothing is known. Only rows with a similar or
+    missing value of that attribute are compared. ``found`` is filled from ``counts[p]`` on.
     """
     indptr, attributes, places = people
     begins, stops = ends
@@ -84,7 +84,7 @@ def find_fitting_rows(
             place, attribute = places[blocking[p]], attributes[blocking[p]]
             run, runs = starts[place], starts[place + 1]
             while run <= runs:
-                # the runs of alike codes, then the classes without the attribute
+                # the runs of similar codes, then the classes without the attribute
                 if run < runs:
                     begin, stop, source = begins[run], stops[run], classes
                     if sims[run] < least:
@@ -119,16 +119,18 @@ def score_rows(
     prior, first, last, unit, least, space, wholes, reals, kept,
     kept_reals, kept_counts, weights, blame, chances, tally,
 ):  # fmt: skip
-    """Score all rows for some classes of people, as long as there is room to keep the likely pairs.
+    """Score all rows for some classes of people, as long as the buffer has room for the likely pairs. Returns the next
+    class and the number of pairs kept.
 
-    ``common`` and ``rare`` list kinds and classes of rows: where the postings of a run begin and end, the postings, and
-    the same for nulls. ``kinds`` says which kind a class of rows is of, and lists the classes of each kind.
+    ``common`` and ``rare`` are postings of kinds and of classes of rows: the begin and the end of each run's list, the
+    lists, and the same for nulls. ``kinds`` is the kind of every class of rows, and the classes of every kind.
     ``gains[e]`` is what agreement with a code of run e adds to the score and to the log-likelihood of a row, ``nulls``
-    what a null adds; ``base[p]`` the log-likelihood ratio of a row that agrees in nothing. Per class of people:
-    ``wholes`` the best class of rows (−1 if none gains anything), how many rows are as good, best and second score (−1
-    if there is no second row); ``reals`` the standard deviation of the score over all rows, the posterior of a best row
-    and that of no row. If ``tally`` has space, wrong values are counted there, ``blame[e]`` being how likely agreement
-    in run e is chance. Returns where it stopped and how many pairs it kept.
+    what a null adds; ``base[p]`` is the log-likelihood ratio of a row that agrees in nothing.
+
+    Results, by class of people: ``wholes`` is the best class of rows (−1 if none gains anything), the number of rows
+    that tie with it, and the best and second score (−1 if there is no second row); ``reals`` is the standard deviation
+    of the score over all rows, the posterior of a best row and that of no row. Unless ``tally`` is empty, wrong values
+    are counted there; ``blame[e]`` is the probability that agreement in run e is a coincidence.
     """
     score, _, touched, shared, left = space
     released = kinds[3].sum()
@@ -178,8 +180,8 @@ def score_rows(
 def _gather_scores(
     people, p, starts, common, rare, gains, nulls, mark, space
 ):  # fmt: skip
-    """Add up what kinds have in common, and the scores of the classes of rows that agree in something rare or lack it:
-    so many, which are marked and listed."""
+    """Sum what the rows of each kind have in common, and the scores of the classes of rows that agree in something rare
+    or lack it. These classes are marked and listed; returns their number."""
     indptr, attributes, places = people
     score, stamp, touched, shared, _ = space
     shared[:] = 0
@@ -188,29 +190,29 @@ def _gather_scores(
         place, attribute = places[k], attributes[k]
         for run in range(starts[place], starts[place + 1]):
             gain, more = gains[run, 0], gains[run, 1]
-            _add_common(common[2], common[0][run], common[1][run], gain, more, shared)
-            count = _add_touched(rare[2], rare[0][run], rare[1][run], gain, more, mark, score, stamp, touched, count)
+            _add_kind_scores(common[2], common[0][run], common[1][run], gain, more, shared)
+            count = _add_row_scores(rare[2], rare[0][run], rare[1][run], gain, more, mark, score, stamp, touched, count)
         gain, more = nulls[attribute, 0], nulls[attribute, 1]
-        _add_common(common[4], common[3][attribute], common[3][attribute + 1], gain, more, shared)
+        _add_kind_scores(common[4], common[3][attribute], common[3][attribute + 1], gain, more, shared)
         begin, stop = rare[3][attribute], rare[3][attribute + 1]
-        count = _add_touched(rare[4], begin, stop, gain, more, mark, score, stamp, touched, count)
+        count = _add_row_scores(rare[4], begin, stop, gain, more, mark, score, stamp, touched, count)
     return count
 
 
 @helper
-def _add_common(source, begin, stop, gain, more, shared):
-    """Add to what all rows of some kinds have in common."""
+def _add_kind_scores(source, begin, stop, gain, more, shared):
+    """Add to what all rows of the listed kinds have in common."""
     for t in range(begin, stop):
         shared[source[t], 0] += gain
         shared[source[t], 1] += more
 
 
 @helper
-def _add_touched(
+def _add_row_scores(
     source, begin, stop, gain, more, mark, score, stamp, touched,
     count,
 ):  # fmt: skip
-    """Add to the scores of some classes of rows, and note those that were not touched before."""
+    """Add to the scores of the listed classes of rows, and note those not touched before."""
     held = count
     for t in range(begin, stop):
         row = source[t]
@@ -228,9 +230,9 @@ def _add_touched(
 
 @allocating_kernel
 def _leading_scores(count, kinds, sizes, unit, space):
-    """Best and second score, the likelihood of the best and the greatest one, how many rows are as good as the best,
-    and the sums of scores and of their squares. What is common is added to the classes that were touched, and ``left``
-    says how many rows of each kind were not."""
+    """The best and the second score, the log-likelihood of the best and the highest one, the number of rows that tie
+    with the best, and the sums of scores and of their squares. Adds what a kind has in common to its touched classes,
+    and fills ``left``, the number of untouched rows of each kind."""
     score, _, touched, shared, left = space
     left[:] = kinds[3]
     top, second, likely, likeliest, ties = -1, -1, -1, -1, 0
@@ -263,7 +265,7 @@ def _leading_scores(count, kinds, sizes, unit, space):
 
 @allocating_kernel
 def _first_best(count, kinds, top, likely, mark, space):
-    """The first of the classes of rows that are the best."""
+    """The first of the best classes of rows."""
     score, stamp, touched, shared, left = space
     _, indptr, members, _ = kinds
     best = np.int64(len(stamp))
@@ -284,8 +286,8 @@ def _first_best(count, kinds, top, likely, mark, space):
 def _keep_likely_pairs(
     count, kinds, best, reach, mark, space, kept, kept_reals, filled
 ):  # fmt: skip
-    """List the classes of rows whose likelihood reaches so far, with score and likelihood, and the best in any case;
-    those that agree in nothing are not worth it."""
+    """List the classes of rows with a log-likelihood of at least ``reach``, with their score and log-likelihood, and
+    always the best class. Untouched rows that agree in nothing are left out."""
     score, stamp, touched, shared, left = space
     kind_of, indptr, members, _ = kinds
     for t in range(count):
@@ -311,8 +313,8 @@ def _count_errors(
     people, p, starts, common, rare, kinds, sizes, blame, unit,
     likeliest, everything, count, weight, space, chances, tally,
 ):  # fmt: skip
-    """Add to ``tally``, by attribute, how likely the row that is the person's has a wrong value there, and how likely
-    it has any. ``chances`` holds the posterior of classes that were touched and of kinds."""
+    """Add to ``tally``, by attribute, the probability that the person's row has a wrong value there, and the
+    probability that it has any value. ``chances`` receives the posteriors of touched classes and of kinds."""
     indptr, attributes, places = people
     score, _, touched, shared, left = space
     of_row, of_kind = chances

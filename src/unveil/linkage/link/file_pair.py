@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from unveil.release.codes import Codes
 
 __all__ = [
-    "AlikeCodes",
     "ClassPostings",
     "FilePair",
     "LabelReader",
     "NullRule",
+    "SimilarCodeRanges",
     "class_postings",
     "pair_files",
     "records_from_both",
@@ -61,9 +61,9 @@ _LEAST_SIMILARITY = 1e-9  # similarities below this count as 0
 
 
 @dataclass(frozen=True, eq=False)
-class AlikeCodes:
-    """The released codes alike to known value v of attribute i: ``low[e] … high[e]``, both included, with similarity
-    ``sim[e]``, for e in ``indptr[base[i] + v] … indptr[base[i] + v + 1]``, rising."""
+class SimilarCodeRanges:
+    """The released codes similar to known value v of attribute i are the ranges ``low[e] … high[e]``, both ends
+    included, with similarity ``sim[e]``, for e in ``indptr[base[i] + v] … indptr[base[i] + v + 1]``, ascending."""
 
     indptr: Ints
     low: Int32s
@@ -98,7 +98,7 @@ class FilePair:
     person_class: Ints
     nulls: NullRule
     base: Ints
-    alike: AlikeCodes
+    alike: SimilarCodeRanges
     postings: ClassPostings
 
     @property
@@ -272,7 +272,7 @@ def pair_files(
     base = np.append(0, np.cumsum([len(own) for own in rows.values])).astype(np.int64)
     known_codes = np.bincount(base[people.attribute] + people.value, minlength=base[-1]) > 0
     released_codes = np.bincount(base[rows.attribute] + rows.value, minlength=base[-1]) > 0
-    alike = _alike_codes(rows, base, known_codes, released_codes, labels or {})
+    alike = _similar_code_ranges(rows, base, known_codes, released_codes, labels or {})
     return FilePair(rows, people, row_class, person_class, nulls, base, alike, class_postings(rows, base, nulls))
 
 
@@ -321,16 +321,16 @@ def _missing_postings(records: Records, nulls: NullRule, chosen: Bools) -> tuple
     return indptr.astype(np.int64), record.astype(np.int32)
 
 
-# ---- which codes are alike -------------------------------------------------------------------------------------------
+# ---- similar codes ---------------------------------------------------------------------------------------------------
 
 CodeRuns = tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], npt.NDArray[np.integer], Floats]
 """Known codes, rising, with the first and last released code of each range alike to them, and its similarity."""
 
 
-def _alike_codes(
+def _similar_code_ranges(
     rows: Records, base: Ints, known: Bools, released: Bools, labels: Mapping[str, LabelReader]
-) -> AlikeCodes:
-    """The released codes alike to each code that occurs among the known people."""
+) -> SimilarCodeRanges:
+    """The released codes similar to each code that occurs among the known people."""
     found, total = list[CodeRuns](), 0
     for i, (name, own, sim) in enumerate(zip(rows.names, rows.values, rows.similarities, strict=True)):
         inside = slice(base[i], base[i + 1])
@@ -343,7 +343,7 @@ def _alike_codes(
     nothing = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
     owner, low, high, sims = (np.concatenate(parts) for parts in zip(nothing, *found, strict=True))
     indptr = np.append(0, np.cumsum(np.bincount(owner, minlength=base[-1])))
-    return AlikeCodes(indptr, low.astype(np.int32), high.astype(np.int32), sims)
+    return SimilarCodeRanges(indptr, low.astype(np.int32), high.astype(np.int32), sims)
 
 
 def _similar_codes(sim: Similarity, values: pa.Array, known: Ints, released: Bools, name: str) -> CodeRuns:

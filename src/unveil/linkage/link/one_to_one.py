@@ -72,7 +72,7 @@ class OneToOne:
         return np.repeat(np.arange(self.files.people.n), np.diff(self.candidate_rows.indptr))
 
     @cached_property
-    def best(self) -> Ints:
+    def likeliest_row(self) -> Ints:
         """The likeliest row of every person, the first among equals; −1 for people without candidates."""
         kind = _likeliest_class(self._pair_owner, self.candidate_rows.classes, self.probability, self.files)
         return np.append(self.files.first_row, -1)[kind][self.files.person_class]

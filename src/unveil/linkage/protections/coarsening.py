@@ -73,8 +73,8 @@ class LadderStep:
     labels: pa.Array
     rare: int = 0
 
-    def of(self, codes: Int32s) -> Int32s:
-        """The labels of rows with these codes; −1 stays −1."""
+    def label_codes(self, codes: Int32s) -> Int32s:
+        """The label of each of these codes, as a position in ``labels``; −1 stays −1."""
         found: Int32s = np.append(self.becomes, np.int32(-1))[codes]
         return found
 
@@ -104,7 +104,7 @@ class ColumnLadder:
 
     def counts(self, level: int) -> Ints:
         """The number of rows with each label of a level."""
-        codes = self.steps[level].of(self.codes)
+        codes = self.steps[level].label_codes(self.codes)
         return np.bincount(codes[codes >= 0], minlength=len(self.steps[level].labels))
 
     def rarity_limits(self, level: int) -> tuple[int, ...]:

@@ -224,7 +224,7 @@ class PlanSearch(ABC):
         """The columns that a plan keeps."""
         return [i for i, ladder in enumerate(self.ladders) if plan.levels[i] < ladder.left_out_level]
 
-    def stays(self, plan: ProtectionPlan) -> Bools:
+    def kept_mask(self, plan: ProtectionPlan) -> Bools:
         """Which rows or people a plan keeps."""
         kept = np.ones(self.size, np.bool_)
         kept[plan.left_out_ids] = False
@@ -232,7 +232,7 @@ class PlanSearch(ABC):
 
     def kept_ids(self, plan: ProtectionPlan) -> Ints:
         """The rows or people that a plan keeps."""
-        return np.flatnonzero(self.stays(plan))
+        return np.flatnonzero(self.kept_mask(plan))
 
     def attack_plan(self, plan: ProtectionPlan, everyone: bool = False) -> AttackResult:
         """Attack what a plan leaves, on everyone or on a sufficient sample."""
@@ -274,14 +274,14 @@ class PlanSearch(ABC):
 
     def labels(self, plan: ProtectionPlan, column: int, kept: Ints) -> Int32s:
         """The labels of a column in these rows."""
-        return self.step(plan, column).of(self._codes[column][kept])
+        return self.step(plan, column).label_codes(self._codes[column][kept])
 
     def kept_similarities(self, plan: ProtectionPlan, columns: Iterable[int]) -> dict[str, Similarity]:
         """The similarities of columns that are unchanged; coarser labels are compared for equality."""
         same = [self.ladders[i] for i in columns if self.step(plan, i) is self.ladders[i].steps[0]]
         return {x.name: self.similarities[x.name] for x in same if x.name in self.similarities}
 
-    def most_likely_found(self, plan: ProtectionPlan, number: int) -> Ints:
+    def highest_risk_ids(self, plan: ProtectionPlan, number: int) -> Ints:
         """The kept rows or people most likely found; ties are broken by a fixed random order."""
         kept, seen = self.kept_ids(plan), self._cached_attack(plan)
         if not seen.covers_everyone:
@@ -310,7 +310,7 @@ class PlanSearch(ABC):
             number = self.next_batch_size(plan)
             if len(plan.left_out_ids) + number > _MAX_LEFT_OUT_SHARE * self.size:
                 return None
-            return replace(plan, left_out_ids=np.append(plan.left_out_ids, self.most_likely_found(plan, number)))
+            return replace(plan, left_out_ids=np.append(plan.left_out_ids, self.highest_risk_ids(plan, number)))
         at = move.column
         ladder, level, rare = self.ladders[at], plan.levels[at], plan.rare[at]
         if level == ladder.left_out_level:

@@ -60,7 +60,7 @@ class RatingsSearch(PlanSearch):
 
     def kept_rows(self, plan: ProtectionPlan) -> Ints:
         frequent = self.raters_per_item >= plan.rare[ITEM_COLUMN]
-        return np.flatnonzero(self.stays(plan)[self._rating_user] & frequent[self._codes[ITEM_COLUMN]])
+        return np.flatnonzero(self.kept_mask(plan)[self._rating_user] & frequent[self._codes[ITEM_COLUMN]])
 
     def people_with_ratings(self, plan: ProtectionPlan) -> Ints:
         """The people who still have a rating."""

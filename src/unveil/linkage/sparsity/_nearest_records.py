@@ -1,8 +1,8 @@
 """The compiled inner loops of ``nearest_records`` and ``bit_planes``.
 
-One record is compared with a block of others at a time, all of whose sums lie side by side in ``sums``: for each of
-them Σ sim in the low bits and, from bit ``COUNT_SHIFT`` on, how many attributes both have. Attributes that many records
-have are compared by their bits, 64 at once; for all others the records that have them are listed, block by block.
+One record at a time is compared with a block of others. ``sums`` has a number for each of these: Σ sim in the low bits
+and, from bit ``COUNT_SHIFT`` on, the number of attributes that both records have. Frequent attributes are compared bit
+by bit, 64 attributes at once; for the others, the records that have them are listed by block.
 """
 
 # mypy: allow-untyped-defs
@@ -32,16 +32,17 @@ COUNT_SHIFT = 42
 _SUM_MASK = (1 << COUNT_SHIFT) - 1
 _ONE_SHARED = 1 << COUNT_SHIFT
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_LARGEST = (1 << 63) - 1  # x & _LARGEST is x, and known not to be negative: so indices need not be checked for that
+_LARGEST = (1 << 63) - 1  # x & _LARGEST tells the compiler that an index is not negative, which saves a check
 RUN, TABLE, LINEAR = 0, 1, 2  # how the values of an attribute are compared
-_SPARSE_RATIO = 4  # where less than one in so many records of a block is touched, only those are looked at
+_SPARSE_RATIO = 4  # if fewer than one in so many records of a block are touched, only these are visited
 
 
 class ComparisonRules(NamedTuple):
-    """How values are compared. That of attribute a with code v has number k = ``start[a]`` + v in what follows.
+    """How values are compared. Code v of attribute a has index k = ``start[a]`` + v.
 
-    RUN: 1 for the values with ``code`` from ``low[k]`` to ``high[k]``. TABLE: ``table[base[k] + code]``. LINEAR:
-    falling with the difference of their ``number`` and 0 from ``scale[a]`` on. A similarity of 1 is ``unit``.
+    RUN: 1 for values with a ``code`` from ``low[k]`` to ``high[k]``, otherwise 0. TABLE: ``table[base[k] + code]``.
+    LINEAR: max(0, 1 − d / ``scale[a]``), where d is the difference of the values' ``number``. Similarities are
+    multiples of 1 / ``unit``.
     """
 
     kind: Any
@@ -57,12 +58,12 @@ class ComparisonRules(NamedTuple):
 
 
 class RecordBlocks(NamedTuple):
-    """The records to compare with, in blocks by ``size``, the number of their attributes, which is from ``least`` to
-    ``most`` in each block; ``row`` says who they are. The last block is filled up with nobody, of row n.
+    """The records to compare with, in blocks by ``size``, their number of attributes, which is from ``least`` to
+    ``most`` in each block. ``row`` is the row of every record; the last block is padded with row n, which is no record.
 
-    Row b · P + p of ``planes`` has a word for every record of block b: of every 64 attributes, first a plane that says
-    which of them a record has, then as many as the codes of their values have ``bits``. ``ranged`` marks words whose
-    codes have a tolerance.
+    Row b · P + p of ``planes`` has a word for every record of block b. Every 64 attributes have one plane that says
+    which of them a record has, then one plane for each of the ``bits`` of their codes. ``ranged`` marks words whose
+    codes are compared with a tolerance.
     """
 
     row: Any
@@ -75,8 +76,8 @@ class RecordBlocks(NamedTuple):
 
 
 class RecordLists(NamedTuple):
-    """The records that have an attribute: attribute a has list t = ``listed[a]``, and the records of block b in it are
-    from ``begins[b · lists + t]`` to the next: which of the block (``slot``) and with which code (``value``)."""
+    """The records that have an attribute. Attribute a has list t = ``listed[a]``; its records in block b lie from
+    ``begins[b · lists + t]`` to the next begin: their position in the block (``slot``) and their code (``value``)."""
 
     listed: Any
     begins: Any
@@ -97,40 +98,43 @@ def fill_planes(
     indptr, attribute, value, start, code, place, bits, starts, height,
     rows, first, last, planes,
 ):  # fmt: skip
-    """Fill the planes of some rows, ``height`` of them for every block. The attribute at ``place`` is a bit of the
-    word that begins with plane ``starts[place >> 6]``."""
+    """Fill the planes of some rows, ``height`` planes for every block. The attribute with number ``place`` is a bit of
+    the word whose planes begin at ``starts[place >> 6]``."""
     for k in range(first, last):
         r, block, j = rows[k], k // planes.shape[1] * height, k % planes.shape[1]
         for e in range(indptr[r], indptr[r + 1]):
             a = attribute[e]
             if place[a] >= 0:
                 word, bit = place[a] >> 6, np.uint64(place[a] & 63)
-                number = 2 * np.int64(code[start[a] + value[e]]) + 1  # the lowest bit: that it has the attribute
+                number = (
+                    2 * np.int64(code[start[a] + value[e]]) + 1
+                )  # the lowest bit says that the record has the attribute
                 for i in range(bits[word] + 1):
                     planes[block + starts[word] + i, j] |= np.uint64((number >> i) & 1) << bit
 
 
 @kernel
 def search_blocks(
-    known, rules, others, lists, wanted, low, high, turn, first,
+    known, rules, others, lists, targets, low, high, turn, first,
     last, work, above, below, nearest, sums, under, over,
 ):  # fmt: skip
-    """Raise, for each ``wanted`` record, the largest Sim = above / below to any of the others, and to which, the
-    smallest row. Its planes are a row of ``low`` and ``high``: the least and the largest code that is alike.
+    """For each of the ``targets``, raise the largest Sim = above / below to any other record, and store the first row
+    that reaches it. The planes of a target are a row of ``low`` and one of ``high``: the least and the greatest code
+    that matches.
 
-    Pair q is of record q % T with block ``turn[q // T]``, where T records are wanted. Goes through pairs from ``first``
-    to ``last``, or as far as ``work`` allows, about as many nanoseconds; returns the pair to go on with. A block is
-    left out where it cannot hold what is asked for: if x has fewer attributes than y, Sim ≤ |x| / |y|.
+    With T targets, pair q is target q % T with block ``turn[q // T]``. Processes the pairs from ``first`` to ``last``,
+    or as many as ``work`` allows, in about as many nanoseconds; returns the next pair. A block is skipped if no record
+    in it can be similar enough: Sim ≤ |x| / |y| if x has fewer attributes than y.
 
-    ``sums`` are 0 for every slot of a block, and ``under`` and ``over`` are space to work in.
+    ``sums`` is 0 for every slot of a block, before and after; ``under`` and ``over`` are workspace.
     """
-    many, height, records, unit = len(sums), low.shape[1], len(wanted), rules.unit
+    many, height, records, unit = len(sums), low.shape[1], len(targets), rules.unit
     width, done = (len(lists.begins) - 1) // len(others.row), 0
     for q in range(first, last):
         if done >= work:
             return q
         b, t = turn[q // records], q % records
-        r = wanted[t]
+        r = targets[t]
         row, size, own = others.row[b], others.size[b], known.indptr[r + 1] - known.indptr[r]
         best = above[t], below[t], nearest[t]
         done += 1
@@ -158,10 +162,10 @@ def search_blocks(
 def _compare_planes(
     low, high, planes, block, bits, ranged, unit, under, over, sums
 ):  # fmt: skip
-    """Compare the bits of a record with those of a block. Every loop is so simple that several run at once.
+    """Compare the planes of a record with those of a block, in loops simple enough for the compiler to vectorise.
 
-    Codes are alike where no bit differs or, with a range, where c < low and c > high are both wrong. Those are found as
-    in subtracting: from the lowest bit on, c is less if its bit is less, and else as much as it was.
+    Codes match if no bit differs or, with a tolerance, if neither c < low nor c > high. These are computed as in
+    subtraction: from the lowest bit on, c < low if the bit of c is lower, or if it is equal and c < low so far.
     """
     p = 0
     for w in range(len(bits)):
@@ -177,7 +181,7 @@ def _compare_planes(
             plane = under
         else:
             while k < last:
-                i = k + (k + 1 < last)  # two planes at a time, but for the last one
+                i = k + (k + 1 < last)  # two planes at a time, except the last
                 plane, other, mask, more = planes[block + k], planes[block + i], low[k], low[i]
                 for j in range(len(sums)):
                     over[j] = (plane[j] ^ mask) | (other[j] ^ more) | (over[j] & marked)
@@ -195,7 +199,8 @@ def _compare_planes(
 
 @helper
 def _add_lists(known, rules, lists, block, r, sums):
-    """Add what the lists of a block say; returns how many entries they have. No record is in a list twice."""
+    """Add the similarities of listed attributes in a block; returns the number of entries visited. No record is in a
+    list twice."""
     begins, table, touched = lists.begins, rules.table, 0
     for e in range(known.indptr[r], known.indptr[r + 1]):
         a = known.attribute[e]
@@ -226,7 +231,7 @@ def _add_lists(known, rules, lists, block, r, sums):
 
 @helper
 def _has_better(own, row, size, sums, best):
-    """Whether any of a block is more alike than above / below, or as much and an earlier row."""
+    """Whether any record of a block has Sim > above / below, or an equal Sim and an earlier row."""
     above, below, nearest = best
     found = 0
     for j in range(len(row)):
@@ -237,7 +242,7 @@ def _has_better(own, row, size, sums, best):
 
 @helper
 def _best_in_block(r, own, row, size, sums, best):
-    """The most alike of a block, but for the record itself."""
+    """The most similar record of a block, except the record itself."""
     above, below, nearest = best
     for j in range(len(row)):
         alike, either = sums[j] & _SUM_MASK, own + size[j] - (sums[j] >> COUNT_SHIFT)
@@ -251,7 +256,8 @@ def _best_in_block(r, own, row, size, sums, best):
 def _best_in_lists(
     known, lists, block, r, own, row, size, sums, best
 ):  # fmt: skip
-    """The same among those that are in a list of the record's, whose sums are 0 again afterwards."""
+    """The most similar record of a block among those in one of the record's lists, except the record itself. Resets
+    their sums to 0."""
     above, below, nearest = best
     for e in range(known.indptr[r], known.indptr[r + 1]):
         t = lists.listed[known.attribute[e]]

@@ -87,11 +87,11 @@ def nearest_records(
         compared, alone = _resolve_equal_records(records, rules, found, run)
     asked = np.zeros(records.n, np.bool_)
     asked[chosen] = True
-    wanted = alone[asked[alone]]
-    if len(wanted) and len(compared) > 1:
+    targets = alone[asked[alone]]
+    if len(targets) and len(compared) > 1:
         layout = choose_layout(records, kinds, len(compared))
         others, lists = arrange_blocks(records, rules, layout, compared, run)
-        _search_all_blocks(records, rules, layout, others, lists, wanted, found, run)
+        _search_all_blocks(records, rules, layout, others, lists, targets, found, run)
     above, below, row = (part[chosen] for part in found)
     shared = np.gcd(above, below * rules.unit)
     return NearestRecords(chosen, row, above // shared, below * rules.unit // shared)
@@ -172,21 +172,21 @@ def _search_all_blocks(
     layout: PlaneLayout,
     others: _nearest_records.RecordBlocks,
     lists: _nearest_records.RecordLists,
-    wanted: Ints,
+    targets: Ints,
     found: _BestSoFar,
     run: Run,
 ) -> None:
-    """Improve the best so far for the ``wanted`` records by comparing each with all others. Threads do not interfere:
-    each record has its own slot, and a maximum does not depend on the order."""
-    wanted = wanted[np.argsort(records.support[wanted], kind="stable")]
+    """Improve the best so far for the ``targets`` by comparing each with all others. Threads do not interfere: each
+    record has its own slot, and a maximum does not depend on the order."""
+    targets = targets[np.argsort(records.support[targets], kind="stable")]
     known = _nearest_records.RecordArrays(records.indptr, records.attribute, records.value)
     blocks, many = others.row.shape
     planes, place = others.planes.reshape(blocks, layout.planes, many), np.empty(records.n + 1, np.int64)
     place[others.row.ravel()] = np.arange(others.row.size)
-    step = min(_TILE_RECORDS, max(1, len(wanted) // MAX_THREADS))
+    step = min(_TILE_RECORDS, max(1, len(targets) // MAX_THREADS))
 
     def search_tile(first: int, stop: Event) -> None:
-        tile = wanted[first : first + step]
+        tile = targets[first : first + step]
         own = np.searchsorted(others.most[:-1], records.support[tile[len(tile) // 2]])
         turn = np.argsort(np.abs(np.arange(blocks) - own), kind="stable")
         if layout.ranged.any():
@@ -206,4 +206,4 @@ def _search_all_blocks(
         for part, own in zip(found, parts, strict=True):
             part[tile] = own
 
-    run_tasks(range(0, len(wanted), step), search_tile, _PROGRESS_LABEL, run)
+    run_tasks(range(0, len(targets), step), search_tile, _PROGRESS_LABEL, run)

@@ -53,14 +53,14 @@ class SparsityFunction:
     total: int
 
     @property
-    def looked_at(self) -> int:
+    def compared_count(self) -> int:
         """Number of records compared with all others."""
         return len(self.found.rows)
 
     @property
     def exact(self) -> bool:
         """Whether every record was compared."""
-        return self.looked_at == self.total
+        return self.compared_count == self.total
 
     @cached_property
     def _sorted_similarities(self) -> Floats:
@@ -77,34 +77,36 @@ class SparsityFunction:
         reached = (above * bound.denominator >= bound.numerator * below for above, below in fractions)
         return larger + sum(map(int, reached))
 
-    def f(self, sigma: Number) -> float:
+    def similar_share(self, sigma: Number) -> float:
         """The share of the compared records that have another at Sim ≥ σ."""
-        return self.count(sigma) / self.looked_at
+        return self.count(sigma) / self.compared_count
 
     def curve(self, points: int | Iterable[Number] = 101) -> tuple[Floats, Floats]:
         """σ and f(σ), at this many points from 0 to 1 or at the given points."""
         sigma = _sigma_points(points)
-        return np.array([float(s) for s in sigma]), np.array([self.f(s) for s in sigma])
+        return np.array([float(s) for s in sigma]), np.array([self.similar_share(s) for s in sigma])
 
     def interval(self, sigma: Number, confidence: float = 0.95) -> tuple[float, float]:
         """Wilson interval for f(σ) over all records; a single point if all were compared."""
         if self.exact:
-            return self.f(sigma), self.f(sigma)
-        return wilson_interval(self.count(sigma), self.looked_at, confidence)
+            return self.similar_share(sigma), self.similar_share(sigma)
+        return wilson_interval(self.count(sigma), self.compared_count, confidence)
 
-    def upper(self, sigma: Number, confidence: float = 0.95) -> float:
+    def upper_limit(self, sigma: Number, confidence: float = 0.95) -> float:
         """Upper limit for f(σ) over all records (Clopper and Pearson)."""
-        return self.f(sigma) if self.exact else upper_bound(self.count(sigma), self.looked_at, confidence)
+        return (
+            self.similar_share(sigma) if self.exact else upper_bound(self.count(sigma), self.compared_count, confidence)
+        )
 
     def upper_curve(self, points: int | Iterable[Number] = 101, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """σ and upper limits for f that hold at all points at once, as needed to choose σ after seeing them."""
         sigma = _sigma_points(points)
         each = 1 - (1 - check_confidence(confidence)) / len(sigma)
-        return np.array([float(s) for s in sigma]), np.array([self.upper(s, each) for s in sigma])
+        return np.array([float(s) for s in sigma]), np.array([self.upper_limit(s, each) for s in sigma])
 
     def __repr__(self) -> str:
-        of = "all" if self.exact else f"{self.looked_at:,} of"
-        shares = ", ".join(f"{percent_text(self.f(s))} at {s:g}" for s in (0.25, 0.5, 0.75, 1))
+        of = "all" if self.exact else f"{self.compared_count:,} of"
+        shares = ", ".join(f"{percent_text(self.similar_share(s))} at {s:g}" for s in (0.25, 0.5, 0.75, 1))
         return (
             f"Sparsity of {of} {count_text(self.total, 'record')}, with another record at least that similar: {shares}"
         )
@@ -127,7 +129,7 @@ def measure_sparsity(
     >>> table = {"age": [30, 30, 41, 7], "sex": ["f", "m", "m", None], "job": ["cook", "cook", None, None]}
     >>> found = measure_sparsity(records_from_codes({name: encode_column(pa.chunked_array([v])) for name,
     ...     v in table.items()}))
-    >>> found.f(0.5), found.f(1 / 3)
+    >>> found.similar_share(0.5), found.similar_share(1 / 3)
     (0.5, 0.75)
     """
     run = run or Run()

@@ -1,4 +1,4 @@
-"""Compiled: on how many things a record agrees with all others."""
+"""Compiled: on how many things a record agrees with each other record."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -10,9 +10,9 @@ __all__ = ["count_agreements"]
 
 @kernel
 def count_agreements(begin, end, holder, support, count, found):
-    """Add to ``found[k, g]``, for one record: how many agree with it on g things and have fewer things (k = 0), as many
-    (1) or more (2). Those who agree with its e-th thing are ``holder[begin[e] : end[e]]``. ``count`` is 0 for every
-    record, before and after."""
+    """For one record, add to ``found[k, g]`` the number of records that agree with it on g things and have fewer things
+    (k = 0), equally many (1) or more (2). The records that agree on its e-th thing are ``holder[begin[e] : end[e]]``.
+    ``count`` is 0 for every record, before and after."""
     for e in range(len(begin)):
         for place in range(begin[e], end[e]):
             count[holder[place]] += 1
