@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unveil.errors import UnveilError
-from unveil.settings import check_value, declared_settings, make_settings, plain_settings, setting
+from unveil.settings import check_value, declared_settings, make_settings, plain_settings, setting, setting_place
 from unveil.wording import did_you_mean, list_text, safe_text
 
 if TYPE_CHECKING:
@@ -280,12 +280,12 @@ def _current_place(key: str, known: Iterable[str]) -> str:
     """Where a setting stands now, or what was probably meant."""
     from unveil.questions import room_settings
 
-    places = []
-    for room, kind in room_settings().items():
-        for name, declaration in declared_settings(kind).items():
-            if key == name or key in declaration.former_names:
-                table = declaration.kind.endswith("per column")
-                places.append(f"[{room}.{name}]" if table else f"{name} = ... under [{room}]")
+    places = [
+        setting_place(room, name, declaration)
+        for room, kind in room_settings().items()
+        for name, declaration in declared_settings(kind).items()
+        if key == name or key in declaration.former_names
+    ]
     if places:
         return f"; write {' or '.join(places)}"
     return did_you_mean(key, known)
