@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from unveil.cli.protect import command as protect
 from unveil.questions import QUESTIONS
 
 SOURCE = Path(__file__).parents[1] / "src" / "unveil"
@@ -95,6 +97,15 @@ def test_every_risk_is_declared_once_and_belongs_to_its_room() -> None:
             assert risk.summary.endswith(".")
             for other in (risk.tolerance_from, risk.detail_of):
                 assert other is None or other in question.risks
+
+
+def test_every_protection_says_in_one_line_what_it_does() -> None:
+    said = {method: offer.summary for q in QUESTIONS for method, offer in q.protections.items()}
+    for method, summary in said.items():
+        assert summary.endswith("."), method
+        assert len(f"  {method}  {summary}") < 78, method
+    context = click.Context(protect, terminal_width=80)
+    assert all(summary in protect.get_help(context) for summary in said.values())
 
 
 def test_every_module_says_what_it_is_and_what_it_offers() -> None:
