@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+
+import pytest
+
+from unveil.cli import messages
+from unveil.compilation import CompilationListener
 
 _PROGRAM = """
 from unveil.cli.messages import progress_bar
@@ -34,6 +40,21 @@ def test_who_waits_for_compilation_is_told_once_and_only_if_there_is_some(tmp_pa
     assert functions >= 1
     assert said == "unveil: compiling, first run only\n"
     assert run(tmp_path) == (0, "")
+
+
+def test_who_waits_long_is_told_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard: list[CompilationListener] = []
+    monkeypatch.setattr(messages, "on_compilation", lambda listener: nullcontext(heard.append(listener)))
+    with messages.progress_bar("working", quiet=False):
+        for second in range(25):
+            heard[0](2 * second, float(second))
+    assert capsys.readouterr().err.splitlines() == [
+        "unveil: compiling, first run only",
+        "unveil: compiling, first run only: 26 functions so far, 13 seconds",
+        "unveil: compiling, first run only: 48 functions so far, 24 seconds",
+    ]
 
 
 def test_quiet_says_nothing(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from unveil.cli.protect import command as protect
 from unveil.questions import QUESTIONS
 
 SOURCE = Path(__file__).parents[1] / "src" / "unveil"
@@ -27,8 +29,8 @@ def nodes(path: Path) -> Iterator[ast.AST]:
     return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
 
 
-def imported(path: Path) -> set[str]:
-    """The parts of the package that a file imports, wherever it does."""
+def imported_modules(path: Path) -> set[str]:
+    """Everything that a file imports, wherever it does."""
     found = set()
     for node in nodes(path):
         if isinstance(node, ast.Import):
@@ -38,7 +40,12 @@ def imported(path: Path) -> set[str]:
             found |= (
                 {f"{node.module}.{alias.name}" for alias in node.names} if node.module == "unveil" else {node.module}
             )
-    return {name.split(".")[1] for name in found if name.startswith("unveil.")}
+    return found
+
+
+def imported(path: Path) -> set[str]:
+    """The parts of the package that a file imports."""
+    return {name.split(".")[1] for name in imported_modules(path) if name.startswith("unveil.")}
 
 
 def called(path: Path) -> set[str]:
@@ -64,9 +71,7 @@ def test_what_all_rooms_share_knows_no_room() -> None:
 def test_no_room_prints_or_touches_files(room: str) -> None:
     for path in sources(room):
         assert not called(path) & {"print", "echo", *OPENING}, path
-        assert not {"click", "rich", "argparse"} & {
-            alias.name.split(".")[0] for node in nodes(path) if isinstance(node, ast.Import) for alias in node.names
-        }, path
+        assert not {"click", "rich", "argparse"} & {name.split(".")[0] for name in imported_modules(path)}, path
 
 
 @pytest.mark.parametrize("room", [*ROOMS, "release"])
@@ -97,6 +102,15 @@ def test_every_risk_is_declared_once_and_belongs_to_its_room() -> None:
                 assert other is None or other in question.risks
 
 
+def test_every_protection_says_in_one_line_what_it_does() -> None:
+    said = {method: offer.summary for q in QUESTIONS for method, offer in q.protections.items()}
+    for method, summary in said.items():
+        assert summary.endswith("."), method
+        assert len(f"  {method}  {summary}") < 78, method
+    context = click.Context(protect, terminal_width=80)
+    assert all(summary in protect.get_help(context) for summary in said.values())
+
+
 def test_every_module_says_what_it_is_and_what_it_offers() -> None:
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -110,11 +124,17 @@ def test_every_module_says_what_it_is_and_what_it_offers() -> None:
 
 
 def test_no_risk_is_named_outside_its_room_but_as_an_example() -> None:
-    """Help texts, docstrings and examples may name a risk; code takes it from the room that declares it."""
-    ids = {risk.id for q in QUESTIONS for risk in q.risks}
+    """Docstrings may name a risk, and texts that say that it is an example; code takes it from the room that declares
+    it."""
+    ids = sorted(re.escape(risk.id) for q in QUESTIONS for risk in q.risks)
+    named, example = re.compile(rf"(?<![\w.])({'|'.join(ids)})(?![\w])"), re.compile("Examples:|such as |Write ")
     for path in (*SOURCE.glob("*.py"), *sources("cli"), *sources("report")):
-        literals = {n.value for n in nodes(path) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-        assert not literals & ids, path
+        all_nodes = list(nodes(path))
+        docstrings = [node.value for node in all_nodes if isinstance(node, ast.Expr)]
+        for node in all_nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
+                found = named.search(node.value)
+                assert not found or example.search(node.value[: found.start()]), (path, node.lineno, node.value)
 
 
 def test_tests_import_no_private_names() -> None:

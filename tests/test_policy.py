@@ -99,6 +99,8 @@ def test_one_set_of_quasi_identifiers_needs_no_inner_list() -> None:
         ("[tolerance]\nclasses.k = nan", "0 or more"),
         ("tolerance = 3", "[tolerance]"),
         ("things_known = 3", "write known = ... under [linkage]"),
+        ("[linkage]\nthings_known = 3", "'things_known' in [linkage]; write known = ... under [linkage]"),
+        ("[classes]\nstrict = true", "'strict' in [classes]; write others_known = ... under [classes]"),
         ("known = 3", "write known = ... under ["),
         ("[compare]\nage = '2'", "write [linkage.compare]"),
         ("strict = true", "write others_known = ... under [classes]"),

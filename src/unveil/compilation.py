@@ -30,7 +30,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["allocating_kernel", "helper", "kernel", "on_compilation", "processor_level", "write_shipped_code_to"]
+__all__ = [
+    "CompilationListener",
+    "allocating_kernel",
+    "helper",
+    "kernel",
+    "on_compilation",
+    "processor_level",
+    "write_shipped_code_to",
+]
 
 _PACKAGE = Path(__file__).parent
 _SHIPPED = _PACKAGE / "_shipped"

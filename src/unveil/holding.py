@@ -26,7 +26,8 @@ class Holding:
     ``release_kinds`` are the kinds of release it belongs to; without any, all that its question is asked of.
     ``repeatable``: the option may be repeated. ``is_original``: it is the release that the one under attack was made
     from. ``read_truth``: it says which row or item is which, worked out by this function. ``only_for_protection``: only
-    a protection reads it. ``former_names``: the names it had before.
+    a protection reads it. ``only_after_protection``: it belongs to a release that was protected already.
+    ``former_names``: the names it had before.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Holding:
     is_original: bool = False
     read_truth: Callable[[Release, Case], np.ndarray] | None = None
     only_for_protection: bool = False
+    only_after_protection: bool = False
     former_names: tuple[str, ...] = ()
 
     @property

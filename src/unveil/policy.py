@@ -19,13 +19,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unveil.errors import UnveilError
-from unveil.settings import check_value, declared_settings, make_settings, plain_settings, setting
+from unveil.settings import check_value, declared_settings, make_settings, plain_settings, setting, setting_place
 from unveil.wording import did_you_mean, list_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.risk import Risk
 
-__all__ = ["PRESETS", "Column", "Policy", "Role", "is_hierarchy_rule"]
+__all__ = ["COLUMN_SETTINGS", "PRESETS", "Column", "Policy", "Role", "is_hierarchy_rule"]
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
 _S = TypeVar("_S")
@@ -61,7 +61,6 @@ PRESETS: Mapping[str, str] = MappingProxyType(
 
 _RULE_NAMES = ("prefixes", "intervals", "dates")
 _RULE_PATTERN = re.compile(r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|dates")
-_COLUMN_FIELDS = ("identifier", "quasi", "sensitive", "insensitive", "subject", "ratings", "guessed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,11 @@ class Policy:
     """
 
     identifier: tuple[str, ...] = setting(
-        (), kind="columns", release_kinds=("table",), metavar="COLUMNS", help="Columns that name people."
+        (),
+        kind="columns",
+        release_kinds=("table",),
+        metavar="COLUMNS",
+        help="Columns that name people and must not be in the release.",
     )
     quasi: tuple[tuple[str, ...], ...] = setting(
         (),
@@ -242,13 +245,19 @@ class Policy:
         if not isinstance(columns, dict):
             raise UnveilError(f"{name}: [columns] must be a table such as [columns] with quasi = [...] under it")
         for column in columns:
-            if column not in _COLUMN_FIELDS:
-                hint = did_you_mean(column, _COLUMN_FIELDS)
+            if column not in COLUMN_SETTINGS:
+                hint = did_you_mean(column, COLUMN_SETTINGS)
                 raise UnveilError(f"{name}: unknown setting {safe_text(column)!r} in [columns]{hint}")
         twice = sorted(set(columns) & set(data))
         if twice:
             raise UnveilError(f"{name}: {list_text(twice)} is both at the top and under [columns]; keep one")
         return cls.from_dict({**data, **columns, **_files_beside(Path(path), data)}, where=name)
+
+
+COLUMN_SETTINGS = tuple(
+    name for name, s in declared_settings(Policy).items() if s.kind in ("column", "columns", "sets of columns")
+)
+"""The settings that name columns; a policy file may have them under ``[columns]``."""
 
 
 def is_hierarchy_rule(text: str) -> bool:
@@ -271,12 +280,12 @@ def _current_place(key: str, known: Iterable[str]) -> str:
     """Where a setting stands now, or what was probably meant."""
     from unveil.questions import room_settings
 
-    places = []
-    for room, kind in room_settings().items():
-        for name, declaration in declared_settings(kind).items():
-            if key == name or key in declaration.former_names:
-                table = declaration.kind.endswith("per column")
-                places.append(f"[{room}.{name}]" if table else f"{name} = ... under [{room}]")
+    places = [
+        setting_place(room, name, declaration)
+        for room, kind in room_settings().items()
+        for name, declaration in declared_settings(kind).items()
+        if key == name or key in declaration.former_names
+    ]
     if places:
         return f"; write {' or '.join(places)}"
     return did_you_mean(key, known)

@@ -33,7 +33,7 @@ class Protection:
 
 @dataclass(frozen=True)
 class ProtectionOffer:
-    """A kind of protection.
+    """A kind of protection. ``summary`` says in one line what it does.
 
     ``fit`` adapts it to a case, and returns None if no protection of this kind reaches the tolerance. Its last
     argument, the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the
@@ -43,6 +43,7 @@ class ProtectionOffer:
     """
 
     title: str
+    summary: str
     fit: Callable[[Case, Policy, Run, float], Protection | None]
     is_harmless: bool = False
     applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True

@@ -30,6 +30,7 @@ __all__ = [
     "option_text",
     "plain_settings",
     "setting",
+    "setting_place",
 ]
 
 _S = TypeVar("_S")
@@ -92,8 +93,19 @@ def make_settings(kind: type[_S], given: Mapping[str, Any], room: str) -> _S:
     known = declared_settings(kind)
     for name in given:
         if name not in known:
-            raise UnveilError(f"unknown setting {safe_text(name)!r} in [{room}]{did_you_mean(str(name), known)}")
+            renamed = [setting_place(room, new, known[new]) for new in known if name in known[new].former_names]
+            hint = f"; write {' or '.join(renamed)}" if renamed else did_you_mean(str(name), known)
+            raise UnveilError(f"unknown setting {safe_text(name)!r} in [{room}]{hint}")
     return kind(**{name: check_value(f"{room}.{name}", known[name], value) for name, value in given.items()})
+
+
+def setting_place(room: str, name: str, declaration: Setting) -> str:
+    """How a setting of a room is written in a policy file.
+
+    >>> setting_place("linkage", "known", Setting("whole number", ""))
+    'known = ... under [linkage]'
+    """
+    return f"[{room}.{name}]" if declaration.kind.endswith("per column") else f"{name} = ... under [{room}]"
 
 
 def plain_settings(settings: Any) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from conftest import PATIENTS
+from unveil.policy import Policy
+from unveil.settings import declared_settings
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -107,6 +109,15 @@ def test_init_then_assess(unveil: Unveil, patients: Path, tmp_path: Path) -> Non
     assert again.returncode == 2
     assert "--force" in again.stderr
     assert unveil("init", patients, "--force").returncode == 0
+
+
+def test_init_explains_every_setting_as_it_is_declared(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    unveil("init", patients)
+    text = " ".join((tmp_path / "unveil.toml").read_text().replace("\n# ", " ").split())
+    for name, setting in declared_settings(Policy).items():
+        assert f"{name} = " in text or f"[{name}]" in text
+        assert setting.help in text or name == "guessed"
+    assert Policy.from_toml(tmp_path / "unveil.toml").guessed
 
 
 def test_a_confirmed_policy_is_no_guess(unveil: Unveil, harmless: Path, tmp_path: Path) -> None:

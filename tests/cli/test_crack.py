@@ -84,13 +84,28 @@ def test_the_report_draws_the_graph(unveil: Unveil, files: Path) -> None:
 
 def test_weights_and_patterns(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "w.txt").write_text("0.75 0.25\n0.25 0.75\n")
-    said = findings(unveil("crack", "w.txt", "--weights", "--format", "json").stdout)
+    weighted = json.loads(unveil("crack", "w.txt", "--format", "json").stdout)
+    said = {f["id"]: f for f in weighted["findings"]}
     assert said["matching.expected_cracks"]["value"] == pytest.approx(2 * 0.5625 / 0.625)
     assert said["matching.heuristic"]["value"] == pytest.approx(1.5)
     assert "Ψ" in said["matching.expected_cracks"]["title"]
-    said = findings(unveil("crack", "w.txt", "--pattern", "--format", "json").stdout)
+    pattern = json.loads(unveil("crack", "w.txt", "--pattern-only", "--format", "json").stdout)
+    said = {f["id"]: f for f in pattern["findings"]}
     assert said["matching.expected_cracks"]["value"] == pytest.approx(1)
     assert "ε" in said["matching.expected_cracks"]["title"]
+    assert [r["provenance"]["policy"]["matching"]["pattern_only"] for r in (weighted, pattern)] == [False, True]
+
+
+@pytest.mark.parametrize("more", [(), ("--format", "json")])
+def test_former_options_are_refused(unveil: Unveil, files: Path, more: tuple[str, ...]) -> None:
+    for option, said in (
+        ("--pattern", "--pattern is now --pattern-only."),
+        ("--weights", "--weights is the default; its opposite is --pattern-only."),
+        ("--may-be-wrong", "--may-be-wrong is now --may-exclude-truth."),
+    ):
+        done = unveil("crack", "m.csv", option, *more)
+        assert done.returncode == 2
+        assert said in done.stderr
 
 
 def test_an_attacker_who_may_be_wrong(unveil: Unveil, tmp_path: Path) -> None:

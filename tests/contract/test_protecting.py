@@ -72,7 +72,7 @@ class Toy:
             said = f"Does {name}."
             return Protection(sentence=said, usefulness=usefulness, apply=lambda: Case(made), doubt=doubt)
 
-        self.offers[name] = ProtectionOffer(name.capitalize(), make, **more)
+        self.offers[name] = ProtectionOffer(name.capitalize(), f"{name.capitalize()}.", make, **more)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ change that is meant, read the difference::
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 from contract.cases import CASES, assessed
 from unveil import Finding
 from unveil.finding import Curve, LinkChart
-from unveil.questions import QUESTIONS, questions_about
+from unveil.questions import QUESTIONS, all_risks, questions_about
 
 SAID = Path(__file__).parent / "said"
 READ = {
@@ -75,9 +76,10 @@ def test_what_is_said_is_what_was_approved(room: str) -> None:
 
 
 def test_what_is_advised_is_what_was_approved() -> None:
-    """What an owner can do if no protection reaches what is tolerated, for every risk that was found."""
+    """What an owner can do if no protection reaches what is tolerated, for every risk that was found. A room speaks of
+    its own risks only, and never advises to tolerate more."""
     advised: list[str] = []
-    for name in ("people", "intersection", "ratings", "baskets", "matrix", "graph"):
+    for name in ("people", "intersection", "linked", "ratings", "baskets", "matrix", "graph"):
         attacked = CASES[name]()
         found = list(dict.fromkeys(f.id for f in assessed(name).findings))
         for policy in (attacked.policy, replace(attacked.policy, tolerance={})):
@@ -85,8 +87,13 @@ def test_what_is_advised_is_what_was_approved() -> None:
                 for risk in found:
                     hints = [h.replace(risk, "it") for h in question.hints(attacked.case, policy, [risk])]
                     advised += [f"{question.name}: {h}" for h in hints if f"{question.name}: {h}" not in advised]
-                together = [f"{question.name}, all: {h}" for h in question.hints(attacked.case, policy, found)]
-                advised += [h for h in together if h not in advised]
+                    assert not hints or risk.startswith(f"{question.name}.")
+                together = list(question.hints(attacked.case, policy, found))
+                assert {r for r in all_risks() if any(r in h for h in together)} <= {r.id for r in question.risks}
+                assert not [h for h in together if re.search(r"higher tolerance|\boff\b", h)]
+                advised += [
+                    f"{question.name}, all: {h}" for h in together if f"{question.name}, all: {h}" not in advised
+                ]
     _compare("hints", advised)
 
 

@@ -31,8 +31,8 @@ Examples:
 @click.option(
     "--only",
     metavar="QUESTIONS",
-    help="Ask only these questions, comma-separated: classes, or classes.k for one finding. Checks that are left out "
-    'keep the verdict from being "release".',
+    help="Ask only these questions, comma-separated, such as classes, or classes.k for one finding. Checks that are "
+    'left out keep the verdict from being "release".',
 )
 @policy_options()
 @holding_options()

@@ -9,7 +9,7 @@ import click
 
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
-from unveil.cli.policy import make_policy, policy_options
+from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.wording import safe_text
 
 __all__ = ["command"]
@@ -21,21 +21,17 @@ _EPILOG = f"""\b
 Examples:
   unveil crack candidates.csv
   unveil crack weights.csv --truth mapping.csv --report cracks.html
-  unveil crack weights.csv --pattern --tolerance matching.expected_cracks=20% --format json
+  unveil crack weights.csv --pattern-only --tolerance matching.expected_cracks=20% --format json
 """
 
 
 @click.command("crack", epilog=_EPILOG)
 @click.argument("matrix", type=click.Path())
 @click.option("--truth", metavar="FILE", help="Lines entry,pseudonym; without it, entry i has pseudonym i.")
-@click.option(
-    "--weights/--pattern",
-    default=True,
-    help="Use the numbers as weights (default), or only whether they are 0.",
-)
 @policy_options("matching", kind="matrix")
 @output_options
-def command(matrix: str, truth: str | None, weights: bool, **given: Any) -> int:
+@renamed_option("weights", "pattern_only", "is the default; its opposite is")
+def command(matrix: str, truth: str | None, **given: Any) -> int:
     """Say how many secret pairs an attacker who holds MATRIX finds.
 
     MATRIX is a square text table: a row per entry, a column per pseudonym, 1 where the pair is possible and 0 where it
@@ -50,6 +46,6 @@ def command(matrix: str, truth: str | None, weights: bool, **given: Any) -> int:
     def read() -> Case:
         candidates = read_matrix(Path(matrix))
         mapping = read_truth(Path(truth), candidates) if truth else None
-        return Case(candidates if weights else candidates.drop_weights(), truth=mapping)
+        return Case(candidates, truth=mapping)
 
     return assess_and_deliver(read, policy, f"reading {safe_text(matrix)}", given)

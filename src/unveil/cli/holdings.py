@@ -42,10 +42,7 @@ def holding_options(*rooms: str, protecting: bool = False) -> Callable[[_Command
 
 
 def _is_offered(held: Holding, protecting: bool) -> bool:
-    of_a_protected_release = held.is_original or (
-        held.read_truth is not None and "transactions" in _release_kinds(held)
-    )
-    return not of_a_protected_release if protecting else not held.only_for_protection
+    return not (held.only_after_protection if protecting else held.only_for_protection)
 
 
 def _release_kinds(held: Holding) -> tuple[str, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.reading import read_release, reading_options
 from unveil.errors import UnveilError
-from unveil.policy import PRESETS, Policy
+from unveil.policy import COLUMN_SETTINGS, Policy, Role
 from unveil.questions import questions_about, risks_about
 from unveil.release import Table
 from unveil.settings import Setting, declared_settings
@@ -65,29 +65,41 @@ def policy_text(
     policy: Policy, name: str, kind: str, reasons: dict[str, str], rows: RepeatedSubjects | None = None
 ) -> str:
     """A policy as commented TOML, with what there is to say if several rows seem to be one person."""
-    others = ", ".join(p for p in PRESETS if p != "default")
-    parts = [_POLICY_HEAD.format(name=safe_text(name), presets=others, missing=to_toml(policy.missing))]
+    parts = [_policy_head(policy, name, kind)]
     if kind == "table":
-        parts.append(_columns_section(policy, reasons, rows))
-    parts += [_room_settings(policy, kind), _tolerance_section(policy, kind)]
-    return "\n".join(parts)
+        parts += [_columns_section(policy, reasons, rows)]
+    parts += [_tables_section(kind), _room_settings(policy, kind), _tolerance_section(policy, kind)]
+    return "\n".join(part for part in parts if part)
 
 
-_POLICY_HEAD = """\
-# The policy for {name}. Every line can be changed; lines that begin with # are comments.
+def _policy_head(policy: Policy, name: str, kind: str) -> str:
+    """The policy's own settings that say nothing about single columns, as they are."""
+    lines = [f"# The policy for {safe_text(name)}. Every line can be changed; lines that begin with # are comments."]
+    for own, setting in _shared_settings(kind).items():
+        if own not in COLUMN_SETTINGS and not _is_table(setting):
+            lines += ["", *_comment(setting), f"{own} = {to_toml(getattr(policy, own))}"]
+    return "\n".join([*lines, ""])
 
-# Published set of tolerances to start from; others: {presets}
-preset = "default"
 
-# Seed for all sampling: the same data, policy and seed give the same numbers.
-seed = 0
+def _tables_section(kind: str) -> str:
+    """The policy's own settings that are tables, as comments; in TOML they follow everything at the top."""
+    tables = {name: setting for name, setting in _shared_settings(kind).items() if _is_table(setting)}
+    return "".join(
+        "\n".join([*_comment(setting), f"# [{name}]", f"# {setting.example}", ""]) for name, setting in tables.items()
+    )
 
-# Text that stands for a missing or suppressed value.
-missing = {missing}
-"""
+
+def _shared_settings(kind: str) -> dict[str, Setting]:
+    """The settings of the policy itself that say something about such a release."""
+    return {name: s for name, s in declared_settings(Policy).items() if kind in (s.release_kinds or (kind,))}
+
+
+def _is_table(setting: Setting) -> bool:
+    return setting.kind.endswith("per column")
 
 
 def _columns_section(policy: Policy, reasons: dict[str, str], rows: RepeatedSubjects | None) -> str:
+    declared = declared_settings(Policy)
     lines = ["[columns]"]
     if policy.guessed:
         lines += [
@@ -95,24 +107,24 @@ def _columns_section(policy: Policy, reasons: dict[str, str], rows: RepeatedSubj
             '# as long as any is listed, the verdict is never "release".',
             f"guessed = {to_toml(policy.guessed)}",
         ]
-    lines += ["", "# Columns that name people and must not be in the release:"]
-    lines += _role_lines("identifier", policy.identifier, reasons)
-    lines += ["", "# What an attacker may know about a person. Several sets: quasi = [[...], [...]]"]
-    if len(policy.quasi) > 1:
-        lines += ["quasi = [", *(f"    {to_toml(group)}," for group in policy.quasi), "]"]
-    else:
-        lines += _role_lines("quasi", policy.quasi[0] if policy.quasi else (), reasons)
-    lines += ["", "# What nobody should learn about a person:", *_role_lines("sensitive", policy.sensitive, reasons)]
-    lines += ["", "# Columns that are of no use to an attacker:"]
-    lines += _role_lines("insensitive", policy.insensitive, reasons)
+    for role in get_args(Role):
+        lines += ["", *_comment(declared[role])]
+        if role != "quasi":
+            lines += _role_lines(role, getattr(policy, role), reasons)
+            continue
+        lines += ["# Several sets: quasi = [[...], [...]]"]
+        if len(policy.quasi) > 1:
+            lines += ["quasi = [", *(f"    {to_toml(group)}," for group in policy.quasi), "]"]
+        else:
+            lines += _role_lines("quasi", policy.quasi[0] if policy.quasi else (), reasons)
     person, ratings = (rows.person, rows.ratings) if rows else ("person", ())
     subject = "" if policy.subject else "# "
-    lines += ["", "# The column that identifies the person, if a person can have several rows:"]
+    lines += ["", *_comment(declared["subject"])]
     if rows:
         lines += [f"# (each value of {safe_text(rows.person)} is in {rows.rows:.1f} rows on average)"]
     lines += [f"{subject}subject = {to_toml(policy.subject or person)}"]
     rated = "" if policy.ratings else "# "
-    lines += ["", "# If each row is a rating: the columns for person, item and, optionally, value and date."]
+    lines += ["", *_comment(declared["ratings"])]
     if ratings:
         lines += ["# (These columns then have no role above.)"]
     lines += [f"{rated}ratings = {to_toml(policy.ratings or ratings or ('person', 'item', 'value'))}", ""]
@@ -135,21 +147,26 @@ def _room_settings(policy: Policy, kind: str) -> str:
         }
         if own:
             lines += [f"[{question.name}]"]
-        tables = {name: setting for name, setting in own.items() if setting.kind.endswith("per column")}
+        tables = {name: setting for name, setting in own.items() if _is_table(setting)}
         for name, setting in own.items():
             if name not in tables:
                 value = getattr(chosen, name)
-                lines += _comment(setting.help)
+                lines += ["#", *_comment(setting)]
                 lines += [f"# {name} = {to_toml(_example(setting) if value is None else value)}"]
         for name, setting in tables.items():
-            lines += [*_comment(setting.help), f"# [{question.name}.{name}]", f"# {setting.example}"]
+            lines += ["#", *_comment(setting), f"# [{question.name}.{name}]", f"# {setting.example}"]
         lines += [""] if own else []
     return "\n".join(lines)
 
 
-def _comment(text: str) -> list[str]:
-    """A comment, set off from what stands above it."""
-    return ["#", *textwrap.wrap(text, 100, initial_indent="# ", subsequent_indent="# ")]
+def _comment(setting: Setting) -> list[str]:
+    """What a setting means, and what it may be."""
+    choices = f" One of {', '.join(setting.choices)}." if setting.kind == "text" and setting.choices else ""
+    return _wrap_comment(setting.help + choices)
+
+
+def _wrap_comment(text: str) -> list[str]:
+    return textwrap.wrap(text, 100, initial_indent="# ", subsequent_indent="# ")
 
 
 def _example(setting: Setting) -> object:
@@ -166,6 +183,6 @@ def _tolerance_section(policy: Policy, kind: str) -> str:
     for risk in risks_about(kind):
         if not risk.needs:
             value = policy.tolerance_for(risk)
-            lines += _comment(risk.summary)
+            lines += ["#", *_wrap_comment(risk.summary)]
             lines += [f"# {risk.id} = {'' if value is None else f'{value:g}'}".rstrip()]
     return "\n".join(lines) + "\n"

@@ -12,10 +12,11 @@ from unveil.compilation import on_compilation
 from unveil.run import Progress
 from unveil.wording import count_text
 
-__all__ = ["COMPILING_NOTICE_AFTER", "note_printer", "progress_bar", "quiet_option"]
+__all__ = ["COMPILING_NOTICE_AFTER", "COMPILING_NOTICE_EVERY", "note_printer", "progress_bar", "quiet_option"]
 
 _COMPILING = "compiling, first run only"
 COMPILING_NOTICE_AFTER = 1.0  # seconds
+COMPILING_NOTICE_EVERY = 10.0  # seconds
 
 quiet_option = click.option("--quiet", is_flag=True, help="Print only errors on standard error.")
 """Belongs to every command that prints notes or progress."""
@@ -33,8 +34,8 @@ def note_printer(quiet: bool) -> Callable[[str], None]:
 
 @contextmanager
 def progress_bar(doing: str, quiet: bool) -> Iterator[Progress]:
-    """Show a progress bar on a terminal's standard error; it disappears when the work is done. Elsewhere one line says
-    that kernels are being compiled, if that takes a while."""
+    """Show a progress bar on a terminal's standard error; it disappears when the work is done. Elsewhere a line
+    says that kernels are being compiled, if that takes a while, and another one every few seconds."""
     if quiet:
         yield lambda doing, fraction: None
         return
@@ -62,13 +63,15 @@ def progress_bar(doing: str, quiet: bool) -> Iterator[Progress]:
 
 
 def _compilation_notice() -> Callable[[int, float], None]:
-    """A listener that says once that kernels are being compiled, as soon as that has taken a while."""
-    silent = True
+    """A listener that says that kernels are being compiled, as soon as that has taken a while, and later how far it
+    is."""
+    next_line, first = COMPILING_NOTICE_AFTER, True
 
     def tell_compilation(functions: int, seconds: float) -> None:
-        nonlocal silent
-        if silent and seconds > COMPILING_NOTICE_AFTER:
-            silent = False
-            print(f"unveil: {_COMPILING}", file=sys.stderr)
+        nonlocal next_line, first
+        if seconds > next_line:
+            far = "" if first else f": {count_text(functions, 'function')} so far, {seconds:.0f} seconds"
+            print(f"unveil: {_COMPILING}{far}", file=sys.stderr, flush=True)
+            next_line, first = seconds + COMPILING_NOTICE_EVERY, False
 
     return tell_compilation

@@ -147,14 +147,16 @@ class _Share(click.ParamType[float | str]):
             self.fail(f"{safe_text(value)!r} is not {either}a number such as 0.1 or 10%.", param, ctx)
 
 
-def renamed_option(old: str, new: str) -> Callable[[Any], Any]:
-    """An option that was renamed: refused, with its new name."""
+def renamed_option(old: str, new: str, verb: str = "is now") -> Callable[[Any], Any]:
+    """An option that was renamed: refused, with or without a value, with its new name."""
 
     def refuse(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         if value:
-            raise click.UsageError(f"{option_text(old)} is now {option_text(new)}.", ctx)
+            raise click.UsageError(f"{option_text(old)} {verb} {option_text(new)}.", ctx)
 
-    return click.option(option_text(old), hidden=True, expose_value=False, callback=refuse)
+    return click.option(
+        option_text(old), hidden=True, expose_value=False, is_flag=False, flag_value="given", callback=refuse
+    )
 
 
 # ---- the policy ------------------------------------------------------------------------------------------------------

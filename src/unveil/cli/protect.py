@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unveil.case import Case
     from unveil.policy import Policy
     from unveil.protect import ProtectedRelease
+    from unveil.protection import ProtectionOffer
 
 __all__ = ["command"]
 
@@ -46,24 +47,39 @@ Examples:
 """
 
 
-def _methods() -> dict[str, list[str]]:
-    """The names of all protections, by the kind of release that they are for."""
-    named: dict[str, list[str]] = {}
+_INTRODUCTION = """Write a safer version of FILE, to be released instead.
+
+No more is done than it takes. Every result is attacked as FILE is, by someone who knows what was done, and the most
+useful one within tolerance is written.
+"""
+
+
+def _methods() -> dict[str, dict[str, ProtectionOffer]]:
+    """All protections by their names, by the kind of release that they are for."""
+    offers: dict[str, dict[str, ProtectionOffer]] = {}
     for question in questions.QUESTIONS:
         for kind in question.kinds:
-            named.setdefault(kind, []).extend(question.protections)
-    return {kind: names for kind, names in named.items() if names}
+            offers.setdefault(kind, {}).update(question.protections)
+    return {kind: named for kind, named in offers.items() if named}
+
+
+def _help_text() -> str:
+    """What the command does, and by which methods."""
+    lines = [_INTRODUCTION]
+    for kind, offers in _methods().items():
+        width = max(map(len, offers))
+        lines += ["\b", f"Methods for {kinds_text([kind])}:"]
+        lines += [*(f"  {name:{width}}  {offer.summary}" for name, offer in offers.items()), ""]
+    return "\n".join(lines)
 
 
 def _method_option(command: Any) -> Any:
-    of = "; ".join(f"{kinds_text([kind])}: {', '.join(names)}" for kind, names in _methods().items())
-    names = list(dict.fromkeys(name for names in _methods().values() for name in names))
+    names = list(dict.fromkeys(name for offers in _methods().values() for name in offers))
     default = "by default, all are tried and the most useful one within tolerance is written"
-    text = f"Try only this protection; {default}. For {of}."
-    return click.option("--method", type=click.Choice(names), help=text)(command)
+    return click.option("--method", type=click.Choice(names), help=f"Try only this method; {default}.")(command)
 
 
-@click.command("protect", epilog=_EPILOG)
+@click.command("protect", help=_help_text(), epilog=_EPILOG)
 @click.argument("file", type=click.Path())
 @click.option("-o", "--output", metavar="FILE", required=True, help="Write the safer release to FILE.")
 @click.option(
@@ -92,22 +108,7 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> int:
-    """Write a safer version of FILE, baskets of items or a table of people, to be released instead.
-
-    In baskets, items are left out, put into categories, or added to and taken out of random baskets. They get random
-    numbers for names; the mapping back to the items stays with you.
-
-    In a table with one row per person, columns are coarsened or left out, rare values grouped, or rows left out,
-    so that someone who knows a few random columns of a person finds the row no more often than is tolerated
-    (linkage.success; or linkage.own_row, for which finding an equal row does not count). All other columns stay as they
-    are.
-
-    In ratings (--ratings person,item,value,date), values and dates are coarsened or left out, rare items left out, or
-    people left out, so that someone who knows a few random ratings finds the person no more often than is tolerated.
-
-    No more is done than it takes. Every result is attacked as FILE is, by someone who knows what was done, and the most
-    useful one within tolerance is written.
-    """
+    """Protect, write the release and whatever belongs to it, and print its assessment."""
     from unveil.protect import protect
     from unveil.release.atomic_file import open_atomic
     from unveil.release.write import choose_writer

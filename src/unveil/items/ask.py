@@ -317,12 +317,19 @@ HOLDINGS = (
         "Items that the attacker knows are never bought together: columns item and other, one pair per row.",
         former_names=("never",),
     ),
-    Holding("original", "transactions", "The baskets that the release was made from.", is_original=True),
+    Holding(
+        "original",
+        "transactions",
+        "The baskets that the release was made from.",
+        is_original=True,
+        only_after_protection=True,
+    ),
     Holding(
         "mapping",
         "table",
         "What each item of the original became: columns item and pseudonym.",
         read_truth=_truth_from_mapping,
+        only_after_protection=True,
     ),
     Holding(
         "categories", "table", "Categories that may replace items: columns item and category.", only_for_protection=True

@@ -133,9 +133,27 @@ _CAVEAT = (
 
 PROTECTIONS = MappingProxyType(
     {
-        "rename": ProtectionOffer("Rename items", _rename_items, is_harmless=True, caveat=_CAVEAT),
-        "suppress": ProtectionOffer("Leave out items", _suppress_items, caveat=_CAVEAT),
-        "merge": ProtectionOffer("Replace items with categories", _merge_items, caveat=_CAVEAT),
-        "recount": ProtectionOffer("Equalise item counts", _recount_items, caveat=_CAVEAT),
+        "rename": ProtectionOffer(
+            "Rename items",
+            "Number items at random; the other methods do that as well.",
+            _rename_items,
+            is_harmless=True,
+            caveat=_CAVEAT,
+        ),
+        "suppress": ProtectionOffer(
+            "Leave out items", "Leave out as few items as possible.", _suppress_items, caveat=_CAVEAT
+        ),
+        "merge": ProtectionOffer(
+            "Replace items with categories",
+            "Replace as few items as possible with categories.",
+            _merge_items,
+            caveat=_CAVEAT,
+        ),
+        "recount": ProtectionOffer(
+            "Equalise item counts",
+            "Add items to random baskets and remove them from others.",
+            _recount_items,
+            caveat=_CAVEAT,
+        ),
     }
 )

@@ -112,26 +112,28 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
-    """What an owner can do if no protection reaches what is tolerated."""
-    aim = targeted_risk(policy).id
-    others = [risk_id for risk_id in dict.fromkeys(in_the_way) if not risk_id.startswith("linkage.")]
-    if others:
-        yield (
-            f"the protections for tables target {aim}, not {list_text(others)}; try another method, a lower tolerance "
-            f"for {aim}, fewer columns, or higher tolerances"
-        )
-    elif policy.ratings:
+    """What an owner can do if no protection reaches what this room tolerates."""
+    own = [risk.id for risk in RISKS if risk.id in in_the_way]
+    if policy.ratings and own:
         yield (
             "people with many ratings are identified by a few of them, however coarse; publish statistics about many "
-            "people instead, or try another method, fewer columns, or higher tolerances"
+            "people instead, or try another method or fewer columns"
         )
-    elif SUCCESS.id in in_the_way:
-        if policy.tolerance_for(OWN_ROW) is None:
-            yield (
-                f"{SUCCESS.id} counts an identical row as found; {OWN_ROW.id} counts only the person's own row. Set "
-                "a tolerance for that as well, such as 0.05, to see whether it is met"
-            )
-        yield "try another method, fewer columns, higher tolerances, or publish statistics about many people instead"
+        return
+    if untargeted := [risk_id for risk_id in own if risk_id not in (SUCCESS.id, OWN_ROW.id)]:
+        aim, columns = targeted_risk(policy), list_text(policy.quasi_columns) or "the quasi-identifiers"
+        stricter = "set a tolerance" if policy.tolerance_for(aim) is None else "set a lower tolerance"
+        yield (
+            f"no protection targets {list_text(untargeted)}; {stricter} for {aim.id}, so that protections change more, "
+            f"or release coarser values of {columns}, or fewer of these columns"
+        )
+    if SUCCESS.id in own and policy.tolerance_for(OWN_ROW) is None:
+        yield (
+            f"{SUCCESS.id} counts an identical row as found; {OWN_ROW.id} counts only the person's own row. Set a "
+            "tolerance for that as well, such as 0.05, to see whether it is met"
+        )
+    if len(untargeted) < len(own):
+        yield "try another method or fewer columns, or publish statistics about many people instead"
 
 
 QUESTION = Question(

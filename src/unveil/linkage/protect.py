@@ -319,19 +319,35 @@ def _has_no_ratings(case: Case, policy: Policy) -> bool:
 
 PROTECTIONS = MappingProxyType(
     {
-        "columns": ProtectionOffer("Coarsen or drop columns", partial(_make_protection, kinds=("columns",))),
+        "columns": ProtectionOffer(
+            "Coarsen or drop columns",
+            "Coarsen columns an attacker may know, or leave them out.",
+            partial(_make_protection, kinds=("columns",)),
+        ),
         "values": ProtectionOffer(
-            "Group rare values", partial(_make_protection, kinds=("values",)), applies_to=_has_no_ratings
+            "Group rare values",
+            "Group rare values; not for ratings.",
+            partial(_make_protection, kinds=("values",)),
+            applies_to=_has_no_ratings,
         ),
         "rows": ProtectionOffer(
-            "Leave out rows", partial(_make_protection, kinds=("rows",)), applies_to=_has_no_ratings
+            "Leave out rows",
+            "Leave out the rows most likely to be found; not for ratings.",
+            partial(_make_protection, kinds=("rows",)),
+            applies_to=_has_no_ratings,
         ),
         "items": ProtectionOffer(
-            "Leave out rare items", partial(_make_protection, kinds=("items",)), applies_to=_has_ratings
+            "Leave out rare items",
+            "Leave out rare items; for ratings only.",
+            partial(_make_protection, kinds=("items",)),
+            applies_to=_has_ratings,
         ),
         "people": ProtectionOffer(
-            "Leave out people", partial(_make_protection, kinds=("people",)), applies_to=_has_ratings
+            "Leave out people",
+            "Leave out the people most likely to be found; for ratings only.",
+            partial(_make_protection, kinds=("people",)),
+            applies_to=_has_ratings,
         ),
-        "mixed": ProtectionOffer("Cheapest combination", _make_protection),
+        "mixed": ProtectionOffer("Cheapest combination", "Combine these methods at the least cost.", _make_protection),
     }
 )

@@ -12,10 +12,10 @@ this into a plain array or into bit planes where the records are dense enough.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Records", "records_from_codes", "records_from_ratings", "sorted_rating_rows"]
 
+_T = TypeVar("_T")
 _MIN_DENSITY = 0.05  # share of non-null values from which a plain array is faster
 _MAX_ARRAY_BYTES = 1 << 31  # bytes of a plain array, at most
 
@@ -54,6 +55,7 @@ class Records:
     values: tuple[pa.Array, ...]
     similarities: tuple[Similarity, ...]
     attributes_per_fact: int = 1
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n(self) -> int:
@@ -133,6 +135,13 @@ class Records:
             self.values[k::step],
             self.similarities[k::step],
         )
+
+    def once(self, key: str, make: Callable[[], _T]) -> _T:
+        """What ``make`` returns, made once and kept as long as the records: for what several attacks on them share."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: _T = self._kept[key]
+        return found
 
     def __repr__(self) -> str:
         return (

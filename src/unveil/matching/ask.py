@@ -82,8 +82,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     from unveil.matching.screening import instant_estimates
     from unveil.matching.solver import solve
 
-    matrix = case.release
-    assert isinstance(matrix, Matrix)
+    matrix = _attacked_matrix(case, policy)
     candidates = Candidates.from_matrix(matrix.weights)
     may_exclude_truth = policy.settings_for(MatchingSettings).may_exclude_truth
     solution = solve(candidates, case.truth, run, may_exclude_truth=may_exclude_truth)
@@ -105,12 +104,17 @@ def check(case: Case, policy: Policy) -> None:
     from unveil.matching.candidates import Candidates
     from unveil.matching.solver import check_bijection, check_truth_possible
 
-    assert isinstance(case.release, Matrix)
-    candidates = Candidates.from_matrix(case.release.weights)
+    candidates = Candidates.from_matrix(_attacked_matrix(case, policy).weights)
     truth = check_bijection(None if case.truth is None else np.asarray(case.truth), candidates.n)
     feasible_flow(candidates, truth)
     if not policy.settings_for(MatchingSettings).may_exclude_truth:
         check_truth_possible(candidates, truth)
+
+
+def _attacked_matrix(case: Case, policy: Policy) -> Matrix:
+    """The matrix as the attacker reads it."""
+    assert isinstance(case.release, Matrix)
+    return case.release.drop_weights() if policy.settings_for(MatchingSettings).pattern_only else case.release
 
 
 def _describe_attacker(solution: Solution) -> str:

@@ -11,11 +11,17 @@ __all__ = ["MatchingSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class MatchingSettings:
-    """What a matrix of candidates may look like."""
+    """What a matrix of candidates may look like, and what the attacker reads from it."""
 
     may_exclude_truth: bool = setting(
         False,
         kind="flag",
         former_names=("may_be_wrong",),
         help="Allow a matrix that excludes true pairs. Such entries are never cracked.",
+    )
+    pattern_only: bool = setting(
+        False,
+        kind="flag",
+        former_names=("pattern",),
+        help="Look only at which numbers are 0; otherwise the numbers are weights.",
     )

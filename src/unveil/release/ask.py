@@ -114,6 +114,14 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
         )
 
 
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
+    """Identifiers have to go; protections leave them in."""
+    columns = [c for c in policy.identifier if c not in policy.guessed]
+    if columns and IDENTIFIERS.id in in_the_way:
+        them, they_name = ("it", "it names") if len(columns) == 1 else ("them", "they name")
+        yield f"drop {list_text(columns)}: {they_name} people, and no protection leaves {them} out"
+
+
 QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
@@ -121,4 +129,5 @@ QUESTION = Question(
     risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS),
     ask=ask,
     doubts=doubts,
+    hints=hints,
 )

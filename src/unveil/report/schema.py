@@ -12,13 +12,11 @@ from typing import Any
 
 from unveil import questions
 from unveil.assessment import SCHEMA_VERSION
-from unveil.policy import Policy
+from unveil.policy import COLUMN_SETTINGS, Policy
 from unveil.risk import Risk
 from unveil.settings import Kind, Setting, declared_settings
 
 __all__ = ["assessment_schema", "policy_schema"]
-
-_COLUMNS = ("identifier", "quasi", "sensitive", "insensitive", "subject", "ratings", "guessed")
 
 
 def assessment_schema() -> dict[str, Any]:
@@ -34,7 +32,7 @@ def assessment_schema() -> dict[str, Any]:
 def policy_schema() -> dict[str, Any]:
     """The schema of a policy file. Roles may stand at the top or below ``[columns]``."""
     properties = _policy_properties(optional=True)
-    roles = {name: properties[name] for name in _COLUMNS}
+    roles = {name: properties[name] for name in COLUMN_SETTINGS}
     properties["columns"] = _object_schema(roles, "What each column is.")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -49,7 +49,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -99,7 +98,6 @@ _SLICE_STEPS = 50_000_000  # steps between two checks for interruption: a tenth 
 _SLACK = 1e-9
 _LEAST_SIMILARITY = 1e-12  # similarity from which a value adds to a score
 _ANY_VALUE = 0.0  # no similarity is required: any value will do
-_POSTING_INDICES: WeakKeyDictionary[Records, tuple[PostingIndex, Ints]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -197,9 +195,7 @@ def _posterior_evidence(wrong: float, elsewhere: float, alpha: float) -> Evidenc
 def posting_index(records: Records, run: Run | None = None) -> tuple[PostingIndex, Ints]:
     """The holders of every value, with records numbered by ascending support, and the place of every record. Several
     attacks on the same records share it."""
-    if records not in _POSTING_INDICES:
-        _POSTING_INDICES[records] = _build_posting_index(records, run or Run())
-    return _POSTING_INDICES[records]
+    return records.once("posting index", lambda: _build_posting_index(records, run or Run()))
 
 
 def _build_posting_index(records: Records, run: Run) -> tuple[PostingIndex, Ints]:
