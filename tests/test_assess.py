@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +53,34 @@ def test_columns_whose_names_speak_are_not_assumed_harmless(tmp_path: Path) -> N
     assert {c.name: c.origin for c in found.columns} == {"sex": "given", "zip": "guessed", "shoe": "assumed"}
     confirmed = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",), insensitive=("zip",)))
     assert confirmed.verdict.decision == "release"
+
+
+def test_the_suggestion_left_out_guessed_quasi_identifiers(tmp_path: Path) -> None:
+    """What is printed settles the guesses: with it, nothing is guessed any more."""
+    (tmp_path / "t.csv").write_text("sex,zip,birth,shoe\n" + "f,1,1980-01-01,a\nm,2,1981-02-02,b\n" * 10)
+    table = unveil.read(tmp_path / "t.csv")
+    for quasi in ((), (("sex",),), (("sex",), ("sex", "birth"))):
+        found = unveil.assess(table, Policy(quasi=quasi))
+        assert found.suggestion is not None
+        words = shlex.split(found.suggestion)
+        given = {role: [] for role in ("--quasi", "--identifier", "--sensitive", "--insensitive")}
+        for option, names in zip(words[::2], words[1::2], strict=True):
+            given[option].append(tuple(names.split(",")))
+        settled = Policy(
+            quasi=tuple(given["--quasi"]), insensitive=sum(given["--insensitive"], ()),
+            sensitive=sum(given["--sensitive"], ()), identifier=sum(given["--identifier"], ()),
+        )  # fmt: skip
+        again = unveil.assess(table, settled)
+        assert again.suggestion is None
+        assert {c.origin for c in again.columns} <= {"given", "assumed"}
+        assert not any("guess" in reason for reason in again.verdict.reasons)
+
+
+def test_what_nobody_gave_was_given_by_you(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("who,sex\n" + "".join(f"p{i // 2},{'fm'[i % 2]}\n" for i in range(20)))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",), subject="who"))
+    assert {c.name: c.origin for c in found.columns} == {"who": "assumed", "sex": "given"}
+    assert "insensitive (given by you)" not in found.to_text()
 
 
 DRAW = Risk("extra.draw", title="A draw", unit="share", safer="lower", sampled=True, summary="A random number.")

@@ -53,7 +53,7 @@ OVER, WITHIN, OPEN = finding("over", "over", 0.3), finding("within", "within", 0
         ([WITHIN], ("unasked",), "your call", None, 3),
         ([], (), "your call", None, 3),
         # what does not decide does not decide
-        ([WITHIN, finding("informs", "over", 0.9, decides=False)], (), "release", "test.within", 0),
+        ([WITHIN, finding("informs", "over", 0.9, decides=False)], (), "release", "test.informs", 0),
         ([finding("informs", "over", 0.9, decides=False)], (), "your call", None, 3),
         # the largest lower bound of subjects harmed decides
         ([OVER, finding("worse", "over", 0.6), finding("mild", "over", 0.1)], (), "protect first", "test.worse", 1),

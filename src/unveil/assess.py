@@ -28,7 +28,7 @@ from unveil.risk import Risk
 from unveil.run import Progress, Run
 from unveil.settings import declared_settings, option_text
 from unveil.verdict import decide_verdict
-from unveil.wording import did_you_mean, list_text, safe_text
+from unveil.wording import count_text, did_you_mean, list_text, safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,7 +171,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
         verdict=decide_verdict(findings, list(_collect_doubts(case, policy, findings, run, doubt_unasked))),
         findings=findings,
         columns=resolved.columns,
-        suggestion=_suggest_roles(case, policy),
+        suggestion=_suggest_roles(resolved),
         provenance=Provenance(
             sha256=case.release.digest,
             beside=MappingProxyType(_hashes_beside(case)),
@@ -182,6 +182,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
             seconds=round(time.perf_counter() - clock, 3),
         ),
         not_asked=tuple(_unasked_names(case, run)),
+        checks_off=tuple(risk.id for risk in _checks_off(case, policy, run)),
         artefacts=MappingProxyType(artefacts),
     )
 
@@ -260,6 +261,10 @@ def _collect_doubts(
     yield from _estimate_doubts(own, findings)
     for question in _asked_questions(case, run):
         yield from question.doubts(case, policy, findings)
+    if off := [f"{risk.id} ({risk.title})" for risk in _checks_off(case, policy, run)]:
+        yield (
+            f"The policy turns off {count_text(len(off), 'check')} of the preset {policy.preset}: {list_text(off, 12)}."
+        )
     if doubt_unasked and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
         yield f"Not asked, although there is a tolerance: {list_text(unasked)}."
 
@@ -282,6 +287,13 @@ def _unasked_checks(case: Case, policy: Policy, run: Run) -> list[Risk]:
     """The checks that were left out although there is a tolerance for them."""
     risks = [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
     return [risk for risk in risks if not run.asks(risk) and policy.tolerance_for(risk) is not None]
+
+
+def _checks_off(case: Case, policy: Policy, run: Run) -> list[Risk]:
+    """The checks of the preset that the policy turns off."""
+    risks = [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
+    asked = [risk for risk in risks if run.asks(risk) and policy.preset_tolerance(risk) is not None]
+    return [risk for risk in asked if policy.tolerance_for(risk) is None]
 
 
 def _unasked_names(case: Case, run: Run) -> Iterator[str]:
@@ -318,11 +330,12 @@ def _hide_values(value: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {column: ["hidden"] * len(values) for column, values in value.items()}
 
 
-def _suggest_roles(case: Case, policy: Policy) -> str | None:
+def _suggest_roles(resolved: ResolvedCase) -> str | None:
     """How to turn guesses into given roles."""
-    if not policy.guessed:
+    if not resolved.policy.guessed:
         return None
-    return role_options(policy) or f"unveil init {shlex.quote(safe_text(case.release.name))}"
+    name = safe_text(resolved.case.release.name)
+    return role_options(resolved.policy, resolved.columns) or f"unveil init {shlex.quote(name)}"
 
 
 def _library_versions() -> dict[str, str]:

@@ -96,7 +96,8 @@ class Assessment:
 
     ``suggestion`` holds the command-line options that state the guessed roles explicitly. ``protections`` are those
     that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
-    were left out on request. ``artefacts`` are for the owner's eyes only and are never written with the rest.
+    were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``artefacts`` are for the
+    owner's eyes only and are never written with the rest.
     """
 
     release: Summary
@@ -107,6 +108,7 @@ class Assessment:
     provenance: Provenance
     protections: tuple[ProtectionResult, ...] = ()
     not_asked: tuple[str, ...] = ()
+    checks_off: tuple[str, ...] = ()
     artefacts: Mapping[str, Callable[[], pa.Table]] = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
@@ -145,6 +147,7 @@ class Assessment:
             "provenance": self.provenance.to_dict(),
             "protections": [p.to_dict() for p in self.protections],
             "not_asked": list(self.not_asked),
+            "checks_off": list(self.checks_off),
         }
 
     @classmethod
@@ -174,6 +177,7 @@ class Assessment:
             ),
             protections=tuple(ProtectionResult.from_dict(p) for p in data["protections"]),
             not_asked=tuple(data["not_asked"]),
+            checks_off=tuple(data["checks_off"]),
         )
 
     def to_json(self) -> str:

@@ -24,11 +24,15 @@ from typing import Any, Literal
 
 from unveil.wording import at_least_text, at_most_text, number_text, percent_text, range_text, unit_noun
 
-__all__ = ["Curve", "Direction", "ExposedSubject", "Finding", "LinkChart", "Method", "Status"]
+__all__ = ["TOLERANCE_SLACK", "Curve", "Direction", "ExposedSubject", "Finding", "LinkChart", "Method", "Status"]
 
 Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
 Direction = Literal["lower", "higher"]
+
+TOLERANCE_SLACK = 1e-9
+"""A number meets a tolerance that it exceeds by less than this share of it: sums of floating-point numbers are no more
+exact. Counts below a thousand million are compared exactly."""
 
 _MAX_LINES = 6  # a chart with more lines cannot be read
 _ID_PATTERN = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
@@ -166,6 +170,11 @@ class Finding:
         """The share of subjects that are harmed for certain: the lower end of ``share``."""
         return self.share[0] if self.share else 0.0
 
+    @property
+    def is_unreachable(self) -> bool:
+        """Whether guessing without the release is already over the tolerance, so that no protection can meet it."""
+        return self.tolerance is not None and self.baseline is not None and _is_over(self, self.baseline)
+
     def text_in_unit(self, x: float) -> str:
         """``x`` as text in this finding's unit."""
         return percent_text(x) if self.unit == "share" else number_text(x)
@@ -260,6 +269,14 @@ def _check_series(curve: Curve, series: tuple[str, ...]) -> None:
         raise ValueError(f"the curve {curve.title!r} has {len(pieces)} lines; {_MAX_LINES} can be read")
 
 
+def _is_over(finding: Finding, x: float) -> bool:
+    """Whether a number violates the finding's tolerance by more than rounding may add."""
+    limit = finding.tolerance
+    assert limit is not None
+    slack = TOLERANCE_SLACK * max(abs(limit), abs(x)) if math.isfinite(x) else 0.0
+    return x > limit + slack if finding.direction == "lower" else x < limit - slack
+
+
 def _derive_status(finding: Finding) -> Status | None:
     if finding.value is None:
         return "failed"
@@ -268,7 +285,7 @@ def _derive_status(finding: Finding) -> Status | None:
     if finding.interval is None and finding.method not in ("exact",):
         return "open"
     low, high = finding.interval or (finding.value, finding.value)
-    harmful = [x > finding.tolerance if finding.direction == "lower" else x < finding.tolerance for x in (low, high)]
+    harmful = [_is_over(finding, x) for x in (low, high)]
     return "over" if all(harmful) else "open" if any(harmful) else "within"
 
 

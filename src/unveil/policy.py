@@ -107,6 +107,12 @@ class Policy:
         metavar="COLUMN",
         help="Column that identifies the person, if a person can have several rows.",
     )
+    rows_are_people: bool = setting(
+        False,
+        kind="flag",
+        release_kinds=("table",),
+        help="Every row is a different person, even if values that recur suggest otherwise.",
+    )
     ratings: tuple[str, ...] = setting(
         (),
         kind="columns",
@@ -348,6 +354,8 @@ def _check_policy(policy: Policy) -> None:
         risk = find_risk(name)
         if value is not None:
             risk.check_tolerance(value)
+    if policy.rows_are_people and policy.subject is not None:
+        raise UnveilError("rows_are_people contradicts subject and ratings; leave out one of them")
     if policy.missing_as == "wildcard" and policy.subject is not None:
         raise UnveilError('missing_as = "wildcard" is for tables with one row per person; leave out subject')
     for column, text in policy.hierarchy.items():

@@ -5,7 +5,8 @@
   if a column role is only a guess;
 - else ``release``: within tolerance against these attackers, which is not the same as safe.
 
-The finding with the largest lower bound of subjects harmed decides. Scales are never averaged.
+Of the findings over their tolerance, the one with the largest lower bound of subjects harmed decides. ``release`` names
+the largest harm of all findings, whether they decide or not. Scales are never averaged.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
+from unveil.wording import unit_noun
 
 __all__ = ["Decision", "Verdict", "decide_verdict"]
 
@@ -62,7 +64,7 @@ def decide_verdict(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> V
         reasons = tuple(
             f"{f.title}: {f.value_text} {f.unit_text}".strip() + f", must be {f.tolerance_text}" for f in over
         )
-        return _verdict_from("protect first", over[0], over[0].sentence, reasons)
+        return _verdict_from("protect first", over[0], f"{over[0].sentence}{_unreachable_text(over[0])}", reasons)
     doubtful = [f for f in deciding if f.status in ("open", "failed") or f.method == "truncated"]
     reasons = (*(f"{f.title}: {_why_doubtful(f)}." for f in doubtful), *doubts)
     if not deciding:
@@ -70,7 +72,7 @@ def decide_verdict(findings: Sequence[Finding], doubts: Sequence[str] = ()) -> V
     if reasons:
         doubted = max(doubtful, key=lambda f: f.harmed_share) if doubtful else None
         return _verdict_from("your call", doubted, " ".join(reasons), reasons)
-    worst = max(deciding, key=lambda f: f.harmed_share)
+    worst = max(findings, key=lambda f: f.harmed_share)
     subject = "The deciding finding is"
     if len(deciding) > 1:
         subject = "Both deciding findings are" if len(deciding) == 2 else f"All {len(deciding)} deciding findings are"
@@ -82,6 +84,18 @@ def _verdict_from(decision: Decision, finding: Finding | None, sentence: str, re
     if finding is None:
         return Verdict(decision, None, sentence, reasons)
     return Verdict(decision, finding.id, sentence, reasons, finding.column, finding.known)
+
+
+def _unreachable_text(finding: Finding) -> str:
+    """That no protection can meet a tolerance, if guessing without the release exceeds it."""
+    if not finding.is_unreachable or finding.baseline is None:
+        return ""
+    guessed = finding.text_in_unit(finding.baseline)
+    unit = "" if finding.unit == "share" else f" {unit_noun(guessed, finding.unit)}".rstrip()
+    return (
+        f" No protection can meet this tolerance ({finding.tolerance_text}): guessing without the release already "
+        f"reaches {guessed}{unit}."
+    )
 
 
 def _why_doubtful(finding: Finding) -> str:

@@ -170,8 +170,22 @@ def test_values_of_people_not_of_rows(tmp_path: Path) -> None:
     policy = Policy(quasi=(("age",),), subject="who", sensitive=("ill",))
     found = unveil.assess(unveil.read(tmp_path / "visits.csv"), policy)
     assert found["classes.k"].value == 1
-    assert found["classes.l_distinct"].value == 2
-    assert found["classes.l_entropy"].value == pytest.approx(2)
+    assert found["classes.l_distinct"].value == found["classes.l_entropy"].value == 1  # r has a and c for certain
+    assert found["classes.l_distinct"].share == pytest.approx((1 / 3, 1 / 3))
+    assert found["classes.alpha"].value == 1
+
+
+@pytest.mark.parametrize("rows", ["5,30,flu\n5,30,hiv\n", "5,30,flu\n"])
+def test_a_value_that_everybody_has_was_hidden_among_others(tmp_path: Path, rows: str) -> None:
+    """Everybody has the flu; that somebody also has HIV hides nothing."""
+    (tmp_path / "t.csv").write_text("id,age,diag\n" + "".join(f"{i},30,flu\n" for i in range(1, 5)) + rows)
+    policy = Policy(quasi=("age",), subject="id", sensitive=("diag",))
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)
+    assert found.verdict.decision == "protect first"
+    assert found["classes.l_distinct"].value == found["classes.alpha"].value == found["classes.homogeneity"].value == 1
+    assert "The class alone reveals diag for 100% of the people." in found["classes.homogeneity"].sentence
+    some = unveil.read(tmp_path / "t.csv")
+    assert unveil.assess(some, Policy(quasi=("age",), subject="id", sensitive=("id",)))["classes.alpha"].value == 0.2
 
 
 def test_how_much_must_they_know(tmp_path: Path) -> None:

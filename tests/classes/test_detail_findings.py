@@ -127,8 +127,8 @@ def test_people_with_several_values_count_once_for_each() -> None:
     rows = [("p", 30, "a"), ("q", 30, "a"), ("r", 40, "b"), ("r", 40, "c")]
     policy = Policy(quasi=("age",), subject="who", sensitive=("ill",))
     found = unveil.assess(table(rows, "who age ill"), policy)["classes.homogeneity"]
-    assert (found.value, found.subjects) == (0.5, 4)
-    assert found.sentence.startswith("The class alone reveals ill for 50% of the values.")
+    assert (found.value, found.subjects) == (1, 3)
+    assert found.sentence.startswith("The class alone reveals ill for 100% of the people.")
 
 
 # ---- class sizes -----------------------------------------------------------------------------------------------------
@@ -264,8 +264,8 @@ def test_two_diverse_releases_break_each_other() -> None:
     assert (together.value, together.baseline, together.subjects, together.status) == (0.5, 0, 2, "over")
     assert together.sentence == (
         "For 1 of 2 people (50%), the releases together leave only one value. For 1 of them, no single release does. "
-        "For 1, several values are left, but fewer than in any single release. Guessing among the values left is right "
-        "for 75% of the people if all are equally likely, and for 75% if frequent values are likelier."
+        "For 1, several values are left, but fewer than in any single release. Of the values left for 2 people, the "
+        "likeliest is expected to be right for 75% of them."
     )
     assert together.curves[0].y == (0.0, 0.5)
     assert "hiv" not in found.to_json()
@@ -277,10 +277,10 @@ def test_three_releases_and_people_whom_nothing_fits() -> None:
     found = unveil.assess(case, TOGETHER)["classes.intersection"]
     assert (found.value, found.status, found.subjects) == (0, "within", 6)
     assert found.title == "Values of ill known from 3 releases together"
-    assert "For 0 of 6 rows (0%), the releases together leave only one value." in found.sentence
+    assert "For 0 of 6 rows (0%), the releases together leave only one value, the right one." in found.sentence
     strangers = Case(release, holds={"earlier 1": release, "people": table([("99999", "77")], "zip age")})
     nobody = unveil.assess(strangers, TOGETHER)["classes.intersection"]
-    assert (nobody.value, nobody.subjects) == (0, 0)
+    assert (nobody.value, nobody.subjects) == (0, 1)
     assert nobody.sentence.startswith("No release has a row that fits any of the people. 8 labels match none of")
 
 

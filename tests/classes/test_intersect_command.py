@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import unveil as library
+from unveil import Case, Policy
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -42,7 +46,7 @@ def test_two_diverse_releases_break_each_other(unveil: Unveil, files: tuple[Path
     told = next(f for f in json.loads(done.stdout)["findings"] if f["id"] == "classes.intersection")
     assert (told["value"], told["baseline"], told["subjects"]) == (0.5, 0, 2)
     assert told["status"] == "over"
-    said = "is right for 75% of the people if all are equally likely, and for 75% if frequent values are likelier"
+    said = "Of the values left for 2 people, the likeliest is expected to be right for 75% of them."
     assert said in told["sentence"]
     assert told["curves"][0]["y"] == [0.0, 0.5]
     assert "hiv" not in done.stdout
@@ -71,3 +75,47 @@ def test_bad_calls_are_told(unveil: Unveil, files: tuple[Path, Path, Path]) -> N
         assert done.returncode == 2, args
         assert complaint in done.stderr
         assert "defect" not in done.stderr
+
+
+def test_breaches_that_the_own_row_refutes_were_counted(tmp_path: Path) -> None:
+    """Rows of the first file have their true values at hand: a value that is left and is not theirs is no breach."""
+    rng = random.Random(11)
+    for trial in range(40):
+        files = []
+        for name in ("a", "b", "c")[: rng.randrange(2, 4)]:
+            rows = [(rng.randrange(3), rng.randrange(2), rng.choice(["x", "y", "z", ""])) for _ in range(12)]
+            path = tmp_path / f"{name}{trial}.csv"
+            path.write_text("zip,age,ill\n" + "".join(f"{z},{a},{v}\n" for z, a, v in rows))
+            files.append((path, rows))
+        (path, own), *others = files
+        policy = Policy(quasi=(("zip",), ("zip", "age")), sensitive=("ill",))
+        holds = {f"earlier {k}": library.read(p) for k, (p, _) in enumerate(others, 1)}
+        found = library.assess(Case(library.read(path), holds=holds), policy, only="classes.intersection")
+        for width, columns in ((1, ("zip",)), (2, ("zip", "age"))):
+            revealed = misled = 0
+            for row in own:
+                shown = [{r[2] for r in rows if r[:width] == row[:width]} - {""} for _, rows in files]
+                left = set.intersection(*filter(None, shown)) if any(shown) else set()
+                revealed += len(left) == 1 and (not row[2] or row[2] in left)
+                misled += len(left) == 1 and bool(row[2]) and row[2] not in left
+            f = found.find("classes.intersection", known=columns)
+            assert (f.value, f.subjects) == (pytest.approx(revealed / 12), 12)
+            assert f.title.endswith(f", knowing {' and '.join(columns)}")
+            assert f.curves[0].y[-1] == f.value
+            assert ("the value left is wrong" in f.sentence) == bool(misled)
+            if any(row[2] != "" for row in own):
+                assert f"For {revealed} of 12 rows" in f.sentence
+            assert f"For {misled}, the value left is wrong" in f.sentence or not misled
+
+
+def test_every_set_of_quasi_identifiers_attacks(unveil: Unveil, tmp_path: Path) -> None:
+    """Only the first set was tried: two releases that zip and age break together were within tolerance."""
+    (tmp_path / "e.csv").write_text("zip,age,diag\n1,1,flu\n1,1,cold\n1,2,flu\n1,2,cold\n")
+    (tmp_path / "f.csv").write_text("zip,age,diag\n1,1,flu\n1,1,hiv\n1,2,cold\n1,2,gout\n")
+    asked = ("intersect", "e.csv", "f.csv", "--quasi", "zip", "--sensitive", "diag")
+    assert unveil(*asked).returncode == 0
+    done = unveil(*asked, "--quasi", "zip,age")
+    assert done.returncode == 1
+    assert "Values of diag known from 2 releases together, knowing zip and age" in " ".join(done.stdout.split())
+    refused = unveil(*asked, "--subject", "age")
+    assert refused.returncode == 2 and "leave out subject" in refused.stderr

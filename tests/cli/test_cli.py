@@ -467,7 +467,8 @@ def test_items_that_are_never_bought_together(unveil: Unveil, tmp_path: Path) ->
     assert json.loads(done.stdout)["verdict"]["because"] == "items.never_together"
     found = {f["id"]: f for f in json.loads(done.stdout)["findings"]}["items.never_together"]
     assert (found["value"], found["method"], found["tolerance"]) == (pytest.approx(4), "exact", pytest.approx(3.6))
-    assert unveil(*how, "--never-together", "never.csv", "--tolerance", "items.never_together=off").returncode == 0
+    assert unveil(*how, "--never-together", "never.csv", "--tolerance", "items.never_together=off").returncode == 3
+    assert unveil(*how, "--never-together", "never.csv", "--tolerance", "items.never_together=100%").returncode == 0
     for text, complaint in (
         ("item,other\n", "no rows"),
         ("item,other\nhammer,lipstick\nhammer,lamp\n", "row 2 names an item that is not in the baskets"),

@@ -14,7 +14,7 @@ import pytest
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
-COMMAND = ("--quasi", "age,sex,zip,select", "--insensitive", "weight", "--tolerance", "classes.k=off")
+COMMAND = ("--quasi", "age,sex,zip,select", "--insensitive", "weight", "--tolerance", "classes.k=1")
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: P
     [
         (("--tolerance", "linkage.success=.0001"), 1, "nothing was written"),
         (
-            ("--tolerance", "linkage.success=.0001", "--tolerance", "classes.k=off", "--method", "values"),
+            ("--tolerance", "linkage.success=.0001", "--tolerance", "classes.k=1", "--method", "values"),
             1,
             "linkage.success counts an identical row as found",
         ),

@@ -107,59 +107,81 @@ def crowd(rows: Sequence[Row], columns: Sequence[str], policy: Policy, exact: Se
 
 @dataclass(frozen=True)
 class Values:
-    """Every value of every person in a sensitive column, and the values of the class that each stands in."""
+    """The values of everybody who has any in a sensitive column, and those of all people of their class."""
 
-    own: list[Any]
-    around: list[list[Any]]
+    own: list[list[Any]]
+    peers: list[list[list[Any]]]
 
     @property
     def n(self) -> int:
         return len(self.own)
 
+    @property
+    def table(self) -> list[Any]:
+        """All values; each different value of a person counts once."""
+        return [v for values in self.own for v in values]
+
+    @property
+    def around(self) -> list[list[Any]]:
+        """All values in everybody's class."""
+        return [[v for values in some for v in values] for some in self.peers]
+
     def measured(self, name: str, few: int = 2, distance: Callable[[list[Any]], Any] | None = None) -> list[float]:
-        """A measure of every value's class."""
-        if name == "recursive_c":
-            return [recursive_c(some, few) for some in self.around]
+        """A measure of everybody's class."""
+        return [self._measure(name, some, few, distance) for some in self.peers]
+
+    def _measure(
+        self, name: str, peers: list[list[Any]], few: int, distance: Callable[[list[Any]], Any] | None
+    ) -> float:
+        some = [v for values in peers for v in values]
         if name == "t" and distance is not None:
-            return [self._moved(some, distance) for some in self.around]
+            return self._moved(some, distance)
+        if name == "alpha":
+            return max(Counter(some).values()) / len(peers)
+        if is_shared(peers) and name in ("l_distinct", "l_entropy", "recursive_c"):
+            return math.inf if name == "recursive_c" else 1
+        if name == "recursive_c":
+            return recursive_c(some, few)
         key = {"t": "t_equal", "delta_disclosure": "delta", "l_distinct": "distinct", "l_entropy": "entropy_l"}
-        return [class_measures(some, self.own)[key.get(name, name)] for some in self.around]
+        return class_measures(some, self.table)[key.get(name, name)]
 
     def _moved(self, some: list[Any], distance: Callable[[list[Any]], Any]) -> float:
-        kinds = sorted(set(self.own), key=lambda v: (len(v), v))
-        inside, whole = Counter(some), Counter(self.own)
+        kinds = sorted(set(self.table), key=lambda v: (len(v), v))
+        inside, whole = Counter(some), Counter(self.table)
         p, q = ([c[v] / c.total() for v in kinds] for c in (inside, whole))
         return earth_mover_distance(p, q, distance(kinds))
 
     @property
     def pairs(self) -> list[tuple[Any, list[Any]]]:
-        return list(zip(self.own, self.around, strict=True))
+        """Every value of everybody, and all values in their class."""
+        return [(v, some) for values, some in zip(self.own, self.around, strict=True) for v in values]
 
     @property
     def guessed(self) -> float:
-        """How often the most frequent value of a class is right."""
-        return sum(max(Counter(some).values()) / len(some) for some in self.around) / self.n
+        """How often the most frequent value of a class is one of the person's."""
+        found = [max(Counter(v for x in some for v in x).values()) / len(some) for some in self.peers]
+        return sum(found) / self.n
 
     @property
     def homogeneous(self) -> float:
-        return sum(len(set(some)) == 1 for some in self.around) / self.n
+        return sum(map(is_shared, self.peers)) / self.n
 
     def people_revealed_without(self, ruled: set[str]) -> float:
-        """The share of values that are the only one left in their class once some are ruled out."""
-        return (
-            sum(v not in ruled and set(some) - ruled == {v} for v, some in zip(self.own, self.around, strict=True))
-            / self.n
-        )
+        """The share of people who have the only value left in their class once some are ruled out."""
+        left = [set(some) - ruled for some in self.around]
+        return sum(len(some) == 1 and some <= set(own) for own, some in zip(self.own, left, strict=True)) / self.n
+
+
+def is_shared(peers: list[list[Any]]) -> bool:
+    """Whether everybody in a class has some value in common."""
+    return bool(set.intersection(*map(set, peers)))
 
 
 def values_of(seen: Crowd, column: str) -> Values:
     """The values of a sensitive column; each different value of a person counts once, and missing ones do not."""
     each = [sorted({r[column] for r in rows if not is_missing(r[column])}) for rows in seen.rows]
-    own, around = [], []
-    for person, values in enumerate(each):
-        own += values
-        around += [[v for peer in seen.peers[person] for v in each[peer]] for _ in values]
-    return Values(own, around)
+    there = [person for person, values in enumerate(each) if values]
+    return Values([each[p] for p in there], [[each[q] for q in seen.peers[p] if each[q]] for p in there])
 
 
 def distance_between(attacked: Attacked, column: str) -> Callable[[list[Any]], Any] | None:

@@ -20,7 +20,7 @@ from unveil.run import Run
 
 LEVEL = Risk("toy.level", title="Level", unit="share", safer="lower", tolerance=0.5, summary="What the table says.")
 OTHER = Risk("toy.other", title="Other", unit="share", safer="lower", tolerance=0.5, summary="What else it says.")
-OFF = {"classes.k": None, "classes.l_distinct": None}
+OFF = {"classes.k": 1, "classes.l_distinct": 1}
 
 
 def saying(level: str | None, other: str | None = None, *, rows: int = 6, width: str = "0", method: str = "") -> Any:
@@ -373,7 +373,7 @@ def test_progress_says_what_is_tried(toy: Toy) -> None:
 
 def test_reveal_and_exposed_are_passed_on(toy: Toy) -> None:
     toy.offer("good", saying("0.1", rows=4))
-    policy = Policy(quasi=("sex",), tolerance={"classes.l_distinct": None, "classes.k": 2})
+    policy = Policy(quasi=("sex",), tolerance={"classes.l_distinct": 1, "classes.k": 2})
     done = unveil.protect(saying("0.9", rows=3), policy, reveal=True, exposed=1, method="good")
     (e,) = done.before["classes.k"].exposed
     assert e.values == {"sex": "m"}

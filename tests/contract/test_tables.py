@@ -172,7 +172,8 @@ def test_what_is_known_without_finding_anybody(name: str) -> None:
         reveals = f"reveals {f.column} for {percent_text(found.homogeneous)} of"
         assert (reveals if found.homogeneous else f"No class alone reveals {f.column}.") in f.sentence
         assert f"is right for {percent_text(found.guessed)} of the" in f.sentence
-        shares = [(found.own.count(v) / found.n, some.count(v) / len(some)) for v, some in found.pairs]
+        table = found.table
+        shares = [(table.count(v) / len(table), some.count(v) / len(some)) for v, some in found.pairs]
         most = max(after - before for before, after in shares)
         if most > 0:
             skews = [(percent_text(a), percent_text(b)) for a, b in shares if b - a == pytest.approx(most)]
@@ -271,15 +272,14 @@ def test_several_releases_together() -> None:
         return {v for v in fit if v is not None}
 
     sets = [(possible(PEOPLE, p), possible(EARLIER, p)) for p in KNOWN]
-    sets = [(a, b) for a, b in sets if a or b]
     perfect = sum(len(a & b) == 1 for a, b in sets) / len(sets)
-    alone = max(sum(len(s[r]) == 1 for s in sets) for r in (0, 1)) / len(sets)
-    assert f.subjects == len(sets) == 5
+    assert f.subjects == len(sets) == 6
     assert f.value == pytest.approx(perfect)
     assert f.share == pytest.approx((perfect, perfect))
-    assert f.baseline == pytest.approx(alone)
+    assert f.baseline == 0
     share = percent_text(perfect)
-    assert f.sentence.startswith(f"For 4 of 5 people ({share}), the releases together leave only one value.")
+    assert f.sentence.startswith(f"For 4 of 6 people ({share}), the releases together leave only one value.")
+    assert f.sentence.endswith("1 person fits no row of any release.")
 
 
 def test_known_people_with_their_true_rows() -> None:

@@ -187,8 +187,9 @@ VALUE_IN_SENTENCE = {  # how the value reads in the sentence
     "release.identifiers": number_text, "classes.beta": lambda b: number_text(1 + b),
 }  # fmt: skip
 WITHOUT = {  # values that are told in words instead
-    "classes.uniques": (0, None), "classes.at_risk": (0, None), "classes.l_entropy": (1, "only one value"),
-    "classes.alpha": (1, "only one value"), "classes.recursive_c": (float("inf"), "No c is enough"),
+    "classes.uniques": (0, None), "classes.at_risk": (0, None),
+    "classes.l_entropy": (1, "everybody has the same value"),
+    "classes.alpha": (1, "everybody has the same value"), "classes.recursive_c": (float("inf"), "No c is enough"),
     "classes.beta": (0, "In no class"), "classes.beta_enhanced": (float("inf"), "No β is enough"),
     "classes.delta_disclosure": (float("inf"), "No δ is enough"), "release.identifiers": (0, "No column"),
     "items.alpha_max": (1, "within the limit"), "classes.population_uniques": (0, "No row"),

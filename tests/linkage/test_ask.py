@@ -319,7 +319,7 @@ def test_missing_values_are_no_protection(tmp_path: Path) -> None:
         row: list[object] = [f"{k}{i}" for k in range(4)]
         row[i % 4] = "?"
         rows.append((*row, "x"))
-    tolerance = {"classes.k": None, "classes.l_distinct": None, "linkage.success": 0.2}
+    tolerance = {"classes.k": 1, "classes.l_distinct": 1, "linkage.success": 0.2}
     policy = Policy(quasi=COLUMNS, sensitive=("s",), tolerance=tolerance)
     found = unveil.assess(written(tmp_path / "t.csv", rows), policy)
     assert found["linkage.success"].value == pytest.approx((98 + 1) / 108)

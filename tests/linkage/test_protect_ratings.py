@@ -33,7 +33,7 @@ Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
 OFFERS = ("columns", "items", "people", "mixed")
 RATINGS = ("user", "film", "stars", "day")
-OFF = {"classes.k": None, "classes.l_distinct": None}
+OFF = {"classes.k": 1, "classes.l_distinct": 1}
 
 
 def ratings(people: int = 200, items: int = 12, seed: int = 0, days: int = 40) -> pa.Table:
@@ -384,7 +384,7 @@ def test_on_the_command_line(tmp_path: Path, unveil: Unveil, ending: str, method
     else:
         pq.write_table(rows, path)
     said = ("--insensitive", "mood", "--known", 2, "--tolerance", "linkage.success=.5")
-    only = ("--tolerance", "classes.k=off", *(() if method is None else ("--method", method)))
+    only = ("--tolerance", "classes.k=1", *(() if method is None else ("--method", method)))
     done = unveil("protect", path, "--ratings", ",".join(RATINGS), *said, *only, "-o", safe, "--format", "json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -399,7 +399,7 @@ def test_on_the_command_line(tmp_path: Path, unveil: Unveil, ending: str, method
 
 def test_where_nothing_reaches(tmp_path: Path, unveil: Unveil) -> None:
     pyarrow.csv.write_csv(ratings(), tmp_path / "films.csv")
-    said = ("films.csv", "--ratings", ",".join(RATINGS), "--insensitive", "mood", "--tolerance", "classes.k=off")
+    said = ("films.csv", "--ratings", ",".join(RATINGS), "--insensitive", "mood", "--tolerance", "classes.k=1")
     out = ("--tolerance", "linkage.success=.0001", "-o", "safe.csv", "--method")
     done = unveil("protect", *said, *out, "columns")
     assert done.returncode == 1, done.stderr

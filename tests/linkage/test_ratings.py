@@ -299,3 +299,18 @@ def test_on_the_command_line(tmp_path: Path, unveil: Unveil) -> None:
     done = unveil(*said[:3], "customer,nothing")
     assert done.returncode == 2
     assert "no column is called 'nothing'" in done.stderr
+
+
+def test_ratings_that_are_all_equal_could_not_be_measured(tmp_path: Path) -> None:
+    """A value and a date that never differ say no more than who rated what."""
+    rng = random.Random(3)
+    rated = sorted({(f"u{rng.randrange(30)}", f"f{rng.randrange(12)}") for _ in range(160)})
+    (tmp_path / "t.csv").write_text("user,film,stars,date\n" + "".join(f"{u},{f},3,2020-01-05\n" for u, f in rated))
+    table = unveil.read(tmp_path / "t.csv")
+    settings = {"linkage": {"known": 2}}
+    found = [
+        unveil.assess(table, Policy(ratings=columns, settings=settings), only="linkage.success")["linkage.success"]
+        for columns in (("user", "film", "stars", "date"), ("user", "film", "stars"), ("user", "film"))
+    ]
+    assert found[0].value is not None
+    assert found[0].value == found[1].value == found[2].value

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
+import random
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil import Policy, Table
+from unveil import Policy, Table, UnveilError
 from unveil.release.repeated_subjects import RepeatedSubjects, find_repeated_subjects
 from unveil.release.roles import complete_roles
 
@@ -34,9 +36,11 @@ def found(columns: dict[str, list[object]], policy: Policy | None = None) -> Rep
 
 
 def test_a_person_in_several_rows_is_noticed() -> None:
-    assert found(VISITS) == RepeatedSubjects("client", 6.0, ratings=("client", "place", "stars", "on"))
+    assert found(VISITS) == RepeatedSubjects(
+        "client", 6.0, "name", smallest_class=1, ratings=("client", "place", "stars", "on")
+    )
     bare = {name: VISITS[name] for name in ("client", "place")}
-    assert found(bare) == RepeatedSubjects("client", 6.0, ratings=("client", "place"))
+    assert found(bare) == RepeatedSubjects("client", 6.0, "name", smallest_class=5, ratings=("client", "place"))
 
 
 @pytest.mark.parametrize("users", [20, 60])
@@ -55,20 +59,20 @@ def test_people_are_no_films_and_no_orders(users: int) -> None:
 def test_where_an_item_comes_again_there_are_no_ratings() -> None:
     again = {**VISITS, "place": ["p0", "p0", *VISITS["place"][2:]]}
     made = found(again)
-    assert made == RepeatedSubjects("client", 6.0)
-    assert made.sentence.endswith("If rows with the same value belong to one person, say so with --subject client.")
+    assert made == RepeatedSubjects("client", 6.0, "name", smallest_class=1)
+    assert "If rows with the same value belong to one person, say so with --subject client; or" in made.sentence
 
 
 def test_roles_that_were_given_stay() -> None:
     made = found(VISITS, Policy(identifier=("client",), quasi=(("place",),)))
-    assert made == RepeatedSubjects("client", 6.0, is_declared=True)
-    assert made.sentence.endswith("say so with --subject client as well.")
+    assert made == RepeatedSubjects("client", 6.0, "identifier", smallest_class=5)
+    assert "say so with --subject client as well; or" in made.sentence
     some = [None if i == 7 else who for i, who in enumerate(VISITS["client"])]
     made = found({**VISITS, "client": some})
     assert made is not None and (made.rows_lacking, made.ratings) == (1, ())
     assert made.sentence.endswith("First remove 1 row without a value.")
     same = {**VISITS, "stars": [i // 6 for i in range(60)]}
-    assert found(same) == RepeatedSubjects("client", 6.0, ratings=("client", "place", "on"))
+    assert found(same) == RepeatedSubjects("client", 6.0, "name", smallest_class=1, ratings=("client", "place", "on"))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,8 @@ def test_where_nothing_is_to_be_said(columns: dict[str, list[object]], policy: P
 def test_what_is_said_can_be_typed(name: str, unveil: Unveil, tmp_path: Path) -> None:
     with (tmp_path / "t.csv").open("w", newline="") as file:
         csv.writer(file).writerows([[name, *list(VISITS)[1:]], *zip(*VISITS.values(), strict=True)])
-    text = next(f["sentence"] for f in json.loads(unveil("assess", "t.csv", "--format", "json").stdout)["findings"][1:])
+    found = json.loads(unveil("assess", "t.csv", "--format", "json").stdout)["findings"]
+    text = next(f["sentence"] for f in found if f["id"] == "release.repeated_people")
     said = text[text.index("--subject") : text.index(" if each says")]
     subject, ratings = said.split(", or with ")
     for option, word in ((subject, "10 people"), (ratings, "random ratings")):
@@ -104,7 +109,7 @@ def test_what_is_said_can_be_typed(name: str, unveil: Unveil, tmp_path: Path) ->
 def test_names_that_cannot_be_typed_are_not_proposed() -> None:
     made = found({"client\x1b[31m": VISITS["client"], "place": VISITS["place"]})
     assert made is not None
-    assert made.sentence.endswith("say so in the policy, which unveil init writes.") and "\x1b" not in made.sentence
+    assert "say so in the policy, which unveil init writes; or" in made.sentence and "\x1b" not in made.sentence
 
 
 def test_a_declared_identifier_stays_one(unveil: Unveil, tmp_path: Path) -> None:
@@ -130,3 +135,99 @@ def test_init_proposes_it(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "unveil.toml").write_text("\n".join(kept).replace(proposed, proposed[2:]))
     done = unveil("assess", "t.csv")
     assert done.returncode == 3 and "ratings" in done.stdout, done.stderr
+
+
+def visits(seed: int, **changed: Callable[[int, int], object]) -> dict[str, list[object]]:
+    """400 people with 5 visits each, in random order; ``changed`` makes values from the person and the visit."""
+    rng = random.Random(seed)
+    people = [(rng.randrange(18, 90), rng.randrange(100), rng.choice("fm")) for _ in range(400)]
+    rows = [(who, visit) for who in range(400) for visit in range(5)]
+    rng.shuffle(rows)
+    columns: dict[str, list[object]] = {
+        name: [people[who][k] for who, _ in rows] for k, name in enumerate(("age", "zip", "sex"))
+    }
+    columns["diag"] = [f"d{rng.randrange(40)}" for _ in rows]
+    return columns | {name: [make(*row) for row in rows] for name, make in changed.items()}
+
+
+GIVEN = Policy(quasi=("age", "zip", "sex"), sensitive=("diag",), tolerance={"classes.l_distinct": 1})
+
+
+@pytest.mark.parametrize("name", ["pid", "x17", "Fallnummer"])
+def test_repeated_people_were_released_as_five_anonymous_ones(name: str) -> None:
+    """k = 5 by rows, though everybody is unique: whatever the column of people is called."""
+    data = pa.table(visits(1, **{name: lambda who, visit: f"v{who}"}))
+    policy = dataclasses.replace(GIVEN, insensitive=(name,))
+    found = unveil.assess(unveil.read(data), policy)
+    assert found["classes.k"].value == 5
+    assert found.verdict.decision == "your call"
+    sentence = found["release.repeated_people"].sentence
+    assert found.verdict.reasons == (sentence,)
+    assert f"Each value of {name} occurs in 5 rows on average" in sentence
+    assert f"Rows with the same {name} nearly always agree in age, zip and sex." in sentence
+    assert f"Counted by {name}, the smallest class has 1 person." in sentence
+    assert f"say so with --subject {name}; or say --rows-are-people" in sentence
+    assert found["release.repeated_people"].value == pytest.approx(0.8)
+    told = unveil.assess(unveil.read(data), dataclasses.replace(policy, subject=name, insensitive=()))
+    assert (told["classes.k"].value, told.verdict.decision) == (1, "protect first")
+    assert not [f for f in told.findings if f.id == "release.repeated_people"]
+    sure = unveil.assess(unveil.read(data), dataclasses.replace(policy, rows_are_people=True))
+    assert sure.verdict.decision == "release"
+    assert "The policy says that every row is a different person." in sure["release.repeated_people"].sentence
+
+
+def test_a_few_changed_values_hide_nobody() -> None:
+    """Most of the quasi-identifiers are fixed, and one in a hundred values was changed."""
+    data = visits(2, code=lambda who, visit: who * 7)
+    rng = random.Random(3)
+    data["age"] = [rng.randrange(99) if rng.random() < 0.01 else age for age in data["age"]]
+    data["zip"] = [rng.randrange(100) for _ in data["zip"]]
+    data["town"] = [rng.randrange(100) if rng.random() < 0.01 else 0 for _ in data["zip"]]
+    made = found(data, Policy(quasi=("age", "sex", "zip"), insensitive=("code", "diag", "town")))
+    assert made is not None
+    assert (made.person, made.fixed, made.evidence) == ("code", ("age", "sex"), "fixed columns")
+
+
+def test_copies_of_rows_are_reported() -> None:
+    """Everybody is in the file five times."""
+    rng = random.Random(5)
+    rows = [(rng.randrange(18, 90), rng.randrange(100), f"d{rng.randrange(40)}") for _ in range(400)] * 5
+    data = {name: [row[k] for row in rows] for k, name in enumerate(("age", "zip", "diag"))}
+    policy = Policy(quasi=("age", "zip"), insensitive=("diag",))
+    made = unveil.assess(unveil.read(pa.table(data)), policy)
+    copies = 2000 - len(set(rows))
+    assert made["release.repeated_people"].value == pytest.approx(copies / 2000)
+    assert made.verdict.decision == "your call"
+    assert made.verdict.reasons[0].startswith("80")
+    assert "of the rows are exact copies of others, more than chance explains" in made.verdict.reasons[0]
+
+
+def test_people_who_are_different_are_no_copies() -> None:
+    """Rows that agree by chance are counted, and nothing is suspected: not even where codes have labels."""
+    rng = random.Random(6)
+    rows = [(age := rng.randrange(20, 24), "fm"[rng.randrange(2)], rng.randrange(3), f"a{age}") for _ in range(500)]
+    data = {name: [row[k] for row in rows] for k, name in enumerate(("age", "sex", "diag", "label"))}
+    policy = Policy(quasi=("age", "sex"), sensitive=("diag",), insensitive=("label",))
+    made = unveil.assess(unveil.read(pa.table(data)), policy)
+    assert made.verdict.decision == "release"
+    finding = made["release.repeated_people"]
+    copies = 500 - len(set(rows))
+    assert (finding.value, finding.method) == (0, "estimate")
+    said = f"No column suggests that several rows belong to one person. {copies} rows are exact copies of others."
+    assert finding.sentence == said
+
+
+def test_identifiers_are_counted_in_every_class() -> None:
+    data = visits(7, number=lambda who, visit: who)
+    made = found(data, Policy(identifier=("number",), quasi=("sex",), insensitive=("age", "zip", "diag")))
+    by_sex = {sex: {n for n, s in zip(data["number"], data["sex"], strict=True) if s == sex} for sex in "fm"}
+    assert made is not None and made.is_declared
+    assert made.smallest_class == min(map(len, by_sex.values()))
+    twice = {"number": [1, *range(1, 60)], "sex": ["f"] * 60}
+    made = found(twice, Policy(identifier=("number",), quasi=("sex",)))
+    assert made is not None and (made.person, made.smallest_class) == ("number", 59)
+
+
+def test_rows_are_people_or_subjects_but_not_both() -> None:
+    with pytest.raises(UnveilError, match="rows_are_people contradicts subject"):
+        Policy(subject="a", rows_are_people=True)

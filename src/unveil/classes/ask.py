@@ -21,7 +21,7 @@ from unveil.classes.ask_population import check_population, population_findings
 from unveil.classes.ask_releases import check_releases, release_findings
 from unveil.classes.ask_sizes import size_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
-from unveil.classes.attacker import KnownColumnsAttacker, attackers, bounding_attackers
+from unveil.classes.attacker import KnownColumnsAttacker, Subjects, attackers, bounding_attackers
 from unveil.classes.settings import ClassesSettings
 from unveil.classes.table_classes import classes_with_values, count_class_sizes
 from unveil.finding import Finding
@@ -85,11 +85,13 @@ def _class_findings(
     found = classes_with_values(table, attacker.columns, sensitive, policy.subject, attacker.missing, run)
     yield from size_findings(table, attacker, found.class_sizes, policy, run)
     for values in found.values:
-        people = "the rows" if values.classes.people == found.class_sizes.total else "the rows with a value"
+        people = Subjects.from_policy(policy).many
+        if values.classes.people < found.class_sizes.total:
+            people += " with a value"
         target = SensitiveTarget(
             column=values.column,
             attacker=attacker,
-            people="the values" if policy.subject else people,  # a person with several rows can have several
+            people=f"the {people}",
             other_columns=tuple(c for c in sensitive if c != values.column),
             hierarchy=case.hierarchies.get(values.column),
             ruled_out=policy.settings_for(ClassesSettings).ruled_out.get(values.column, ()),

@@ -16,6 +16,7 @@ from unveil.run import Run
 from unveil.wording import count_text, list_text, percent_text, safe_text
 
 if TYPE_CHECKING:
+    from unveil.arrays import Bools
     from unveil.classes.intersection import Intersection
 
 __all__ = ["check_releases", "release_findings"]
@@ -27,31 +28,48 @@ _GANTA = (
 
 @dataclass(frozen=True, eq=False)
 class _CombinedReleases:
-    """What several releases say about one sensitive column.
+    """What several releases say about one sensitive column, to someone who knows some quasi-identifiers.
 
-    ``known``: whether a file says whom the attacker knows; otherwise they look for the rows of the release.
-    ``unmatched_labels``: how many labels fit nothing the attacker knows. ``guess_accuracy``: how often a guess is right
-    that takes into account how frequent the values are.
+    ``known``: whether a file says whom the attacker knows; otherwise they look for the rows of the release, whose true
+    values are at hand. ``revealed`` and ``misled`` have a row per release and a column per person: whether only one
+    value is left, and it is the person's as far as anybody can say, or it is not. ``unmatched_labels``: how many labels
+    fit nothing the attacker knows. ``guess_accuracy``: how often the likeliest of the values left is right, or is
+    expected to be if the true values are not at hand.
     """
 
     found: Intersection
     column: str
+    columns: tuple[str, ...]
     releases: int
     known: bool
+    revealed: Bools
+    misled: Bools
     unmatched_labels: int
     guess_accuracy: float
 
+    @property
+    def people(self) -> int:
+        """How many people the attacker looks for."""
+        return len(self.revealed[-1])
+
 
 def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """What the release and others of the same people give away together, for every sensitive column."""
+    """What the release and others of the same people give away together: for every attacker and sensitive column."""
+    if len(_list_releases(case)) < 2:
+        return
+    for columns in policy.quasi:
+        for combined in _combine_releases(case, columns, policy, run):
+            yield _intersection_finding(combined, policy)
+
+
+def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run: Run) -> Iterator[_CombinedReleases]:
+    import numpy as np
+
     from unveil.classes.candidate_classes import find_candidate_classes
     from unveil.classes.intersection import common_codes, intersect_releases, posterior_values
     from unveil.release.label_matching import label_matchers
 
     tables, people = _list_releases(case), _known_people(case)
-    if len(tables) < 2:
-        return
-    columns = policy.quasi[0]
     known = list((tables[0] if people is None else people).codes(columns, policy.missing, run).values())
     read = label_matchers(columns, case.hierarchies)
     fits = [find_candidate_classes(known, list(t.codes(columns, (), run).values()), read, run=run) for t in tables]
@@ -59,11 +77,13 @@ def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     for column in policy.sensitive:
         values, _ = common_codes([t.codes([column], policy.missing, run)[column] for t in tables])
         seen = [f.with_values(v) for f, v in zip(fits, values, strict=True)]
-        found = intersect_releases(seen, run)
-        left = found.together[-1] > 0
-        right = float(posterior_values(seen, run=run).chance[-1, left].mean()) if left.any() else 0.0
-        yield _intersection_finding(
-            _CombinedReleases(found, column, len(tables), people is not None, unmatched, right), policy
+        found, likeliest = intersect_releases(seen, run), posterior_values(seen, run=run)
+        single, left = found.together == 1, found.together[-1] > 0
+        misled = np.zeros_like(single) if people else single & (values[0] >= 0) & (likeliest.value != values[0])
+        right = likeliest.chance[-1] if people else likeliest.value[-1] == values[0]
+        accuracy = float(right[left].mean()) if left.any() else 0.0
+        yield _CombinedReleases(
+            found, column, columns, len(tables), people is not None, single & ~misled, misled, unmatched, accuracy
         )
 
 
@@ -74,8 +94,10 @@ def check_releases(case: Case, policy: Policy) -> None:
         return
     if not policy.quasi or not policy.sensitive:
         raise UnveilError("to combine releases, say which columns are quasi-identifiers and which are sensitive")
-    needed = [(table, (*policy.quasi[0], *policy.sensitive)) for table in tables]
-    for table, columns in [*needed, *([] if people is None else [(people, policy.quasi[0])])]:
+    if policy.subject is not None:
+        raise UnveilError("to combine releases, every row must be another person; leave out subject, or the releases")
+    needed = [(table, (*policy.quasi_columns, *policy.sensitive)) for table in tables]
+    for table, columns in [*needed, *([] if people is None else [(people, policy.quasi_columns)])]:
         lacking = [c for c in columns if c not in table.columns]
         if lacking:
             raise UnveilError(f"{safe_text(table.name)}: there is no column {list_text(lacking)}; check the header")
@@ -91,25 +113,22 @@ def _known_people(case: Case) -> Table | None:
 
 
 def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Finding:
-    steps = combined.found.steps
-    last = steps[-1]
-    people = max(1, last.found)
-    share = last.perfect_breaches / people
-    by_one_release = max((int((row == 1).sum()) for row in combined.found.single_release_values), default=0) / people
-    columns, column = policy.quasi[0], safe_text(combined.column)
+    share = float(combined.revealed[-1].sum()) / max(1, combined.people)
+    column = safe_text(combined.column)
     whom = "people they know" if combined.known else "people in this release"
+    suffix = f", knowing {list_text(combined.columns, 3)}" if len(policy.quasi) > 1 else ""
     return INTERSECTION.finding(
         policy,
-        title=f"Values of {column} known from {count_text(combined.releases, 'release')} together",
+        title=f"Values of {column} known from {count_text(combined.releases, 'release')} together{suffix}",
         value=share,
         column=combined.column,
-        known=columns,
-        subjects=last.found,
+        known=combined.columns,
+        subjects=combined.people,
         share=share,
-        attacker=f"Knows the {list_text(columns, 12)} of the {whom}, and that these are in every release. Keeps only "
-        f"the values of {column} that every release allows.",
+        attacker=f"Knows the {list_text(combined.columns, 12)} of the {whom}, and that these are in every release. "
+        f"Keeps only the values of {column} that every release allows.",
         missing="A missing quasi-identifier fits anything; rows without a sensitive value are left out.",
-        baseline=by_one_release,
+        baseline=0.0,
         sentence=_intersection_sentence(combined),
         curves=(_releases_curve(combined),),
         source=_GANTA,
@@ -117,43 +136,52 @@ def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Findin
 
 
 def _intersection_sentence(combined: _CombinedReleases) -> str:
-    last = combined.found.steps[-1]
+    found, last = combined.found, combined.found.steps[-1]
     match = count_text(combined.unmatched_labels, "label matches", "labels match")
     unmatched = f" {match} none of the known values; a hierarchy may be missing." if combined.unmatched_labels else ""
-    if not last.found:
-        return f"No release has a row that fits any of the people.{unmatched}"
     one, many = ("person", "people") if combined.known else ("row", "rows")
-    perfect = percent_text(last.perfect_breaches / last.found)
+    if not last.found:
+        return f"No release has a row that fits any of the {many}.{unmatched}"
+    revealed, misled = combined.revealed[-1], int(combined.misled[-1].sum())
+    at_once = int((revealed & found.combined_breaches[-1]).sum())
+    perfect = f"{int(revealed.sum()):,} of {count_text(combined.people, one, many)}"
     said = [
-        f"For {last.perfect_breaches:,} of {count_text(last.found, one, many)} ({perfect}), the releases together "
-        "leave only one value."
+        f"For {perfect} ({percent_text(float(revealed.mean()))}), the releases together leave only one value"
+        f"{'' if combined.known else ', the right one'}."
     ]
-    if last.combined_breaches:
-        said.append(f"For {last.combined_breaches:,} of them, no single release does.")
+    if at_once:
+        said.append(f"For {at_once:,} of them, no single release does.")
+    if misled:
+        said.append(
+            f"For {misled:,}, the value left is wrong: {'that row is' if misled == 1 else 'these rows are'} not in "
+            "every release with the same value."
+        )
     if last.partial_breaches:
         said.append(f"For {last.partial_breaches:,}, several values are left, but fewer than in any single release.")
-    if last.contradictions < last.found:
+    if left := last.found - last.contradictions:
+        likely = "is expected to be right" if combined.known else "is right"
         said.append(
-            f"Guessing among the values left is right for {percent_text(last.confidence)} of the {many} if all are "
-            f"equally likely, and for {percent_text(combined.guess_accuracy)} if frequent values are likelier."
+            f"Of the values left for {count_text(left, one, many)}, the likeliest {likely} for "
+            f"{percent_text(combined.guess_accuracy)} of them."
         )
     if last.contradictions:
         said.append(
             f"For {count_text(last.contradictions, one, many)}, no value fits every release: some release lacks the "
             f"{one}, or the value changed."
         )
+    if nowhere := combined.people - last.found:
+        said.append(f"{count_text(nowhere, f'{one} fits', f'{many} fit')} no row of any release.")
     return " ".join(said) + unmatched
 
 
 def _releases_curve(combined: _CombinedReleases) -> Curve:
-    steps = combined.found.steps
-    shares = tuple(s.perfect_breaches / max(1, s.found) for s in steps)
+    shares = tuple(combined.revealed.mean(axis=1).tolist()) if combined.people else (0.0,) * combined.releases
     return Curve(
         title="Values known, by number of releases combined",
         kind="line",
         x_label="releases combined",
         y_label="share of people whose value is known",
-        x=tuple(float(s.releases) for s in steps),
+        x=tuple(float(r + 1) for r in range(combined.releases)),
         y=shares,
         reading=f"Each further release rules out values. With the first release, {percent_text(shares[0])} are known; "
         f"with all, {percent_text(shares[-1])}.",

@@ -137,13 +137,15 @@ class _AttackedClasses:
 
 def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Finding:
     """Distinct ℓ."""
-    least, required = int(view.classes.distinct.min()), _required_values(view.policy)
-    few = view.share_in(view.classes.distinct < required)
+    least, required = int(view.classes.diversity.min()), _required_values(view.policy)
+    few = view.share_in(view.classes.diversity < required)
+    several = view.classes.holders is not None
     if few:
+        common = ", or in which everybody has the same one" if several else ""
         sentence = (
             f"{capitalise_text(percent_text(few))} of {view.people} are in classes with fewer than "
-            f"{number_text(required)} different values of {view.name}. The least diverse class has "
-            f"{count_text(least, 'value')}."
+            f"{number_text(required)} different values of {view.name}{common}. The least diverse class "
+            f"{'counts as' if several else 'has'} {count_text(least, 'value')}."
         )
     else:
         sentence = f"Every class has at least {count_text(least, 'different value')} of {view.name}."
@@ -160,9 +162,9 @@ def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Find
 
 
 def _alpha_finding(view: _AttackedClasses) -> Finding:
-    alpha, sentence = float(view.classes.alpha.max()), f"Some class has only one value of {view.name}."
+    alpha, sentence = float(view.classes.alpha.max()), f"In some class, everybody has the same value of {view.name}."
     if alpha < 1:
-        sentence = f"The most frequent value of {view.name} in a class makes up at most {percent_text(alpha)} of it."
+        sentence = f"At most {percent_text(alpha)} of a class have the same value of {view.name}."
     title = f"Largest share of one value of {view.name} in a class (α)"
     return view.finding(risks.ALPHA, title, alpha, sentence, _WONG, above=view.classes.alpha)
 
@@ -172,7 +174,9 @@ def _recursive_c_finding(view: _AttackedClasses) -> Finding:
     few = max(2, int(_required_values(view.policy)))
     measured = view.classes.recursive_c(few)
     c = _largest(measured)
-    sentence = f"No c is enough: some class has fewer than {few} different values of {view.name}."
+    sentence = (
+        f"No c is enough: some class has fewer than {few} different values of {view.name}, or one that everybody has."
+    )
     if c < math.inf:
         sentence = f"Every class is recursively (c, {few})-diverse for every c above {number_text(c)}."
     title = f"c of recursive (c, {few})-diversity of {view.name}"
@@ -185,7 +189,7 @@ def _entropy_finding(view: _AttackedClasses) -> Finding:
     tolerance = view.policy.tolerance_for(risks.L_ENTROPY)
     required = _required_values(view.policy) if tolerance is None else tolerance
     least, title = _without_noise(float(entropy.min())), f"Least diverse class of {view.name} by entropy (ℓ)"
-    sentence = f"The least diverse class has only one value of {view.name}."
+    sentence = f"In the least diverse class, everybody has the same value of {view.name}."
     if least > 1:
         sentence = (
             f"The least diverse class is as diverse as one with {number_text(least)} equally frequent values of "
@@ -221,7 +225,7 @@ def _ruled_out_sentence(view: _AttackedClasses) -> str:
 def _background_knowledge_curve(view: _AttackedClasses) -> Curve:
     """The background knowledge attack: how many values must be ruled out before one is left."""
     most = min(_MOST_RULED_OUT, view.classes.values - 1)
-    shares = [view.share_in(view.classes.distinct <= m + 1) for m in range(most + 1)]
+    shares = [view.share_in(view.classes.diversity <= m + 1) for m in range(most + 1)]
     half = next((m for m, share in enumerate(shares) if share >= 0.5), None)
     helpful = f"the {'most helpful value is' if (half or most) == 1 else f'{half or most:,} most helpful values are'}"
     if half is None:
@@ -297,7 +301,7 @@ def _homogeneity_finding(view: _AttackedClasses) -> Finding:
     import numpy as np
 
     classes = view.classes
-    same = view.share_in(classes.distinct == 1)
+    same = view.share_in(classes.is_certain)
     gain = classes.class_shares - classes.table_shares[classes.value]
     at = int(np.argmax(gain))
     before, after = float(classes.table_shares[classes.value[at]]), float(classes.class_shares[at])
@@ -330,7 +334,7 @@ def _homogeneity_title(view: _AttackedClasses) -> str:
 def _kinds_curve(view: _AttackedClasses, hierarchy: Hierarchy) -> Curve:
     """The similarity attack: values that differ but are of the same kind."""
     levels = _hierarchy_levels(view.values, hierarchy)[:-1]  # at the top everything is of the same kind
-    shares = [view.share_in(view.classes.distinct == 1)]
+    shares = [view.share_in(view.classes.is_certain)]
     shares += [view.share_in(view.classes.distinct_kinds(level) == 1) for level in levels]
     kind = f", and its kind, one level up, for {percent_text(shares[1])}" if levels else ""
     return Curve(

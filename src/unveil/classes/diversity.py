@@ -39,7 +39,8 @@ class SensitiveClasses:
 
     The pairs of class c, a value and its count, lie at ``begins[c] … begins[c + 1]``. ``codes`` are the values that
     occur, ascending, with a missing one, −1, last. If classes overlap, as with wildcards, ``members`` is the number of
-    people whose own class each one is, and ``table_counts`` is the count of each value in the table.
+    people whose own class each one is, and ``table_counts`` is the count of each value in the table. If people may have
+    several values, ``holders`` is the number of people in each class who have any; a value counts once for each person.
     """
 
     key: Ints
@@ -49,6 +50,7 @@ class SensitiveClasses:
     codes: Ints
     members: Ints | None = None
     table_counts: Ints | None = None
+    holders: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.key)
@@ -60,7 +62,7 @@ class SensitiveClasses:
 
     @cached_property
     def size(self) -> Ints:
-        """The number of people in each class."""
+        """The sum of each class's counts: its people, if everybody has one value."""
         return np.add.reduceat(self.count, self.begins[:-1])
 
     @cached_property
@@ -92,13 +94,28 @@ class SensitiveClasses:
     @property
     def target_counts(self) -> Ints:
         """The number of people whose own class each one is."""
-        return self.size if self.members is None else self.members
+        return self._class_people if self.members is None else self.members
+
+    @property
+    def _class_people(self) -> Ints:
+        return self.size if self.holders is None else self.holders
 
     @property
     def alpha(self) -> Floats:
-        """The largest share of one value in each class."""
-        found: Floats = self.largest_counts / self.size
+        """The largest share of each class's people who have the same value."""
+        found: Floats = self.largest_counts / self._class_people
         return found
+
+    @cached_property
+    def is_certain(self) -> Bools:
+        """Whether everybody in the class has the same value, among others or alone."""
+        certain: Bools = self.largest_counts == self._class_people
+        return certain
+
+    @property
+    def diversity(self) -> Ints:
+        """Distinct ℓ: the number of different values in each class; 1 if everybody has one of them."""
+        return np.where(self.is_certain, 1, self.distinct)
 
     @property
     def distinct(self) -> Ints:
@@ -110,7 +127,7 @@ class SensitiveClasses:
         """e to the entropy of each class."""
         p = self.class_shares
         entropy = -np.add.reduceat(p * np.log(p), self.begins[:-1])
-        found: Floats = np.exp(np.where(self.distinct > 1, entropy, 0.0))
+        found: Floats = np.exp(np.where(self.is_certain, 0.0, entropy))
         return found
 
     def recursive_c(self, few: int) -> Floats:
@@ -119,11 +136,11 @@ class SensitiveClasses:
             raise UnveilError("ℓ must be 1 or more")
         if few <= 2:  # the sum of all counts, or of all but the largest
             rest = self.size - (few - 1) * self.largest_counts
-            return self._top_over(rest)
+            return self._top_over(np.where(self.is_certain & (few > 1), 0, rest))
         of_class = np.repeat(np.arange(len(self)), self.distinct)
         falling = self.count[np.lexsort((-self.count, of_class))]
         falling[np.arange(len(falling)) - self.begins[of_class] < few - 1] = 0
-        return self._top_over(np.add.reduceat(falling, self.begins[:-1]))
+        return self._top_over(np.where(self.is_certain, 0, np.add.reduceat(falling, self.begins[:-1])))
 
     def _top_over(self, rest: Ints) -> Floats:
         """The largest count over another number, infinite if that is 0."""

@@ -70,7 +70,9 @@ class KnownRows:
             there = np.flatnonzero(codes >= 0)
             pair = who[there] * (int(codes.max(initial=-1)) + 1) + codes[there]
             once = there[np.unique(pair, return_index=True)[1]]
-            return group_sensitive_values(of_person[who[once]], int(of_person.max(initial=-1)) + 1, codes[once])
+            found = group_sensitive_values(of_person[who[once]], int(of_person.max(initial=-1)) + 1, codes[once])
+            holders = np.bincount(of_person[np.unique(who[there])], minlength=len(of_person))
+            return replace(found, holders=holders[found.key])
         there = np.flatnonzero(codes >= 0)
         if len(there) < len(codes):
             return self.select(there).classes(codes[there])

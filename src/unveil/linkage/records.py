@@ -212,6 +212,8 @@ def records_from_ratings(
     rows = sorted_rating_rows(user, item, value, date)
     indptr = np.append(0, np.cumsum(np.bincount(user.codes[rows], minlength=len(user.values))))
     names = [safe_text(n) for n in item.values.to_pylist()]
+    if not any(np.ptp(own.codes[rows]) for own, _ in kinds if len(rows)):
+        kinds = []  # values and dates that never differ say no more than that there is a rating
     parts = [_encode_ratings(own, sim, rows) for own, sim in kinds] or [_constant_values(len(rows))]
     step = len(parts)
     spread = np.arange(step, dtype=np.int32)

@@ -2,13 +2,12 @@
 
 A column that the policy calls an identifier and that is still in the release names people for certain. A column that
 only looks like one is reported as an estimate, which decides nothing, but it keeps the verdict from being ``release``.
-Where its values come again and again, several rows may be one person.
+So does a sign that several rows are one person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Finding
@@ -18,9 +17,6 @@ from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
 from unveil.wording import count_text, list_text, percent_text
-
-if TYPE_CHECKING:
-    from unveil.release.repeated_subjects import RepeatedSubjects
 
 __all__ = ["QUESTION"]
 
@@ -42,28 +38,32 @@ SUSPECTED_IDENTIFIERS = Risk(
     tolerance_from=IDENTIFIERS,
     summary="How many columns look like identifiers, by their name or because nearly every value is different.",
 )
+REPEATED_PEOPLE = Risk(
+    "release.repeated_people",
+    title="Rows that seem to repeat a person",
+    unit="share",
+    safer="lower",
+    summary="The share of rows that seem to belong to a person who has other rows, although each row is counted as a "
+    "person.",
+)
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """One finding for the identifiers that were declared, one for those that are suspected."""
-    from unveil.release.repeated_subjects import find_repeated_subjects
-
+    """The identifiers that were declared, those that are suspected, and the people who seem to have several rows."""
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
     declared = [c for c in policy.identifier if c not in policy.guessed]
-    repeated = find_repeated_subjects(table, policy, run)
-    yield _identifiers(IDENTIFIERS, table, declared, policy, run, repeated)
+    yield _identifiers_finding(IDENTIFIERS, table, declared, policy, run)
     if suspected:
-        yield _identifiers(SUSPECTED_IDENTIFIERS, table, suspected, policy, run, repeated)
+        yield _identifiers_finding(SUSPECTED_IDENTIFIERS, table, suspected, policy, run)
+    if run.asks(REPEATED_PEOPLE) and policy.subject is None:
+        yield _repeated_people_finding(table, policy, run)
 
 
-def _identifiers(
-    risk: Risk, table: Table, columns: Sequence[str], policy: Policy, run: Run, repeated: RepeatedSubjects | None
-) -> Finding:
+def _identifiers_finding(risk: Risk, table: Table, columns: Sequence[str], policy: Policy, run: Run) -> Finding:
     named = _rows_with_a_value(table, columns, policy.missing, run) / table.rows
     suspected = risk is SUSPECTED_IDENTIFIERS
-    about_repetition = f" {repeated.sentence}" if repeated and repeated.person in columns else ""
     return risk.finding(
         policy,
         value=len(columns),
@@ -73,7 +73,32 @@ def _identifiers(
         share=(0.0 if suspected else named, named),
         attacker="Anyone who reads the release.",
         missing="A row whose identifiers are all missing names nobody.",
-        sentence=_identifier_sentence(columns, suspected, named) + about_repetition,
+        sentence=_identifier_sentence(columns, suspected, named),
+        source=_SOURCE,
+    )
+
+
+def _repeated_people_finding(table: Table, policy: Policy, run: Run) -> Finding:
+    from unveil.release.repeated_subjects import count_copies, find_repeated_subjects
+
+    repeated = find_repeated_subjects(table, policy, run)
+    if repeated is not None:
+        sentence = repeated.sentence
+    elif policy.rows_are_people:
+        sentence = "The policy says that every row is a different person."
+    else:
+        sentence = "No column suggests that several rows belong to one person."
+    copies = count_copies(table.codes(table.columns, policy.missing, run))
+    if copies and (repeated is None or repeated.person):
+        sentence += f" {count_text(copies, 'row is an exact copy of another', 'rows are exact copies of others')}."
+    return REPEATED_PEOPLE.finding(
+        policy,
+        value=0.0 if repeated is None else repeated.repeated_share,
+        method="estimate",
+        subjects=table.rows,
+        attacker="Knows which rows belong together.",
+        missing="A missing value says nothing about whose row it is.",
+        sentence=sentence,
         source=_SOURCE,
     )
 
@@ -103,7 +128,9 @@ def _rows_with_a_value(table: Table, columns: Sequence[str], missing: tuple[str,
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Roles that the policy does not give."""
+    """Roles that the policy does not give, and people who seem to have several rows."""
+    yield from (f.sentence for f in findings if f.id == REPEATED_PEOPLE.id and f.value)
+    yield from (f.sentence for f in findings if f.id == IDENTIFIERS.id and f.value and f.status != "over")
     if not (policy.quasi or policy.ratings):
         yield "The policy does not say what an attacker may know."
     if policy.guessed:
@@ -126,7 +153,7 @@ QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
     kinds=("table",),
-    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS),
+    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE),
     ask=ask,
     doubts=doubts,
     hints=hints,

@@ -1,17 +1,25 @@
-"""Detect tables in which several rows belong to one person: visits, orders, ratings.
+"""Detect tables in which several rows belong to one person: visits, orders, ratings, copies.
 
-A column with a name such as ``patient_id`` whose values recur probably says whose row it is. Unless the policy says so
-too, every row counts as a person, and no measurement is valid.
+Unless the policy says which rows belong together, every row counts as a person, and whoever has five rows seems to hide
+among five people. Three things give repeated people away:
+
+- a declared identifier, or a column with a name such as ``patient_id``, whose values recur;
+- any other column whose recurring values fix the quasi-identifiers: rows with the same value agree in most of them,
+  though other rows rarely do;
+- rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from unveil.arrays import Int32s, Ints
+from unveil.grouping import class_ids
 from unveil.policy import Policy
 from unveil.release.codes import Codes
 from unveil.release.column_profile import infer_type
@@ -19,88 +27,216 @@ from unveil.release.roles import name_words, quote_names
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, number_text, safe_text
+from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
 
-__all__ = ["RepeatedSubjects", "find_repeated_subjects"]
+__all__ = ["RepeatedSubjects", "count_copies", "find_repeated_subjects"]
 
 _PERSON_WORDS = name_words(
     "patient_person_customer_client_member_user_username_login_employee_student_participant_respondent"
 )
 _ID_WORDS = name_words("id_uid_uuid_guid_mrn_nr_no")
-_MIN_ROWS_PER_VALUE = 2.0  # mean rows per value
+_MIN_ROWS_PER_VALUE = 2.0  # mean rows per value of a column that only its name gives away
 _TOO_FEW_VALUES = 5  # a column of people has more values than this
 _MIN_ITEMS = 10
+_MIN_REPEATED = 0.05  # share of rows that share their value with another row
+_MIN_PAIRS = 10  # rows after the first with the same value; fewer may agree by chance
+_AGREES = 0.95  # probability with which rows of a person agree in a column that is fixed
+_AGREES_ANYWAY = 0.8  # probability above which agreement of random rows shows nothing
+_RARELY_AGREES = 0.1  # probability below which random rows that agree in everything must be few
+_MOSTLY_COPIES = 0.5  # probability from which rows that agree in what is known are mostly copies
+
+Evidence = Literal["identifier", "name", "fixed columns", "copies"]
 
 
 @dataclass(frozen=True)
 class RepeatedSubjects:
-    """A column that seems to say whose row it is.
+    """A column that seems to say whose row it is, or "" if rows are copies of each other.
 
-    ``rows`` is the mean number of rows per value, ``rows_lacking`` the number of rows without a value; ``is_declared``
-    says whether the owner called the column an identifier. If each row of a person is about another item, ``ratings``
-    are the columns of a rating: person, item and, where they exist, value and date.
+    ``rows`` is the mean number of rows per value, ``rows_lacking`` the number of rows without a value. ``fixed`` are
+    the quasi-identifiers that its values fix. ``smallest_class`` is the smallest number of its values in a class, for
+    the set of quasi-identifiers in which it is smallest. If each row of a person is about another item, ``ratings`` are
+    the columns of a rating: person, item and, where they exist, value and date.
     """
 
     person: str
     rows: float
+    evidence: Evidence
     rows_lacking: int = 0
-    is_declared: bool = False
+    fixed: tuple[str, ...] = ()
+    smallest_class: int | None = None
     ratings: tuple[str, ...] = ()
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the owner called the column an identifier."""
+        return self.evidence == "identifier"
+
+    @property
+    def repeated_share(self) -> float:
+        """The share of rows that are not the first of their person."""
+        return 1 - 1 / self.rows
 
     @property
     def sentence(self) -> str:
         """What the owner should know, and how to declare it."""
-        name, subject, ratings = (
-            safe_text(self.person),
-            _shell_word(self.person),
-            _shell_word(",".join(quote_names(self.ratings))),
-        )
-        said = "in the policy, which unveil init writes"
-        if subject:
-            said = f"with {option_text('subject')} {subject}{' as well' if self.is_declared else ''}"
-            if self.ratings and ratings and not self.is_declared:
-                said += f", or with {option_text('ratings')} {ratings} if each says what they rated, bought or visited"
-        told = (
+        every = f"{option_text('rows_are_people')} if every row is another person"
+        if not self.person:
+            return (
+                f"{capitalise_text(percent_text(self.repeated_share))} of the rows are exact copies of others, more "
+                "than chance explains, so every copy was counted as a different person. Remove the copies, say which "
+                f"column tells people apart with {option_text('subject', 'COLUMN')}, or say {every}."
+            )
+        name = safe_text(self.person)
+        said = (
             f"Each value of {name} occurs in {number_text(round(self.rows, 1))} rows on average, but every row was "
-            f"counted as a different person. If rows with the same value belong to one person, say so {said}."
+            "counted as a different person."
         )
-        return (
-            f"{told} First remove {count_text(self.rows_lacking, 'row')} without a value."
-            if self.rows_lacking
-            else told
-        )
+        if self.fixed:
+            said += f" Rows with the same {name} nearly always agree in {list_text(self.fixed, 6)}."
+        if self.smallest_class is not None:
+            said += f" Counted by {name}, the smallest class has {count_text(self.smallest_class, 'person', 'people')}."
+        said += f" If rows with the same value belong to one person, say so {self._how_to_declare()}; or say {every}."
+        if self.rows_lacking:
+            said += f" First remove {count_text(self.rows_lacking, 'row')} without a value."
+        return said
+
+    def _how_to_declare(self) -> str:
+        subject, ratings = _shell_word(self.person), _shell_word(",".join(quote_names(self.ratings)))
+        if not subject:
+            return "in the policy, which unveil init writes"
+        said = f"with {option_text('subject')} {subject}{' as well' if self.is_declared else ''}"
+        if self.ratings and ratings and not self.is_declared:
+            said += f", or with {option_text('ratings')} {ratings} if each says what they rated, bought or visited"
+        return said
 
 
 def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None) -> RepeatedSubjects | None:
-    """The identifier that most likely says whose row it is; None if none does, or if the policy names the subject."""
-    names = [c for c in policy.identifier if c in table.columns and _names_people(c)]
-    if policy.subject is not None or policy.ratings or not names:
+    """The column that most likely says whose row it is; None if none does, or if the policy says what a person is."""
+    if policy.subject is not None or policy.ratings or policy.rows_are_people:
         return None
     codes, run = table.codes(table.columns, policy.missing, run), run or Run()
-    there = {c: int((codes[c].codes >= 0).sum()) for c in names}
-    likely = [
-        c
-        for c in names
-        if there[c] >= _MIN_ROWS_PER_VALUE * len(codes[c].values) and len(codes[c].values) > _TOO_FEW_VALUES
-    ]
-    if not likely:
-        return None
-    person = max(likely, key=lambda c: len(codes[c].values))
+    quasi = [codes[c] for c in policy.quasi_columns if c in codes]
+    repeated = {c: own for c, own in codes.items() if c not in policy.quasi_columns and _recurs(own)}
+    declared = [c for c in policy.identifier if c in codes and c not in policy.guessed and _recurs_at_all(codes[c])]
+    called = [c for c in policy.identifier if c in repeated and _names_people(c) and _recurs_often(codes[c])]
+    fixed = {c: _fixed_columns(own, policy, codes, run) for c, own in repeated.items() if c not in declared}
+    suspected = [c for c, columns in fixed.items() if columns]
+    by_evidence: dict[Evidence, list[str]] = {"name": called, "identifier": declared, "fixed columns": suspected}
+    for evidence, names in by_evidence.items():
+        if names:
+            person = max(names, key=lambda c: len(codes[c].values))
+            shown: Evidence = "identifier" if person in declared else evidence
+            return _describe(person, shown, fixed.get(person, ()), codes, policy, run)
+    others = [own for c, own in codes.items() if c not in policy.quasi_columns and c not in policy.identifier]
+    copies = count_copies(codes)
+    if copies and quasi and _are_copies_suspicious(quasi, others, table.rows):
+        return RepeatedSubjects("", table.rows / (table.rows - copies), "copies")
+    return None
+
+
+def count_copies(codes: Mapping[str, Codes]) -> int:
+    """How many rows are equal to an earlier row in all columns."""
+    columns = [own.codes for own in codes.values()]
+    return len(columns[0]) - class_ids(columns, len(columns[0]))[1] if columns else 0
+
+
+def _describe(
+    person: str, evidence: Evidence, fixed: tuple[str, ...], codes: Mapping[str, Codes], policy: Policy, run: Run
+) -> RepeatedSubjects:
+    own = codes[person]
+    there = int((own.codes >= 0).sum())
     given = {c for c, role in policy.roles.items() if c not in policy.guessed or role == "sensitive"}
     others = [c for c in codes if c != person and c not in given]
+    is_complete = there == len(own.codes)
     return RepeatedSubjects(
         person,
-        there[person] / len(codes[person].values),
-        table.rows - there[person],
-        person not in policy.guessed,
-        _rating_columns(person, codes, others, policy.identifier, run) if there[person] == table.rows else (),
+        there / len(own.values),
+        evidence,
+        len(own.codes) - there,
+        fixed,
+        _smallest_class(own, codes, policy) if is_complete else None,
+        _rating_columns(person, codes, others, policy.identifier, run) if is_complete else (),
     )
+
+
+def _smallest_class(person: Codes, codes: Mapping[str, Codes], policy: Policy) -> int | None:
+    """The smallest number of different people in a class of rows."""
+    found = []
+    for group in policy.quasi:
+        ids, count = class_ids([codes[c].codes for c in group if c in codes], len(person.codes))
+        pairs = np.unique(ids * len(person.values) + person.codes)
+        found.append(int(np.bincount(pairs // len(person.values), minlength=count).min()))
+    return min(found, default=None)
+
+
+# ---- evidence --------------------------------------------------------------------------------------------------------
+
+
+def _recurs(column: Codes) -> bool:
+    """Whether enough values recur, and there are enough of them to be people."""
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
+    again = int(counts[counts > 1].sum())
+    return len(column.values) > _TOO_FEW_VALUES and again >= max(2, _MIN_REPEATED * len(column.codes))
+
+
+def _recurs_at_all(column: Codes) -> bool:
+    return int((column.codes >= 0).sum()) > len(column.values)
+
+
+def _recurs_often(column: Codes) -> bool:
+    return int((column.codes >= 0).sum()) >= _MIN_ROWS_PER_VALUE * len(column.values)
 
 
 def _names_people(name: str) -> bool:
     called = {word for word in name_words(name) if word}
     singular = {word.removesuffix("s") for word in called} | {word.removesuffix("id") for word in called}
     return bool((called | singular) & _PERSON_WORDS) or called <= _ID_WORDS
+
+
+def _fixed_columns(person: Codes, policy: Policy, codes: Mapping[str, Codes], run: Run) -> tuple[str, ...]:
+    """The quasi-identifiers that the values of a column fix, if these are most of a set and cannot be by chance.
+
+    A single column fixed by another is often a code and its label, so that two are needed.
+    """
+    for group in policy.quasi:
+        run.check()
+        telling = [c for c in group if c in codes and _chance_of_agreement(codes[c].codes) < _AGREES_ANYWAY]
+        agreed = [c for c in telling if _agreement_within(person.codes, codes[c].codes) >= _AGREES]
+        if len(agreed) >= 2 and 2 * len(agreed) > len(telling):
+            return tuple(agreed)
+    return ()
+
+
+def _are_copies_suspicious(quasi: Sequence[Codes], others: Sequence[Codes], rows: int) -> bool:
+    """Whether rows with the same quasi-identifiers mostly agree in all other columns, though random rows rarely do."""
+    ids, _ = class_ids([own.codes for own in quasi], rows)
+    rest, _ = class_ids([own.codes for own in others], rows)
+    return _chance_of_agreement(rest) < _RARELY_AGREES and _agreement_within(ids, rest) >= _MOSTLY_COPIES
+
+
+def _agreement_within(groups: Int32s | Ints, values: Int32s | Ints) -> float:
+    """The probability that two random rows of a group have the same value, on average over the groups, each with the
+    weight of its rows after the first; 0 if hardly any group has two rows. Rows without a group do not count."""
+    there = groups >= 0
+    group, value = groups[there].astype(np.int64), values[there].astype(np.int64) + 1
+    size = np.bincount(group)
+    if int((size - 1)[size > 0].sum()) < _MIN_PAIRS:
+        return 0.0
+    base = int(value.max(initial=0)) + 1
+    cells, counts = np.unique(group * base + value, return_counts=True)
+    same = np.bincount(cells // base, counts * (counts - 1.0), len(size))
+    several = size > 1
+    return float((same[several] / size[several]).sum() / (size[several] - 1).sum())
+
+
+def _chance_of_agreement(values: Int32s | Ints) -> float:
+    """The probability that two random rows have the same value."""
+    counts = np.bincount(values + 1).astype(float)
+    n = len(values)
+    return float((counts * (counts - 1)).sum() / max(1, n * (n - 1)))
+
+
+# ---- ratings ---------------------------------------------------------------------------------------------------------
 
 
 def _rating_columns(

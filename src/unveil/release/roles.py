@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from unveil.errors import UnveilError
@@ -82,9 +83,9 @@ def _column_role(name: str, policy: Policy, guess: RoleGuess | None) -> Column:
     if role is not None:
         return Column(name, role, "given")
     if name == policy.subject:
-        return Column(name, "insensitive", "given", "says which rows belong to the same person")
+        return Column(name, "insensitive", "assumed", "says which rows belong to the same person")
     if name in policy.ratings:
-        return Column(name, "quasi", "given", "what someone may know about a person")
+        return Column(name, "quasi", "assumed", "what someone may know about a person")
     if guess is not None:
         return Column(name, guess.role, "guessed", guess.why)
     return Column(name, "insensitive", "assumed", "not named in the policy")
@@ -151,9 +152,12 @@ def name_words(name: str) -> set[str]:
     return set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
 
 
-def role_options(policy: Policy) -> str | None:
-    """The command-line options that confirm the guesses; None if they are too long or cannot be typed."""
-    said = [f"{option_text('quasi')} {shlex.quote(','.join(quote_names(group)))}" for group in policy.quasi]
+def role_options(policy: Policy, columns: Iterable[Column]) -> str | None:
+    """The command-line options that confirm the guesses; None if they are too long or cannot be typed. A column that
+    is guessed to be a quasi-identifier joins every set that the policy gives."""
+    guessed = tuple(c.name for c in columns if c.role == "quasi" and c.name not in policy.roles)
+    groups = [(*group, *guessed) for group in policy.quasi]
+    said = [f"{option_text('quasi')} {shlex.quote(','.join(quote_names(group)))}" for group in groups]
     for role in ("identifier", "sensitive", "insensitive"):
         names = tuple(c for c in getattr(policy, role) if role != "insensitive" or c in policy.guessed)
         if names:

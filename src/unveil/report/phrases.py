@@ -27,6 +27,7 @@ __all__ = [
     "VERDICT_HEADLINES",
     "VERDICT_MEANINGS",
     "chart_table",
+    "checks_off_sentence",
     "findings_by_attacker",
     "findings_by_question",
     "group_exposed",
@@ -44,6 +45,7 @@ __all__ = [
     "shows_unit",
     "status_text",
     "tolerance_text",
+    "verdict_meaning",
 ]
 
 VERDICT_HEADLINES: Mapping[Decision, str] = MappingProxyType(
@@ -125,7 +127,9 @@ def question_title(name: str) -> str:
 
 
 def status_text(finding: Finding) -> str:
-    """Where the finding stands against its tolerance, in words."""
+    """Where the finding stands against its tolerance, in words; with the reason if it fails and does not decide."""
+    if finding.status == "over" and not finding.decides:
+        return "over, only an estimate" if finding.method == "estimate" else "over, for information"
     return {
         "over": "fails",
         "within": "within tolerance",
@@ -187,7 +191,15 @@ def risk_text(risk: float) -> str:
 def lead_sentence(assessment: Assessment) -> str:
     """The sentence under the verdict; what the verdict means if the sentence would only repeat the reasons."""
     verdict = assessment.verdict
-    return VERDICT_MEANINGS[verdict.decision] if verdict.sentence == " ".join(verdict.reasons) else verdict.sentence
+    return verdict_meaning(assessment) if verdict.sentence == " ".join(verdict.reasons) else verdict.sentence
+
+
+def verdict_meaning(assessment: Assessment) -> str:
+    """What to do about the verdict."""
+    decided = assessment.deciding_finding
+    if decided is not None and decided.status == "over" and decided.is_unreachable:
+        return "Do not release this version. Only a tolerance that allows what guessing reaches can be met."
+    return VERDICT_MEANINGS[assessment.verdict.decision]
 
 
 def other_reasons(assessment: Assessment) -> tuple[str, ...]:
@@ -206,6 +218,13 @@ def reveals_values(assessment: Assessment) -> bool:
 def not_asked_sentence(assessment: Assessment) -> str:
     """What was left out on request, and how to ask it."""
     return f"Not asked: {list_text(assessment.not_asked, 12)}. unveil assess asks everything."
+
+
+def checks_off_sentence(assessment: Assessment) -> str:
+    """Which checks the policy turns off, where the verdict does not give them as a reason; empty if there are none."""
+    if not assessment.checks_off or assessment.verdict.decision != "protect first":
+        return ""
+    return f"Checks that the policy turns off: {list_text(assessment.checks_off, 12)}."
 
 
 def findings_by_question(findings: Iterable[Finding]) -> dict[str, list[Finding]]:

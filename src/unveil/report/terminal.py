@@ -91,6 +91,8 @@ def _verdict_lines(assessment: Assessment) -> Iterator[RenderableType]:
         f"{safe_text(assessment.release.name)}: {phrases.VERDICT_HEADLINES[verdict.decision]}",
         _VERDICT_STYLES[verdict.decision],
     )
+    if off := phrases.checks_off_sentence(assessment):
+        yield _styled_text(off, "bold")
     yield _styled_text(phrases.lead_sentence(assessment))
     if decided:
         tolerated = f", must be {decided.tolerance_text}" if decided.tolerance is not None else ""
@@ -102,8 +104,8 @@ def _verdict_lines(assessment: Assessment) -> Iterator[RenderableType]:
         yield _styled_text("These fail as well:")
     for reason in others:
         yield _indented_text(f"- {reason}")
-    if phrases.lead_sentence(assessment) != phrases.VERDICT_MEANINGS[verdict.decision]:
-        yield _styled_text(phrases.VERDICT_MEANINGS[verdict.decision])
+    if phrases.lead_sentence(assessment) != phrases.verdict_meaning(assessment):
+        yield _styled_text(phrases.verdict_meaning(assessment))
     sizes = ", ".join(f"{n:,} {unit_noun(f'{n:,}', safe_text(key))}" for key, n in assessment.release.size.items())
     yield _styled_text(f"Assessed: {safe_text(assessment.release.kind)}, {sizes}", "dim")
     for note in assessment.release.notes:

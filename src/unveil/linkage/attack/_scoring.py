@@ -27,7 +27,7 @@ from unveil.linkage.attack._target_similarity import (
 __all__ = ["ScoreModel", "ScorePlan", "TargetOutcomes", "outcomes_of_beliefs", "plan_scores", "score_records"]
 
 
-_SCORE_FRACTION = 1 << 30  # scores are multiples of 1 / 2³⁰: sums are exact, and ties hold in any order of summation
+_SCORE_FRACTION = 1 << 30  # scores are multiples of 1 / 2³⁰: sums are exact, in any order
 _COUNT_UNIT = 1 << 48  # one known thing, counted above the bits of the score
 _SCORE_MASK = _COUNT_UNIT - 1
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: spreads neighbouring keys (Fibonacci hashing)

@@ -39,8 +39,9 @@ attributes than come from elsewhere are an exception: some of what is drawn is t
 of an attribute are listed by value, so that the holders of similar values are consecutive. If a list is long for its
 number of values, every value gets a bit set of the records with a lower value; two of these sets give any range of
 values. D_x starts from the shortest range. It is a bit set while it is large and a list afterwards. Each number of
-known things continues from the one before. Scores are integer multiples of 2⁻³⁰ added along the lists, so ties are
-exact in any order of records and things. Equal records are named with equal probability.
+known things continues from the one before. Scores are integer multiples of 2⁻³⁰ added along the lists, so that the
+order of records and things changes nothing. Equal records are named with equal probability; different weights with
+equal sums, such as 1/ln 2 and 2/ln 4, may miss a tie by 2⁻³⁰.
 """
 
 from __future__ import annotations

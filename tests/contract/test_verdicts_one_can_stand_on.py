@@ -1,0 +1,119 @@
+"""Verdicts that were wrong once: checks turned off, identifiers left in, harm left out, knife edges."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import unveil
+from contract.cases import CASES, assessed
+from unveil import Assessment, Case, Policy, Transactions
+from unveil.finding import TOLERANCE_SLACK, Finding
+from unveil.report.phrases import status_text
+from unveil.verdict import decide_verdict
+
+ALL_UNIQUE = pa.table({"age": list(range(60)), "name": [f"n{i}" for i in range(60)]})
+
+
+def measured(value: float, tolerance: float, **more: Any) -> Finding:
+    fields: dict[str, Any] = {
+        "id": "test.one", "question": "test", "title": "One", "value": value, "unit": "share", "method": "exact",
+        "subjects": 100, "tolerance": tolerance, "direction": "lower", "decides": True, "attacker": "",
+        "sentence": "S.",
+    }  # fmt: skip
+    return Finding(**fields | more)
+
+
+def test_a_check_that_is_off_was_within_tolerance() -> None:
+    """Everybody is unique, and the check for it is off: text, page and JSON say so on top."""
+    policy = Policy(quasi=("age",), insensitive=("name",), tolerance={"classes.k": None})
+    found = unveil.assess(unveil.read(ALL_UNIQUE), policy)
+    assert found.verdict.decision == "your call"
+    said = "The policy turns off 1 check of the preset default: classes.k (Smallest class (k))."
+    assert said in found.verdict.reasons
+    assert found.checks_off == ("classes.k",)
+    assert json.loads(found.to_json())["checks_off"] == ["classes.k"]
+    assert said in " ".join(found.to_text().split("Finding")[0].split())
+    assert said in found.to_html()
+    assert Assessment.from_json(found.to_json()).checks_off == ("classes.k",)
+
+
+def test_checks_that_are_off_are_named_when_others_fail() -> None:
+    policy = Policy(
+        quasi=("age",), sensitive=("name",), tolerance={"classes.l_distinct": None, "classes.k": 5, "classes.t": None}
+    )
+    found = unveil.assess(unveil.read(ALL_UNIQUE), policy)
+    assert (found.verdict.decision, found.checks_off) == ("protect first", ("classes.l_distinct",))
+    said = "Checks that the policy turns off: classes.l_distinct."
+    assert said in found.to_text().split("Finding")[0]
+    assert said in found.to_html()
+    assert said not in unveil.assess(unveil.read(ALL_UNIQUE), replace(policy, tolerance={})).to_text()
+
+
+def test_identifiers_that_are_tolerated_were_released() -> None:
+    policy = Policy(
+        identifier=("name",), quasi=("age",), tolerance={"release.identifiers": 1, "classes.k": 1}, rows_are_people=True
+    )
+    found = unveil.assess(unveil.read(ALL_UNIQUE), policy)
+    assert found["release.identifiers"].status == "within"
+    assert found.verdict.decision == "your call"
+    assert found.verdict.reasons == (found["release.identifiers"].sentence,)
+
+
+def test_the_largest_harm_was_that_of_the_findings_that_decide() -> None:
+    small, large = measured(0.1, 0.2, share=(0.1, 0.1)), measured(0.9, 0.2, share=(0.9, 0.9), id="test.two")
+    verdict = decide_verdict([small, replace(large, tolerance=None, decides=False)])
+    assert (verdict.decision, verdict.because) == ("release", "test.two")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_release_names_the_largest_harm_on_the_page(name: str) -> None:
+    found = assessed(name)
+    if found.verdict.decision == "release":
+        harms = [f.share[0] for f in found.findings if f.share]
+        named = found.deciding_finding
+        assert (0.0 if named is None else (named.share or (0,))[0]) == max(harms, default=0.0)
+
+
+def test_what_fails_without_deciding_says_why() -> None:
+    assert status_text(measured(0.9, 0.2, decides=False)) == "over, for information"
+    assert status_text(measured(0.9, 0.2, decides=True)) == "fails"
+    estimated = measured(0.9, 0.2, decides=False, method="estimate", interval=(0.8, 0.9))
+    assert status_text(estimated) == "over, only an estimate"
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [(1.0000000000000002, "within"), (1 + TOLERANCE_SLACK / 2, "within"), (1 + 3 * TOLERANCE_SLACK, "over")],
+)
+def test_rounding_was_over_the_tolerance(value: float, status: str) -> None:
+    assert measured(value, 1.0, unit="items").status == status
+    assert measured(-value, -1.0, unit="items", direction="higher").status == status
+
+
+def test_counts_are_compared_exactly() -> None:
+    assert measured(10**8 + 1, 10**8, unit="rows").status == "over"
+    assert measured(10**8, 10**8, unit="rows").status == "within"
+
+
+def test_a_tolerance_that_guessing_exceeds_was_to_be_met_by_protection() -> None:
+    """Four items that are equally frequent: naming them at random identifies one of four."""
+    baskets = Transactions.from_baskets([["a", "b"], ["b", "c"], ["c", "d"], ["d", "a"]])
+    found = unveil.assess(baskets)
+    assert found.verdict.decision == "protect first"
+    assert found.verdict.sentence.endswith(
+        "No protection can meet this tolerance (at most 0.4): guessing without the release already reaches 1 item."
+    )
+    assert "Protect it" not in found.to_text() and "Protect it" not in found.to_html()
+    assert "Only a tolerance that allows what guessing reaches can be met." in " ".join(found.to_text().split())
+    many = unveil.assess(Transactions.from_baskets([[f"i{k}" for k in range(n)] for n in range(1, 40)]))
+    assert "No protection" not in many.verdict.sentence
+
+
+def test_four_equal_candidates_cannot_meet_the_tolerance() -> None:
+    found = unveil.assess(Case(unveil.read([[1] * 4] * 4, "matrix")))
+    assert "No protection can meet this tolerance (at most 0.4)" in found.verdict.sentence
