@@ -234,3 +234,9 @@ def test_what_nobody_reads_cannot_be_held() -> None:
         UnveilError, match="nothing an attacker may hold is called 'poplation'; did you mean 'population'"
     ):
         unveil.assess(unveil.Case(release, holds={"poplation": release}))
+
+
+def test_a_finding_that_is_not_there_names_what_is_meant(patients: Path) -> None:
+    found = unveil.assess(unveil.read(patients), GIVEN, only="classes.k")
+    with pytest.raises(KeyError, match=r"no finding 'classes\.kk' here; did you mean 'classes\.k'\?"):
+        found["classes.kk"]

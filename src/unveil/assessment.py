@@ -16,6 +16,7 @@ from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Column
 from unveil.verdict import Decision, Verdict
+from unveil.wording import did_you_mean, safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,7 +123,8 @@ class Assessment:
             fits = (column is None or finding.column == column) and (known is None or finding.known == tuple(known))
             if finding.id == finding_id and fits:
                 return finding
-        raise KeyError(finding_id)
+        ids = dict.fromkeys(finding.id for finding in self.findings)
+        raise KeyError(f"no finding {safe_text(finding_id)!r} here{did_you_mean(finding_id, ids)}")
 
     @property
     def deciding_finding(self) -> Finding | None:

@@ -387,6 +387,26 @@ def test_a_first_line_of_data_is_not_shown_as_names(unveil: Unveil, tmp_path: Pa
     assert "2020" in unveil("describe", "years.csv", "--header").stdout
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "cp437", "utf-8"])
+def test_output_that_is_not_utf8_killed_a_finished_assessment(encoding: str, tmp_path: Path) -> None:
+    """Characters that the output lacks are spelt out."""
+    rows = "".join(f"{20 + i // 5},{'fm'[i % 2]},d{i % 3}\n" for i in range(60))
+    (tmp_path / "t.csv").write_text("age,sex,\u0142ódź\n" + rows, encoding="utf-8")
+    command = [sys.executable, "-m", "unveil", "assess", "t.csv", "--quasi", "age,sex", "--sensitive", "\u0142ódź"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for form in ("text", "json", "html"):
+        done = subprocess.run(
+            [*command, "--exit-zero", "--format", form], cwd=tmp_path, env=environment, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        if form == "html":
+            assert "(ℓ)" in done.stdout.decode("utf-8")
+        elif encoding != "ascii":  # which click takes for UTF-8
+            text = done.stdout.decode(encoding)
+            assert form == "json" or ("(ℓ)" if encoding == "utf-8" else "(l)") in text
+            assert "ó" in text or form == "json"
+
+
 def test_roles_need_a_table(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "people.txt").write_text("34 M\n51 F\n34 F\n")
     done = unveil("assess", "people.txt", "--quasi", "age,sex")

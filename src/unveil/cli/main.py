@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from unveil.cli.plain_output import degrade_output
 from unveil.errors import UnveilError
 
 __all__ = ["cli", "main"]
@@ -73,6 +74,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    degrade_output()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _exit_on_signal)
     code = _run_command()

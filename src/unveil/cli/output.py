@@ -170,5 +170,5 @@ def _write_results(
         tell(f"{safe_text(secret[0], 200)} written, for your eyes only")
     if report:
         tell(f"report written to {safe_text(report, 200)}")
-    if not output:
-        click.echo(text, nl=False)
+    if not output:  # a page says itself that it is UTF-8
+        click.echo(text.encode() if text.startswith("<!doctype html>") else text, nl=False)
