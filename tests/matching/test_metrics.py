@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -10,12 +12,13 @@ import pytest
 from reference import naive_matching as naive
 from reference.ensembles import peaky_matrix, sparse_matrix
 from unveil import UnveilError
-from unveil.matching import Candidates
+from unveil.matching import Candidates, solve
 from unveil.matching.data_flow import network_matrix
 from unveil.matching.metrics import (
     crack_distribution,
     distribution_psi,
     edge_probabilities,
+    expected_cracks,
     flat_matrix,
     generalised_heuristic,
     heuristic_accuracy,
@@ -146,3 +149,24 @@ def test_what_thin_functions_refuse() -> None:
         with pytest.raises(UnveilError):
             call(*arguments)  # type: ignore[operator]
     assert permanent(np.ones((200, 200))) == np.inf
+
+
+def test_simulated_cracks_were_a_bare_number() -> None:
+    """What can only be simulated is refused; the solution has the interval."""
+    rng = np.random.default_rng(3)
+    matrix = rng.random((60, 60)) ** 4
+    assert not solve(Candidates.from_matrix(matrix)).exact
+    with pytest.raises(UnveilError, match="can only be simulated; use solve"):
+        expected_cracks(matrix)
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_the_permanent_of_whole_numbers_is_whole(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        matrix = rng.integers(0, 4, (n, n)) * (rng.random((n, n)) < 0.8)
+        exact = sum(math.prod(int(matrix[i, p[i]]) for i in range(n)) for p in permutations(range(n)))
+        found = permanent(matrix)
+        assert found == exact
+        assert isinstance(found, int) or found == 0
+    assert permanent([[0.5]]) == 0.5

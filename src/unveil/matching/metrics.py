@@ -55,6 +55,7 @@ __all__ = [
 
 _MOST_LISTED_ENTRIES = 8
 _LARGEST_BLOCK = 18
+_CERTAIN_DIGITS = 1e12  # a whole permanent below this is rounded: its relative error is far less
 _OPTIMISER_LIMITS = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-10}
 
 
@@ -72,13 +73,15 @@ def log_permanent(matrix: npt.ArrayLike) -> float:
 
 
 def permanent(matrix: npt.ArrayLike) -> float:
-    """The total weight of all perfect matchings.
+    """The total weight of all perfect matchings; a whole number if all weights are, as far as its digits are certain.
 
-    >>> round(permanent([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0]]), 9)
-    18.0
+    >>> permanent([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0]])
+    18
     """
     log = log_permanent(matrix)
-    return math.exp(log) if log < 709 else math.inf
+    value = math.exp(log) if log < 709 else math.inf
+    weights = np.asarray(matrix, np.float64)
+    return round(value) if value < _CERTAIN_DIGITS and (weights == np.rint(weights)).all() else value
 
 
 def degree_of_anonymity(matrix: npt.ArrayLike) -> float:
@@ -88,8 +91,14 @@ def degree_of_anonymity(matrix: npt.ArrayLike) -> float:
 
 
 def expected_cracks(matrix: npt.ArrayLike, truth: Ints | None = None) -> float:
-    """ε for a 0/1 matrix, Ψ for a weighted one."""
-    return solve(Candidates.from_matrix(matrix), truth).expected_cracks
+    """ε for a 0/1 matrix, Ψ for a weighted one. Refuses a matrix for which only a simulation is possible:
+    :func:`~unveil.matching.solver.solve` gives its interval."""
+    found = solve(Candidates.from_matrix(matrix), truth)
+    if not found.exact:
+        raise UnveilError(
+            "the expected cracks of this matrix can only be simulated; use solve, which gives an interval"
+        )
+    return found.expected_cracks
 
 
 def heuristic_cracks(matrix: npt.ArrayLike, truth: Ints | None = None) -> float:
