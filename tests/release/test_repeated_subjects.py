@@ -231,3 +231,15 @@ def test_identifiers_are_counted_in_every_class() -> None:
 def test_rows_are_people_or_subjects_but_not_both() -> None:
     with pytest.raises(UnveilError, match="rows_are_people contradicts subject"):
         Policy(subject="a", rows_are_people=True)
+
+
+def test_a_weight_that_depends_on_sex_and_race_is_no_person() -> None:
+    """Weights of a survey recur within strata: they fix what is coarse, and say nothing about age."""
+    rng = random.Random(9)
+    rows = [(rng.randrange(17, 90), "fm"[rng.randrange(2)], "abc"[rng.randrange(3)]) for _ in range(3000)]
+    data: dict[str, list[object]] = {name: [r[k] for r in rows] for k, name in enumerate(("age", "sex", "race"))}
+    data["weight"] = [f"{sex}{race}{rng.randrange(150)}" for _, sex, race in rows]
+    policy = Policy(quasi=("age", "sex", "race"), insensitive=("weight",))
+    assert found(data, policy) is None
+    made = found(data, dataclasses.replace(policy, quasi=(("sex", "race"),)))
+    assert made is not None and made.fixed == ("sex", "race")

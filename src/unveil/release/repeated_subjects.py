@@ -4,13 +4,14 @@ Unless the policy says which rows belong together, every row counts as a person,
 among five people. Three things give repeated people away:
 
 - a declared identifier, or a column with a name such as ``patient_id``, whose values recur;
-- any other column whose recurring values fix the quasi-identifiers: rows with the same value agree in most of them,
-  though other rows rarely do;
+- any other column whose recurring values fix most of what the quasi-identifiers say: rows with the same value agree in
+  it, though other rows rarely do;
 - rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do.
 """
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -194,15 +195,17 @@ def _names_people(name: str) -> bool:
 
 
 def _fixed_columns(person: Codes, policy: Policy, codes: Mapping[str, Codes], run: Run) -> tuple[str, ...]:
-    """The quasi-identifiers that the values of a column fix, if these are most of a set and cannot be by chance.
+    """The quasi-identifiers that the values of a column fix, if these say most of what a set says about a person.
 
-    A single column fixed by another is often a code and its label, so that two are needed.
+    A column says −ln p, where p is the probability that two random rows agree in it. A single column fixed by another
+    is often a code and its label, so that two are needed.
     """
     for group in policy.quasi:
         run.check()
-        telling = [c for c in group if c in codes and _chance_of_agreement(codes[c].codes) < _AGREES_ANYWAY]
-        agreed = [c for c in telling if _agreement_within(person.codes, codes[c].codes) >= _AGREES]
-        if len(agreed) >= 2 and 2 * len(agreed) > len(telling):
+        chances = {c: _chance_of_agreement(codes[c].codes) for c in group if c in codes}
+        says = {c: -math.log(max(p, 1e-300)) for c, p in chances.items() if p < _AGREES_ANYWAY}
+        agreed = [c for c in says if _agreement_within(person.codes, codes[c].codes) >= _AGREES]
+        if len(agreed) >= 2 and 2 * math.fsum(says[c] for c in agreed) >= math.fsum(says.values()):
             return tuple(agreed)
     return ()
 
