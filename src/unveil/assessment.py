@@ -70,7 +70,7 @@ class ProtectionResult:
     """One protection that was tried, and its outcome.
 
     ``usefulness`` is how useful it leaves the data (1: as before), or None if it cannot reach the tolerance.
-    ``decision`` is the verdict after it, ``harmed`` the share of subjects that the worst deciding finding still harms.
+    ``decision`` is the verdict after it, ``harmed`` the share of subjects that the finding named by it still harms.
     """
 
     id: str
@@ -128,7 +128,7 @@ class Assessment:
 
     @property
     def deciding_finding(self) -> Finding | None:
-        """The finding that decided the verdict."""
+        """The finding that decided the verdict; for ``release``, the one that harms most."""
         because = self.verdict
         if because.because is None:
             return None

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
-from unveil.wording import unit_noun
+from unveil.wording import count_text, unit_noun
 
 __all__ = ["Decision", "Verdict", "decide_verdict"]
 
@@ -27,7 +27,8 @@ Decision = Literal["release", "protect first", "your call"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision, the finding that decided it (its id, column and known columns, if one did), and the reasons."""
+    """The decision, the finding that decided it or, for ``release``, harms most (its id, column and known columns, if
+    there is one), and the reasons."""
 
     decision: Decision
     because: str | None
@@ -87,14 +88,14 @@ def _verdict_from(decision: Decision, finding: Finding | None, sentence: str, re
 
 
 def _unreachable_text(finding: Finding) -> str:
-    """That no protection can meet a tolerance, if guessing without the release exceeds it."""
+    """That no protection of the same subjects can meet a tolerance, if guessing without the release exceeds it."""
     if not finding.is_unreachable or finding.baseline is None:
         return ""
     guessed = finding.text_in_unit(finding.baseline)
     unit = "" if finding.unit == "share" else f" {unit_noun(guessed, finding.unit)}".rstrip()
     return (
-        f" No protection can meet this tolerance ({finding.tolerance_text}): guessing without the release already "
-        f"reaches {guessed}{unit}."
+        f" No protection that keeps all {count_text(finding.subjects, 'subject')} can meet this tolerance "
+        f"({finding.tolerance_text}): guessing without the release already reaches {guessed}{unit}."
     )
 
 

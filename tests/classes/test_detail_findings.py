@@ -277,7 +277,10 @@ def test_three_releases_and_people_whom_nothing_fits() -> None:
     found = unveil.assess(case, TOGETHER)["classes.intersection"]
     assert (found.value, found.status, found.subjects) == (0, "within", 6)
     assert found.title == "Values of ill known from 3 releases together"
-    assert "For 0 of 6 rows (0%), the releases together leave only one value, the right one." in found.sentence
+    assert (
+        "For 0 of 6 rows (0%), the releases together leave only one value, the right one as far as it is recorded."
+        in found.sentence
+    )
     strangers = Case(release, holds={"earlier 1": release, "people": table([("99999", "77")], "zip age")})
     nobody = unveil.assess(strangers, TOGETHER)["classes.intersection"]
     assert (nobody.value, nobody.subjects) == (0, 1)

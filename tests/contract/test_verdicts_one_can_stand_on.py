@@ -106,14 +106,15 @@ def test_a_tolerance_that_guessing_exceeds_was_to_be_met_by_protection() -> None
     found = unveil.assess(baskets)
     assert found.verdict.decision == "protect first"
     assert found.verdict.sentence.endswith(
-        "No protection can meet this tolerance (at most 0.4): guessing without the release already reaches 1 item."
+        "No protection that keeps all 4 subjects can meet this tolerance (at most 0.4): guessing without the release "
+        "already reaches 1 item."
     )
     assert "Protect it" not in found.to_text() and "Protect it" not in found.to_html()
-    assert "Only a tolerance that allows what guessing reaches can be met." in " ".join(found.to_text().split())
+    assert "Decide first whether a tolerance below what guessing reaches is meant." in " ".join(found.to_text().split())
     many = unveil.assess(Transactions.from_baskets([[f"i{k}" for k in range(n)] for n in range(1, 40)]))
     assert "No protection" not in many.verdict.sentence
 
 
 def test_four_equal_candidates_cannot_meet_the_tolerance() -> None:
     found = unveil.assess(Case(unveil.read([[1] * 4] * 4, "matrix")))
-    assert "No protection can meet this tolerance (at most 0.4)" in found.verdict.sentence
+    assert "No protection that keeps all 4 subjects can meet this tolerance (at most 0.4)" in found.verdict.sentence

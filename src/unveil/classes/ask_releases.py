@@ -147,7 +147,7 @@ def _intersection_sentence(combined: _CombinedReleases) -> str:
     perfect = f"{int(revealed.sum()):,} of {count_text(combined.people, one, many)}"
     said = [
         f"For {perfect} ({percent_text(float(revealed.mean()))}), the releases together leave only one value"
-        f"{'' if combined.known else ', the right one'}."
+        f"{'' if combined.known else ', the right one as far as it is recorded'}."
     ]
     if at_once:
         said.append(f"For {at_once:,} of them, no single release does.")

@@ -79,7 +79,7 @@ def _identifiers_finding(risk: Risk, table: Table, columns: Sequence[str], polic
 
 
 def _repeated_people_finding(table: Table, policy: Policy, run: Run) -> Finding:
-    from unveil.release.repeated_subjects import count_copies, find_repeated_subjects
+    from unveil.release.repeated_subjects import can_be_fixed, count_copies, find_repeated_subjects
 
     repeated = find_repeated_subjects(table, policy, run)
     if repeated is not None:
@@ -88,7 +88,9 @@ def _repeated_people_finding(table: Table, policy: Policy, run: Run) -> Finding:
         sentence = "The policy says that every row is a different person."
     else:
         sentence = "No column suggests that several rows belong to one person."
-    copies = count_copies(table.codes(table.columns, policy.missing, run))
+        if not can_be_fixed(table, policy, run):
+            sentence += " Without two quasi-identifiers that vary, only names of columns could."
+    copies = count_copies(table, policy, run)
     if copies and (repeated is None or repeated.person):
         sentence += f" {count_text(copies, 'row is an exact copy of another', 'rows are exact copies of others')}."
     return REPEATED_PEOPLE.finding(

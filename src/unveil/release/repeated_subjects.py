@@ -30,7 +30,7 @@ from unveil.run import Run
 from unveil.settings import option_text
 from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
 
-__all__ = ["RepeatedSubjects", "count_copies", "find_repeated_subjects"]
+__all__ = ["RepeatedSubjects", "can_be_fixed", "count_copies", "find_repeated_subjects"]
 
 _PERSON_WORDS = name_words(
     "patient_person_customer_client_member_user_username_login_employee_student_participant_respondent"
@@ -120,7 +120,8 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
     repeated = {c: own for c, own in codes.items() if c not in policy.quasi_columns and _recurs(own)}
     declared = [c for c in policy.identifier if c in codes and c not in policy.guessed and _recurs_at_all(codes[c])]
     called = [c for c in policy.identifier if c in repeated and _names_people(c) and _recurs_often(codes[c])]
-    fixed = {c: _fixed_columns(own, policy, codes, run) for c, own in repeated.items() if c not in declared}
+    says = _column_information(policy, codes)
+    fixed = {c: _fixed_columns(own, says, codes, run) for c, own in repeated.items() if c not in declared}
     suspected = [c for c, columns in fixed.items() if columns]
     by_evidence: dict[Evidence, list[str]] = {"name": called, "identifier": declared, "fixed columns": suspected}
     for evidence, names in by_evidence.items():
@@ -129,16 +130,16 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
             shown: Evidence = "identifier" if person in declared else evidence
             return _describe(person, shown, fixed.get(person, ()), codes, policy, run)
     others = [own for c, own in codes.items() if c not in policy.quasi_columns and c not in policy.identifier]
-    copies = count_copies(codes)
+    copies = count_copies(table, policy, run)
     if copies and quasi and _are_copies_suspicious(quasi, others, table.rows):
         return RepeatedSubjects("", table.rows / (table.rows - copies), "copies")
     return None
 
 
-def count_copies(codes: Mapping[str, Codes]) -> int:
+def count_copies(table: Table, policy: Policy, run: Run) -> int:
     """How many rows are equal to an earlier row in all columns."""
-    columns = [own.codes for own in codes.values()]
-    return len(columns[0]) - class_ids(columns, len(columns[0]))[1] if columns else 0
+    columns = [own.codes for own in table.codes(table.columns, policy.missing, run).values()]
+    return run.once("copies of rows", lambda: table.rows - class_ids(columns, table.rows)[1])
 
 
 def _describe(
@@ -194,19 +195,42 @@ def _names_people(name: str) -> bool:
     return bool((called | singular) & _PERSON_WORDS) or called <= _ID_WORDS
 
 
-def _fixed_columns(person: Codes, policy: Policy, codes: Mapping[str, Codes], run: Run) -> tuple[str, ...]:
-    """The quasi-identifiers that the values of a column fix, if these say most of what a set says about a person.
+def can_be_fixed(table: Table, policy: Policy, run: Run) -> bool:
+    """Whether any set has two quasi-identifiers that vary, without which no column can be seen to fix them."""
+    codes = table.codes(table.columns, policy.missing, run)
+    return any(len(says) >= 2 for says in _column_information(policy, codes))
 
-    A column says −ln p, where p is the probability that two random rows agree in it. A single column fixed by another
-    is often a code and its label, so that two are needed.
+
+def _column_information(policy: Policy, codes: Mapping[str, Codes]) -> list[dict[str, float]]:
+    """For each set of quasi-identifiers, what those that vary say about a person, the most first: −ln p, where p is the
+    probability that two random rows agree."""
+    chances = {c: _chance_of_agreement(codes[c].codes) for c in policy.quasi_columns if c in codes}
+    says = {c: -math.log(max(p, 1e-300)) for c, p in chances.items() if p < _AGREES_ANYWAY}
+    groups = [[c for c in group if c in says] for group in policy.quasi]
+    return [{c: says[c] for c in sorted(group, key=lambda c: -says[c])} for group in groups]
+
+
+def _fixed_columns(
+    person: Codes, sets: Sequence[Mapping[str, float]], codes: Mapping[str, Codes], run: Run
+) -> tuple[str, ...]:
+    """The quasi-identifiers that the values of a column fix, if these say half of what a set says about a person.
+
+    A single column fixed by another is often a code and its label, so that two are needed. The columns that say most
+    are looked at first, and no more of them once too little is left.
     """
-    for group in policy.quasi:
+    for says in sets:
         run.check()
-        chances = {c: _chance_of_agreement(codes[c].codes) for c in group if c in codes}
-        says = {c: -math.log(max(p, 1e-300)) for c, p in chances.items() if p < _AGREES_ANYWAY}
-        agreed = [c for c in says if _agreement_within(person.codes, codes[c].codes) >= _AGREES]
-        if len(agreed) >= 2 and 2 * math.fsum(says[c] for c in agreed) >= math.fsum(says.values()):
-            return tuple(agreed)
+        agreed, left = list[str](), math.fsum(says.values())
+        needed = left / 2
+        for column in says:
+            if _agreement_within(person.codes, codes[column].codes) >= _AGREES:
+                agreed.append(column)
+            else:
+                left -= says[column]
+                if left < needed:
+                    break
+        if len(agreed) >= 2 and left >= needed:
+            return tuple(c for c in codes if c in agreed)
     return ()
 
 

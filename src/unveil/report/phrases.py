@@ -198,7 +198,7 @@ def verdict_meaning(assessment: Assessment) -> str:
     """What to do about the verdict."""
     decided = assessment.deciding_finding
     if decided is not None and decided.status == "over" and decided.is_unreachable:
-        return "Do not release this version. Only a tolerance that allows what guessing reaches can be met."
+        return "Do not release this version. Decide first whether a tolerance below what guessing reaches is meant."
     return VERDICT_MEANINGS[assessment.verdict.decision]
 
 
