@@ -76,7 +76,7 @@ def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: P
         (
             ("--tolerance", "linkage.success=.0001", "--tolerance", "classes.k=1", "--method", "values"),
             1,
-            "linkage.success counts an identical row as found",
+            "linkage.success is over its tolerance, and no protection that was tried brings it within",
         ),
         (
             ("--tolerance", "linkage.success=.2", "--tolerance", "classes.k=50", "--method", "columns"),

@@ -42,7 +42,7 @@ FINE = {  # tolerances for risks that have none by default, so that all kinds of
     "classes.separation": 0.9,
     "classes.known_columns": 0.5,
     "linkage.success": 0.3,
-    "linkage.own_row": 0.3,
+    "linkage.everything_learned": 0.3,
     "linkage.unicity": 0.2,
     "linkage.sparsity": 0.6,
     "linkage.success_bound": 0.3,

@@ -202,11 +202,12 @@ def distance_between(attacked: Attacked, column: str) -> Callable[[list[Any]], A
 
 @dataclass(frozen=True)
 class Found:
-    """For every person with any facts: whether they are found, by their own record or an equal one, and unique; what
-    guessing finds; and the number of the first row of each."""
+    """For every person with any facts: whether everything is learned about them (by their own record or an equal one),
+    whether they are found, and unique; about how many guessing learns everything; and the number of the first row of
+    each."""
 
     first: list[int]
-    success: list[float]
+    learned: list[float]
     own: list[float]
     unique: list[float]
     guessing: float

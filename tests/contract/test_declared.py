@@ -18,8 +18,8 @@ from unveil.questions import QUESTIONS, all_risks, find_risk, questions_about, r
 
 FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds some as well
     "classes.reidentification", "classes.known_columns", "classes.intersection", "classes.presence", "linkage.success",
-    "linkage.own_row", "linkage.matched", "items.point_knowledge", "items.expected_cracks", "items.correlation",
-    "items.never_together", "matching.expected_cracks", "network.degree_unique",
+    "linkage.everything_learned", "linkage.matched", "items.point_knowledge", "items.expected_cracks",
+    "items.correlation", "items.never_together", "matching.expected_cracks", "network.degree_unique",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
     "classes.known_items": "baskets", "classes.k_map": "people", "classes.l_distinct": "values",
@@ -33,7 +33,8 @@ IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the to
 METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.k": "exact bound", "classes.uniques": "exact bound", "classes.at_risk": "exact bound",
     "classes.reidentification": "exact bound", "classes.population_uniques": "exact bound",
-    "classes.dis_suda": "estimate", "linkage.success": "exact simulation", "linkage.own_row": "exact simulation",
+    "classes.dis_suda": "estimate", "linkage.success": "exact simulation",
+    "linkage.everything_learned": "exact simulation",
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
@@ -54,7 +55,7 @@ OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "ite
           *(f"matching.{name}" for name in ("expected_cracks", "o_estimate", "heuristic", "bethe"))}  # fmt: skip
 SAMPLED = {"classes.population_uniques", "items.expected_cracks", "items.alpha_max", "items.itemsets_vulnerable",
            "items.sample_knowledge", "items.correlation", "items.never_together", "linkage.success",
-           "linkage.own_row", "linkage.unicity", "linkage.sparsity", "matching.expected_cracks"}  # fmt: skip
+           "linkage.everything_learned", "linkage.unicity", "linkage.sparsity", "matching.expected_cracks"}  # fmt: skip
 
 
 def test_declarations() -> None:
@@ -187,7 +188,7 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
         elif f.id == "classes.presence":
             (people,) = attacked.case.held_releases("population")
             assert f.baseline == pytest.approx(f.subjects / people.rows)
-        elif f.id == "linkage.success":
+        elif f.id == "linkage.everything_learned":
             assert f.baseline >= 1 / f.subjects - 1e-12
         elif f.id == "classes.intersection":
             assert f.baseline == 0

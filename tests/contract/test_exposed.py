@@ -100,7 +100,7 @@ def test_columns_that_make_a_row_unique() -> None:
 @pytest.mark.parametrize("name", FACTS)
 def test_people_who_are_found(name: str) -> None:
     attacked, found = CASES[name](), facts(name)
-    chance = dict(zip(found.first, found.success, strict=True))
+    chance = dict(zip(found.first, found.own, strict=True))
     f = assessed(name)["linkage.success"]
     people = len({r[attacked.policy.subject] for r in attacked.rows}) if attacked.policy.subject else len(attacked.rows)
     over = sorted(((-p, row) for row, p in chance.items() if p > 1 / people + 1e-9))

@@ -312,7 +312,7 @@ def facts(name: str) -> Found:
 def test_people_found_by_a_few_facts(name: str) -> None:
     found = facts(name)
     people = len(found.first)
-    measured = {"success": found.success, "own_row": found.own, "unicity": found.unique}
+    measured = {"success": found.own, "everything_learned": found.learned, "unicity": found.unique}
     for f in of(name, *(f"linkage.{risk}" for risk in measured)):
         each = measured[f.id.removeprefix("linkage.")]
         assert f.value == pytest.approx(sum(each) / people)
@@ -320,9 +320,9 @@ def test_people_found_by_a_few_facts(name: str) -> None:
         assert f.subjects == people
         assert percent_text(f.value) in f.sentence
     (success,) = of(name, "linkage.success")
-    assert success.baseline == pytest.approx(found.guessing)
-    for f in of(name, "linkage.own_row"):
-        assert f.baseline == pytest.approx(1 / people)
+    assert success.baseline == pytest.approx(1 / people)
+    for f in of(name, "linkage.everything_learned"):
+        assert f.baseline == pytest.approx(found.guessing)
     (bound,) = of(name, "linkage.success_bound")
     assert bound.value <= success.value + 1e-12
     assert bound.interval == bound.share == (bound.value, 1.0)

@@ -175,7 +175,7 @@ VALUE_IN_SENTENCE = {  # how the value reads in the sentence
     "classes.distinction": percent_text, "classes.separation": percent_text, "classes.homogeneity": percent_text,
     "classes.l_entropy": number_text, "classes.t": number_text, "classes.intersection": percent_text,
     "linkage.success": percent_text,
-    "linkage.own_row": percent_text, "linkage.unicity": percent_text, "linkage.sparsity": percent_text,
+    "linkage.everything_learned": percent_text, "linkage.unicity": percent_text, "linkage.sparsity": percent_text,
     "linkage.success_bound": percent_text, "linkage.matched": percent_text, "items.point_knowledge": percent_text,
     "items.expected_cracks": number_text, "items.alpha_max": percent_text, "items.itemsets_vulnerable": percent_text,
     "items.sample_knowledge": percent_text, "items.correlation": number_text, "items.never_together": number_text,

@@ -57,24 +57,25 @@ def test_success_and_unicity_are_what_all_sets_of_values_give(tmp_path: Path) ->
         found = unveil.assess(
             table, Policy(quasi=COLUMNS, sensitive=("s",), seed=seed, settings={"linkage": {"known": 3}})
         )
-        success, own, alone, ever = exact_success(rows, 3)
+        learned, own, alone, ever = exact_success(rows, 3)
         assert 0 < alone < ever < 1
         best = f"The 3 most revealing values of each row single out {percent_text(ever)} of the rows."
         assert found["linkage.unicity"].sentence.endswith(best)
-        for finding, truth in ((found["linkage.success"], success), (found["linkage.unicity"], alone)):
+        for finding, truth in ((found["linkage.success"], own), (found["linkage.unicity"], alone)):
             assert finding.method == "exact"
             assert finding.interval is None
             assert finding.value == pytest.approx(truth)
-        row = found["linkage.own_row"]
-        assert row.value == pytest.approx(own) and row.method == "exact" and row.baseline == pytest.approx(1 / 300)
+        row = found["linkage.everything_learned"]
+        assert row.value == pytest.approx(learned) and row.method == "exact"
         assert isinstance(row.curves[0], Curve)
-        assert row.curves[0].y[row.curves[0].x.index(3.0)] == pytest.approx(own)
+        assert row.curves[0].y[row.curves[0].x.index(3.0)] == pytest.approx(learned)
         bound = found["linkage.success_bound"]
         assert bound.interval is not None
         assert bound.interval[0] <= own
         some = [row for row in rows if any(v != "?" for v in row[:4])]
         same, targets = sum(rows.count(row) for row in some), len(some)
-        assert found["linkage.success"].baseline == pytest.approx(same / targets / 300)
+        assert row.baseline == pytest.approx(same / targets / 300)
+        assert found["linkage.success"].baseline == pytest.approx(1 / 300)
 
 
 def test_where_values_are_alike_success_is_simulated(tmp_path: Path) -> None:
@@ -202,8 +203,7 @@ def test_the_plainest_tables(rows: list[tuple[object, ...]], tmp_path: Path) -> 
     """Nothing known of anybody, one row, all rows equal."""
     found = unveil.assess(written(tmp_path / "t.csv", rows), Policy(quasi=COLUMNS))
     asked = [f for f in found.findings if f.question == "linkage"]
-    assert not asked or found["linkage.success"].value == 1
-    assert not asked or found["linkage.success"].baseline == 1
+    assert not asked or found["linkage.success"].value == found["linkage.success"].baseline == 1 / len(rows)
     assert not asked or found["linkage.unicity"].value == (len(rows) == 1)
     assert bool(asked) == (rows[0][0] != "?")
 
@@ -260,8 +260,8 @@ def test_who_is_as_good_as_another(who: str, quasi: str, equal: bool, tmp_path: 
     """Whoever has the same rows, each as often; but for the one who is known by name."""
     table = written(tmp_path / "t.csv", [(1, 2, 3, person, "x") for person in who])
     found = unveil.assess(table, Policy(quasi=tuple(quasi), subject="d", settings={"linkage": {"known": 2}}))
-    success, tied = found["linkage.success"].value, [f.value for f in found.findings if f.id == "linkage.own_row"]
-    assert (success == 1 and tied == [0.5]) == equal
+    learned = [f.value for f in found.findings if f.id == "linkage.everything_learned"]
+    assert (found["linkage.success"].value == 0.5 and learned == [1]) == equal
 
 
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:

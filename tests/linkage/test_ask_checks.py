@@ -47,7 +47,7 @@ def ids(assessment: Assessment) -> list[str]:
 # ---- what is asked ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("risk", [r.id for r in RISKS if r.id != "linkage.own_row"])
+@pytest.mark.parametrize("risk", [r.id for r in RISKS if r.id != "linkage.everything_learned"])
 def test_a_risk_alone_is_what_it_is_among_all(case: Case, risk: str) -> None:
     """Nothing else is measured, and no number depends on what is."""
     (alone,) = unveil.assess(case, POLICY, only=risk).findings
@@ -62,10 +62,10 @@ def test_a_risk_alone_is_what_it_is_among_all(case: Case, risk: str) -> None:
 
 
 def test_equal_rows_are_asked_about_where_they_matter_or_are_tolerated(case: Case) -> None:
-    assert "linkage.own_row" not in ids(unveil.assess(case, POLICY))
-    tolerant = Policy(quasi=POLICY.quasi, sensitive=("ill",), tolerance={"linkage.own_row": 0.1})
-    assert "linkage.own_row" in ids(unveil.assess(case, tolerant))
-    assert unveil.assess(case, tolerant, only="linkage.own_row")["linkage.own_row"].decides
+    assert "linkage.everything_learned" not in ids(unveil.assess(case, POLICY))
+    tolerant = Policy(quasi=POLICY.quasi, sensitive=("ill",), tolerance={"linkage.everything_learned": 0.1})
+    assert "linkage.everything_learned" in ids(unveil.assess(case, tolerant))
+    assert unveil.assess(case, tolerant, only="linkage.everything_learned")["linkage.everything_learned"].decides
 
 
 def test_every_finding_is_of_a_declared_risk(case: Case) -> None:
@@ -208,7 +208,7 @@ def test_ratings_without_a_tolerance_are_a_call(tmp_path: Path) -> None:
         f"{success.title}: {success.value_text}. linkage.success has no tolerance, so nothing says how many "
         "people may be found from a few ratings." in found.verdict.reasons
     )
-    for risk in ("linkage.success", "linkage.own_row"):
+    for risk in ("linkage.success", "linkage.everything_learned"):
         tolerant = Policy(ratings=policy.ratings, tolerance={risk: 1})
         assert not [
             r for r in unveil.assess(table, tolerant, only="linkage").verdict.reasons if "has no tolerance" in r
@@ -219,16 +219,15 @@ def test_ratings_without_a_tolerance_are_a_call(tmp_path: Path) -> None:
     ("policy", "in_the_way", "advice"),
     [
         (POLICY, ["classes.k", "linkage.success"], "try another method or fewer columns"),
-        (POLICY, ["linkage.success"], "linkage.own_row counts only the person's own row. Set a tolerance"),
         (Policy(ratings=("user", "film")), ["linkage.success"], "publish statistics about many people"),
         (POLICY, ["linkage.matched"], "no protection targets linkage.matched; set a tolerance for linkage.success"),
         (POLICY, ["linkage.unicity"], "release coarser values of"),
         (POLICY, ["linkage.sparsity"], "release coarser values of"),
-        (POLICY, ["linkage.own_row"], "try another method or fewer columns"),
+        (POLICY, ["linkage.everything_learned"], "try another method or fewer columns"),
         (
-            Policy(quasi=POLICY.quasi, tolerance={"linkage.own_row": 0.1}),
+            Policy(quasi=POLICY.quasi, tolerance={"linkage.everything_learned": 0.1}),
             ["linkage.unicity"],
-            "set a lower tolerance for linkage.own_row",
+            "set a lower tolerance for linkage.everything_learned",
         ),
     ],
 )
@@ -240,8 +239,6 @@ def test_hints_say_what_can_be_done(case: Case, policy: Policy, in_the_way: list
 def test_no_hint_about_what_is_not_in_the_way(case: Case) -> None:
     assert not list(QUESTION.hints(case, POLICY, []))
     assert not list(QUESTION.hints(case, POLICY, ["classes.k", "release.identifiers"]))
-    both = Policy(quasi=POLICY.quasi, tolerance={"linkage.success": 0.1, "linkage.own_row": 0.1})
-    assert "own row" not in " ".join(QUESTION.hints(case, both, ["linkage.success"]))
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
@@ -250,14 +247,16 @@ def test_no_hint_about_what_is_not_in_the_way(case: Case) -> None:
 def test_equal_rows_are_named_where_they_count(tmp_path: Path) -> None:
     table = read(tmp_path / "t.csv", "a,b,c", [(1, 2, 3)] * 4 + [(4, 5, 6)])
     found = unveil.assess(table, Policy(quasi=("a", "b", "c")))
-    success, own = found["linkage.success"], found["linkage.own_row"]
-    assert success.sentence.startswith(
-        "Someone who knows 3 random columns finds 100% of the rows. Finding an identical row counts; counting only the "
-        "right row, they find 40%."
-    )
+    success, learned = found["linkage.success"], found["linkage.everything_learned"]
+    assert success.value == pytest.approx(2 / 5)
+    assert success.sentence.startswith("Someone who knows 3 random columns finds 40% of the rows. If one fact in ten")
     assert success.sentence.endswith("The policy lets the attacker know 4 values, but no row has more than 3.")
-    assert own.title == "Rows found by someone who knows 3 random columns, counting only the right row"
-    assert own.value == pytest.approx(2 / 5)
+    assert learned.title == "Rows fully disclosed to someone who knows 3 random columns"
+    assert learned.sentence == (
+        "Someone who knows 3 random columns learns everything released about 100% of the rows: they name the row "
+        "itself, or one that is identical in all columns."
+    )
+    assert learned.value == 1
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: 
             outcome, same = next(outcomes)
             there = [t for t in range(records.n) if known.usable[t] >= m]
             assert outcome.rows.tolist() == there and outcome.excluded == records.n - len(there)
-            assert outcome.row_found.tolist() == same.row_found.tolist() and same.similar is None
+            assert outcome.found.tolist() == same.found.tolist() and same.similar is None
             for k, t in enumerate(there):
                 output = expected(adversary, records, things(known, t, m), columns)
                 equals = [r for r, y in enumerate(rows) if y == rows[t]]
@@ -180,8 +180,8 @@ def test_adversaries_do_as_they_say(data: st.DataObject, records: Records, way: 
                     sum(alike[i][v][rows[r][i]] >= 0.6 - 1e-9 for i, v in rows[t].items() if i in rows[r])
                     for r in output
                 ]
-                assert outcome.row_found[k] == pytest.approx(output.get(t, 0), abs=1e-7)
-                assert outcome.found[k] == pytest.approx(sum(output.get(r, 0) for r in equals), abs=1e-7)
+                assert outcome.found[k] == pytest.approx(output.get(t, 0), abs=1e-7)
+                assert outcome.equal_found[k] == pytest.approx(sum(output.get(r, 0) for r in equals), abs=1e-7)
                 reached = sum(p for p, s in zip(output.values(), close, strict=True) if s >= sigma - 1e-9)
                 assert outcome.similar[k] == pytest.approx(reached, abs=1e-7)
                 learned = sum(p * a for p, a in zip(output.values(), agree, strict=True))
@@ -210,11 +210,11 @@ def test_the_order_of_rows_and_columns_changes_nothing(data: st.DataObject, reco
     one = attack_with_knowledge(records, known, ADVERSARIES, [1, 3], sigma=0.5)
     two = attack_with_knowledge(other, moved, ADVERSARIES, [1, 3], sigma=0.5)
     for a, b in zip(one, two, strict=True):
-        for name in ("row_found", "found", "size", "similar", "learned"):
+        for name in ("found", "equal_found", "size", "similar", "learned"):
             if a.adversary.evidence.kind == "candidates":
                 assert getattr(a, name).tolist() == getattr(b, name).tolist()
             assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9)
-        assert a.success.value == pytest.approx(b.success.value, nan_ok=True)
+        assert a.equal_success.value == pytest.approx(b.equal_success.value, nan_ok=True)
 
 
 def test_many_records_of_both_kinds_agree_with_the_reference() -> None:
@@ -247,14 +247,14 @@ def test_many_records_of_both_kinds_agree_with_the_reference() -> None:
             results.append(attack_with_knowledge(records, known, chosen, ms, sigma=0.3))
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
-            for name in ("row_found", "size", "similar", "learned"):
+            for name in ("found", "size", "similar", "learned"):
                 assert getattr(a, name).tolist() == getattr(b, name).tolist()
     columns = set(known.columns.tolist())
     for outcome in results[0]:
         for k in range(0, len(outcome.rows), 60):
             t = int(outcome.rows[k])
             output = expected(outcome.adversary, records, things(known, t, outcome.known), columns)
-            assert outcome.row_found[k] == pytest.approx(output.get(t, 0), abs=1e-7)
+            assert outcome.found[k] == pytest.approx(output.get(t, 0), abs=1e-7)
 
 
 # ---- what is known ---------------------------------------------------------------------------------------------------
@@ -441,7 +441,7 @@ def test_nobody_who_knows_exact_values_does_better_than_the_smallest_candidate(r
         [2],
     )
     weight = np.array([1 / comb(len(rows[t]), 2) for t in targets])
-    reached = [float(weight @ o.row_found) for o in found]
+    reached = [float(weight @ o.found) for o in found]
     best = Counter[tuple[tuple[int, int], ...]]()
     for (t, s), w in zip(drawn, weight, strict=True):
         x = tuple((i, rows[t][i]) for i in s)
@@ -455,8 +455,8 @@ def test_scoreboard_succeeds_once_in_as_many_as_there_are_candidates() -> None:
     rng = np.random.default_rng(2)
     records = made(rng.integers(0, 2, (60, 8)).astype(float).tolist())
     for outcome in attack_records(records, [scoreboard_adversary()], [1, 3, 6], rng=rng):
-        assert outcome.row_success.value == pytest.approx(float((1 / outcome.size).mean()))
-        assert outcome.row_success.value >= 1 / outcome.size.mean()
+        assert outcome.success.value == pytest.approx(float((1 / outcome.size).mean()))
+        assert outcome.success.value >= 1 / outcome.size.mean()
 
 
 # ---- the cases of Merener 2012, section 3.1 --------------------------------------------------------------------------
@@ -469,7 +469,7 @@ def pair(rows: Rows, perturbed: Rows, similarity: Similarity) -> tuple[Records, 
 
 
 def values(found: Sequence[Outcome]) -> list[tuple[str, float, float]]:
-    return [(o.adversary.name, o.success.value, o.similar_success.value) for o in found]
+    return [(o.adversary.name, o.equal_success.value, o.similar_success.value) for o in found]
 
 
 def test_case_1_is_not_cured_by_least_support() -> None:
@@ -536,13 +536,13 @@ def test_attributes_learned() -> None:
     )
     for outcome in found[:6]:
         assert (outcome.learned >= outcome.known).all() and outcome.learned.mean() <= 12
-        assert ((outcome.similar == 1) | (outcome.found < 1)).all()
+        assert ((outcome.similar == 1) | (outcome.equal_found < 1)).all()
 
 
 # ---- edges -----------------------------------------------------------------------------------------------------------
 
 
-def test_equal_records_count_as_found() -> None:
+def test_equal_records_reveal_as_much() -> None:
     records = made([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [None, None]])
     assert count_copies(records).tolist() == [2, 2, 1, 1]
     found = attack_records(
@@ -560,30 +560,32 @@ def test_equal_records_count_as_found() -> None:
     for outcome in found:
         assert outcome.excluded == 1 and outcome.rows.tolist() == [0, 1, 2]
         if outcome.adversary == eccentricity_adversary():  # nobody stands out among equals
-            assert outcome.found.tolist()[:2] == [0, 0]
+            assert outcome.equal_found.tolist()[:2] == [0, 0]
         else:
-            assert outcome.found.tolist() == [1, 1, 1] and outcome.row_found.tolist() == [0.5, 0.5, 1]
-        assert outcome.baseline == pytest.approx(5 / 3 / 4)
+            assert outcome.equal_found.tolist() == [1, 1, 1] and outcome.found.tolist() == [0.5, 0.5, 1]
+        assert outcome.equal_baseline == pytest.approx(5 / 3 / 4) and outcome.baseline == 1 / 4
 
 
 def test_columns_with_one_value_tell_nothing() -> None:
     records = made([[7.0, 7.0]] * 5)
     for outcome in attack_records(records, ADVERSARIES, [1, 2], rng=np.random.default_rng(0)):
         nobody = outcome.adversary.phi > 0
-        assert outcome.row_found == pytest.approx([0.0 if nobody else 0.2] * 5)
+        assert outcome.found == pytest.approx([0.0 if nobody else 0.2] * 5)
 
 
 def test_one_record_is_found() -> None:
     for outcome in attack_records(made([[1.0, None]]), ADVERSARIES, [1, 2], rng=np.random.default_rng(0)):
-        assert (outcome.found.tolist(), outcome.excluded) == (([1.0], 0) if outcome.known == 1 else ([], 1))
+        assert (outcome.equal_found.tolist(), outcome.excluded) == (([1.0], 0) if outcome.known == 1 else ([], 1))
         assert outcome.baseline == 1 or not len(outcome.rows)
 
 
 @pytest.mark.parametrize("rows", [[[None, None]] * 3, [[None]]])
 def test_records_without_attributes_are_no_targets(rows: Rows) -> None:
     for outcome in attack_records(made(rows), ADVERSARIES, [1], rng=np.random.default_rng(0), sigma=0.5):
-        assert outcome.excluded == len(rows) and isnan(outcome.success.value) and outcome.success_by_support() == ()
-        assert outcome.success.interval == (0, 1) and not len(outcome.size)
+        assert (
+            outcome.excluded == len(rows) and isnan(outcome.equal_success.value) and outcome.success_by_support() == ()
+        )
+        assert outcome.equal_success.interval == (0, 1) and not len(outcome.size)
 
 
 def test_no_records_at_all() -> None:
@@ -605,7 +607,7 @@ def test_nobody_has_what_is_known() -> None:
         [1, 2],
         sigma=0.5,
     )
-    assert [o.found.tolist() for o in found] == [
+    assert [o.equal_found.tolist() for o in found] == [
         [1],
         [0],
         [1],
@@ -698,7 +700,7 @@ def test_ratings_with_few_per_person(monkeypatch: pytest.MonkeyPatch) -> None:
             records, [least_support_adversary(), attributes_only_adversary()], [1, 2, 3], rng=np.random.default_rng(0)
         )
     for a, b in zip(one, two, strict=True):
-        assert a.found.tolist() == b.found.tolist()
+        assert a.equal_found.tolist() == b.equal_found.tolist()
     assert one[0].success.value < one[1].success.value < 1
     assert repr(one[0]).startswith("smallest, who knows 1 thing, finds ")
 
@@ -738,8 +740,8 @@ def test_posterior_is_calibrated() -> None:
         least_support_adversary(), entropic_adversary(), eccentricity_adversary(0)], [3],
         rng=rng, targets=targets, knowledge=Knowledge(wrong_rate=0.2, elsewhere_rate=0.1),
     )  # fmt: skip
-    best = outcomes[1].row_success.value
-    assert all(o.row_success.value <= best + 0.02 for o in outcomes)
+    best = outcomes[1].success.value
+    assert all(o.success.value <= best + 0.02 for o in outcomes)
     # Σ over records of P(y | x)² is what drawing from the posterior achieves on average, given x
     known = draw_knowledge(
         records, targets[:200], 3, np.random.default_rng(1), Knowledge(wrong_rate=0.2, elsewhere_rate=0.1)

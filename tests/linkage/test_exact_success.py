@@ -211,8 +211,8 @@ def test_attacks_find_as_much(nulls: float) -> None:
     for one in found:
         outcomes = {o.adversary.name: o for o in played if o.known == one.known}
         estimates = [
-            outcomes["scoreboard"].row_success,
-            outcomes["smallest"].row_success,
+            outcomes["scoreboard"].success,
+            outcomes["smallest"].success,
             outcomes["scoreboard"].unicity,
         ]
         for estimate, exact in zip(estimates, (one.scoreboard, one.row, one.unique), strict=True):

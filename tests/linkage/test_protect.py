@@ -285,21 +285,21 @@ def own_rows_found(rows: list[tuple[object, ...]], m: int) -> float:
 
 @pytest.mark.parametrize("method", ["values", "mixed"])
 def test_where_rows_become_equal_only_the_own_one_may_count(method: str) -> None:
-    """In a table of nothing but quasi-identifiers, whatever is coarsened makes rows equal, which count as found."""
+    """In a table of nothing but quasi-identifiers, whatever is coarsened makes rows equal, which reveals everything."""
     rng = np.random.default_rng(3)
     rows = pa.table(
         {c: np.minimum(rng.geometric(p, 200), 9) for c, p in zip("abcd", (0.3, 0.4, 0.5, 0.6), strict=True)}
     )
-    said = {**OFF, "linkage.success": 0.05}
+    said = {**OFF, "linkage.everything_learned": 0.05}
     of_all = Policy(quasi=tuple("abcd"), tolerance=said, settings={"linkage": {"known": 3}})
     assert unveil.protect(unveil.read(rows), of_all, method=method).case is None
-    own = replace(of_all, tolerance={**OFF, "linkage.own_row": 0.05})
+    own = replace(of_all, tolerance={**OFF, "linkage.success": 0.05})
     made = unveil.protect(unveil.read(rows), own, method=method)
     assert made.case is not None and isinstance(made.release, Table)
     left = pa.Table.from_batches(made.release.batches())
     found = own_rows_found(list(zip(*left.to_pydict().values(), strict=True)), 3)
     assert found <= 0.05 < own_rows_found(list(zip(*rows.to_pydict().values(), strict=True)), 3)
-    assert made.assessment["linkage.own_row"].value == pytest.approx(found)
+    assert made.assessment["linkage.success"].value == pytest.approx(found)
 
 
 def test_what_was_not_changed_is_as_it_was(table: Table) -> None:

@@ -30,9 +30,9 @@ def test_the_first_numbers_are_counted_and_the_others_played() -> None:
     assert [o.exact for o in found] == [True, True, True, False, False, False]
     assert [len(o.rows) for o in found] == [300, 300, 300, 200, 200, 200]
     for outcome, exact in zip(found, truth, strict=True):
-        low, high = outcome.row_success.interval
+        low, high = outcome.success.interval
         if outcome.exact:
-            assert outcome.row_found == pytest.approx(exact.row)
+            assert outcome.found == pytest.approx(exact.row)
             assert low == high == pytest.approx(exact.row.mean())
             assert outcome.unicity.value == pytest.approx(exact.unique.mean())
         assert low - 1e-9 <= exact.row.mean() <= high + 1e-9
@@ -47,7 +47,7 @@ def test_equal_records_count_as_found() -> None:
     records = made()
     twice = records.select(np.repeat(np.arange(records.n), 2))
     found = measure_success(twice, [6], rng=np.random.default_rng(0))[0]
-    assert found.success.value == pytest.approx(1)
-    assert found.row_success.value <= 0.5
+    assert found.equal_success.value == pytest.approx(1)
+    assert found.success.value <= 0.5
     apart = measure_success(twice, [6], rng=np.random.default_rng(0), equals=np.ones(600, np.int64))[0]
-    assert apart.success.value == pytest.approx(found.row_success.value)
+    assert apart.equal_success.value == pytest.approx(found.success.value)

@@ -56,8 +56,8 @@ def test_69_random_answers_find_the_record(records: Records) -> None:
     assert (chosen.n, chosen.c) == (7643, 353)
     (found,) = attack_records(chosen, [least_support_adversary()], [69], rng=rng)
     assert found.excluded < 0.02 * chosen.n
-    assert found.success.value >= 0.99
-    assert found.row_success.interval[0] >= 0.99
+    assert found.equal_success.value >= 0.99
+    assert found.success.interval[0] >= 0.99
 
 
 def test_20_of_35_harmless_answers_find_most(records: Records) -> None:
@@ -68,7 +68,7 @@ def test_20_of_35_harmless_answers_find_most(records: Records) -> None:
     chosen = select_attributes(records, [*range(35), *others.tolist()])
     known = Knowledge(records.names[:35])
     rates = [
-        o.success.value
+        o.equal_success.value
         for o in attack_records(chosen, [least_support_adversary()], [5, 10, 20], rng=rng, knowledge=known)
     ]
     assert rates[0] < rates[1] < rates[2]

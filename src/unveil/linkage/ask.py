@@ -16,7 +16,7 @@ from unveil.holding import PEOPLE
 from unveil.linkage.ask_link import TRUE_LINKS, check_known_people, link_findings
 from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS, RandomFactsAttacker
 from unveil.linkage.protect import PROTECTIONS, targeted_risk
-from unveil.linkage.risks import MATCHED, OWN_ROW, RISKS, SPARSITY, SUCCESS, SUCCESS_BOUND, UNICITY
+from unveil.linkage.risks import EVERYTHING_LEARNED, MATCHED, RISKS, SPARSITY, SUCCESS, SUCCESS_BOUND, UNICITY
 from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
@@ -32,13 +32,13 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """The findings of this question, and the matches of known people."""
     if run.asks(MATCHED):
         yield from link_findings(case, policy, run)
-    if not run.asks(SUCCESS, OWN_ROW, UNICITY, SPARSITY, SUCCESS_BOUND):
+    if not run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND):
         return
     assert isinstance(case.release, Table)
     attacker = _random_facts_attacker(case.release, policy, run)
     if attacker is None:
         return
-    if run.asks(SUCCESS, OWN_ROW, UNICITY):
+    if run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY):
         from unveil.linkage.ask_success import success_findings
 
         yield from success_findings(attacker, policy, run)
@@ -102,7 +102,7 @@ def _check_comparisons(table: Table, policy: Policy) -> None:
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
     """Ratings without a tolerance for the people who are found."""
-    if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, OWN_ROW)):
+    if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, EVERYTHING_LEARNED)):
         return
     found = next((f for f in findings if f.id == SUCCESS.id), None)
     if found is None and any(f.id == MATCHED.id for f in findings):  # only the known people were asked about
@@ -120,17 +120,12 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
             "people instead, or try another method or fewer columns"
         )
         return
-    if untargeted := [risk_id for risk_id in own if risk_id not in (SUCCESS.id, OWN_ROW.id)]:
+    if untargeted := [risk_id for risk_id in own if risk_id not in (SUCCESS.id, EVERYTHING_LEARNED.id)]:
         aim, columns = targeted_risk(policy), list_text(policy.quasi_columns) or "the quasi-identifiers"
         stricter = "set a tolerance" if policy.tolerance_for(aim) is None else "set a lower tolerance"
         yield (
             f"no protection targets {list_text(untargeted)}; {stricter} for {aim.id}, so that protections change more, "
             f"or release coarser values of {columns}, or fewer of these columns"
-        )
-    if SUCCESS.id in own and policy.tolerance_for(OWN_ROW) is None:
-        yield (
-            f"{SUCCESS.id} counts an identical row as found; {OWN_ROW.id} counts only the person's own row. Set a "
-            "tolerance for that as well, such as 0.05, to see whether it is met"
         )
     if len(untargeted) < len(own):
         yield "try another method or fewer columns, or publish statistics about many people instead"

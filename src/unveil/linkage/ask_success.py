@@ -1,4 +1,5 @@
-"""The findings about someone who attacks: how often people are found, and how often nobody else fits."""
+"""The findings about someone who attacks: how often people are found, how often everything released about them is
+learned, and how often nobody else fits."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from unveil.linkage.finding_text import (
     estimate_text,
 )
 from unveil.linkage.people import People
-from unveil.linkage.risks import OWN_ROW, SUCCESS, UNICITY
+from unveil.linkage.risks import EVERYTHING_LEARNED, SUCCESS, UNICITY
 from unveil.linkage.success_charts import (
     AttackerCurve,
     known_counts,
@@ -68,7 +69,7 @@ _WORST_CASE_WORK = 1_000_000_000
 
 
 def success_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) -> Iterator[Finding]:
-    """Success, also without identical records, and unicity."""
+    """People found, people about whom everything is learned, and unicity."""
     people = attacker.people
     counts = known_counts(attacker.known, int(people.support.max()))
     right = measure_success(
@@ -81,8 +82,9 @@ def success_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) ->
     )
     if run.asks(SUCCESS):
         yield _success_finding(right, _other_attackers(people, counts, run), attacker, policy, run)
-    if run.asks(OWN_ROW) and (policy.tolerance_for(OWN_ROW) is not None or _identical_ones_matter(right)):
-        yield _own_row_finding(right, attacker, policy)
+    checked = policy.tolerance_for(EVERYTHING_LEARNED) is not None
+    if run.asks(EVERYTHING_LEARNED) and (checked or _identical_ones_matter(right)):
+        yield _learned_finding(right, attacker, policy)
     if run.asks(UNICITY):
         yield _unicity_finding(right, attacker, policy, run)
 
@@ -180,20 +182,12 @@ def _success_sentence(
     right: Sequence[Outcome], wrong: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy
 ) -> str:
     people, at, off = attacker.people, outcome_at(right, attacker.known), outcome_at(wrong, attacker.known)
-    counting = ""
-    if percent_text(at.row_success.value) != percent_text(at.success.value):
-        own = f"counting only the right {people.singular}, they find {estimate_text(at.row_success)}"
-        counting = f" Finding {_identical_one(people)} counts; {own}."
     fewer = estimate_text(off.success) if off.success.value < at.success.value else "about as many"
     return (
-        f"Someone who knows {attacker.facts} finds {estimate_text(at.success)} of the {people.plural}.{counting} If "
-        f"one fact in ten is wrong, they find {fewer}. {_crossing_sentences(right, people, policy)}"
+        f"Someone who knows {attacker.facts} finds {estimate_text(at.success)} of the {people.plural}. If one "
+        f"fact in ten is wrong, they find {fewer}. {_crossing_sentences(right, people, policy)}"
         f"{_left_out_sentences(attacker)}"
     )
-
-
-def _identical_one(people: People) -> str:
-    return "an identical row" if people.singular == "row" else "someone with identical data"
 
 
 def _left_out_sentences(attacker: RandomFactsAttacker) -> str:
@@ -305,28 +299,31 @@ def _estimate_highest_risks(outcome: Outcome, people: People, run: Run) -> tuple
     return rows, found[rows] / _DRAWS_PER_PERSON
 
 
-# ---- the own row -----------------------------------------------------------------------------------------------------
+# ---- everything learned ----------------------------------------------------------------------------------------------
 
 
 def _identical_ones_matter(right: Sequence[Outcome]) -> bool:
-    """Whether it makes a difference that an identical record counts as found."""
-    return any(percent_text(o.success.value) != percent_text(o.row_success.value) for o in right)
+    """Whether naming an identical record makes a difference to what is learned."""
+    return any(percent_text(o.success.value) != percent_text(o.equal_success.value) for o in right)
 
 
-def _own_row_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy) -> Finding:
+def _learned_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy) -> Finding:
     people, at = attacker.people, outcome_at(right, attacker.known)
-    counting = f", counting only the right {people.singular}"
+    named = "the person, or someone whose data is identical"
+    if people.singular == "row":
+        columns = "all columns except identifiers" if policy.identifier else "all columns"
+        named = f"the row itself, or one that is identical in {columns}"
     return _attack_finding(
-        OWN_ROW,
-        at.row_success,
+        EVERYTHING_LEARNED,
+        at.equal_success,
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} found by someone who knows {attacker.facts}{counting}",
-        baseline=1 / at.records,
-        sentence=f"Someone who knows {attacker.facts} finds {estimate_text(at.row_success)} of the {people.plural}. "
-        f"Finding {_identical_one(people)} does not count here.",
-        curves=(outcome_curve(right, people, lambda o: o.row_success, "found", counting),),
+        title=f"{capitalise_text(people.plural)} fully disclosed to someone who knows {attacker.facts}",
+        baseline=at.equal_baseline,
+        sentence=f"Someone who knows {attacker.facts} learns everything released about "
+        f"{estimate_text(at.equal_success)} of the {people.plural}: they name {named}.",
+        curves=(outcome_curve(right, people, lambda o: o.equal_success, "fully disclosed"),),
         source=MERENER,
     )
 

@@ -18,7 +18,7 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.holding import PEOPLE
 from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS
-from unveil.linkage.risks import OWN_ROW, SUCCESS
+from unveil.linkage.risks import EVERYTHING_LEARNED, SUCCESS
 from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
@@ -93,10 +93,10 @@ def _known_columns(policy: Policy) -> tuple[str, ...]:
 
 
 def targeted_risk(policy: Policy) -> Risk:
-    """The risk that protections lower: people found, or only those whose own row is found if nothing but that has a
-    tolerance."""
-    only_own_row = policy.tolerance_for(SUCCESS) is None and policy.tolerance_for(OWN_ROW) is not None
-    return OWN_ROW if only_own_row else SUCCESS
+    """The risk that protections lower: people found, or those about whom everything is learned if at most as many of
+    them are tolerated."""
+    found, learned = policy.tolerance_for(SUCCESS), policy.tolerance_for(EVERYTHING_LEARNED)
+    return EVERYTHING_LEARNED if learned is not None and (found is None or learned <= found) else SUCCESS
 
 
 # ---- the search ------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def _make_rows_search(case: Case, policy: Policy, run: Run) -> TableSearch:
         settings.known,
         settings.similarities(columns),
         run,
-        targeted_risk(policy) is OWN_ROW,
+        targeted_risk(policy) is EVERYTHING_LEARNED,
         class_ids([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)[0],
     )
 
@@ -139,7 +139,7 @@ def _make_ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
         settings.known,
         settings.similarities(_known_columns(policy)),
         run,
-        targeted_risk(policy) is OWN_ROW,
+        targeted_risk(policy) is EVERYTHING_LEARNED,
         codes[person],
     )
 

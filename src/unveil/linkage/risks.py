@@ -6,7 +6,7 @@ from functools import partial
 
 from unveil.risk import Risk
 
-__all__ = ["MATCHED", "OWN_ROW", "RISKS", "SPARSITY", "SUCCESS", "SUCCESS_BOUND", "UNICITY"]
+__all__ = ["EVERYTHING_LEARNED", "MATCHED", "RISKS", "SPARSITY", "SUCCESS", "SUCCESS_BOUND", "UNICITY"]
 
 _share_found = partial(Risk, unit="share", safer="lower")
 
@@ -14,15 +14,14 @@ SUCCESS = _share_found(
     "linkage.success",
     title="People found by someone who knows a few random facts",
     sampled=True,
-    summary="The share of people found by someone who knows a few random facts about each; finding an identical record "
-    "counts.",
+    summary="The share of people whose own record is found by someone who knows a few random facts about each.",
 )
-OWN_ROW = _share_found(
-    "linkage.own_row",
-    title="People found by someone who knows a few random facts, counting only the right record",
+EVERYTHING_LEARNED = _share_found(
+    "linkage.everything_learned",
+    title="People fully disclosed to someone who knows a few random facts",
     sampled=True,
-    summary="The share of people whose own record is found by someone who knows a few random facts about each; finding "
-    "an identical record does not count.",
+    summary="The share of people about whom someone who knows a few random facts learns everything released: they find "
+    "the person's own record or one identical to it.",
 )
 UNICITY = _share_found(
     "linkage.unicity",
@@ -50,4 +49,4 @@ MATCHED = _share_found(
     summary="The share of people in a file the attacker holds who are linked to their row of the release.",
 )
 
-RISKS = (SUCCESS, OWN_ROW, UNICITY, SPARSITY, SUCCESS_BOUND, MATCHED)
+RISKS = (SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND, MATCHED)

@@ -63,9 +63,9 @@ def curve_by_known(
 
 
 def outcome_curve(
-    outcomes: Sequence[Outcome], people: People, measure: Callable[[Outcome], Estimate], are: str, more: str = ""
+    outcomes: Sequence[Outcome], people: People, measure: Callable[[Outcome], Estimate], are: str
 ) -> Curve:
-    """How many people ``are`` something, by how many facts are known; ``more`` follows wherever that is said."""
+    """How many people ``are`` something, by how many facts are known."""
     some = [o for o in outcomes if len(o.rows)]
     found = [measure(o) for o in some]
     return curve_by_known(
@@ -73,10 +73,10 @@ def outcome_curve(
         [o.known for o in some],
         [f.value for f in found],
         None if all(o.exact for o in some) else [f.interval for f in found],
-        title=f"{capitalise_text(people.plural)} {are}, by number of {plural_noun(people.fact_noun)} known{more}",
-        y_label=f"share of {people.plural} {people.relative_pronoun} are {are}{more}",
+        title=f"{capitalise_text(people.plural)} {are}, by number of {plural_noun(people.fact_noun)} known",
+        y_label=f"share of {people.plural} {people.relative_pronoun} are {are}",
         reading=f"With {count_text(some[-1].known, people.fact_noun)} known, {estimate_text(found[-1])} of the "
-        f"{people.plural} are {are}{more}.",
+        f"{people.plural} are {are}.",
     )
 
 

@@ -4,9 +4,9 @@ Every record in turn is the target. The attacker knows m random things about it
 (:mod:`unveil.linkage.attack.auxiliary`) and names a record (:mod:`unveil.linkage.attack.adversaries`).
 With R for a random target and A for the record named, the attack measures for every adversary and every m:
 
-- **success**, P[A = R], perfect de-anonymisation (Merener 2012, Definition 11). Equal records cannot be told apart, and
-  naming either reveals the same, so a record equal to the target counts as found. The probability of naming the *row*
-  of the target itself is reported beside it;
+- **success**, the probability that A is the target's own row. A person is *found* if their own row is named;
+- **equal success**, P[A = R] of Merener (2012, Definition 11, perfect de-anonymisation): the record named equals the
+  target, so that everything released about the person is learned, whoever's row it is;
 - **similar**, P[Sim(R, A) ≥ σ] (Definition 9), for a record similarity of
   :mod:`unveil.linkage.sparsity.record_similarity`; the theorems bound it from below;
 - **learned**, the expected number of attributes of A that agree with R (Corollary 5);
@@ -75,20 +75,20 @@ class SupportGroup:
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
     """What an adversary who knows ``known`` things achieves. The targets are ``rows``; ``excluded`` records have too
-    few attributes to be one. For each target: the probability that its row is named (``row_found``), or any of its
-    ``copies`` (``found``), the number of records considered (``size``), the number of things it has (``support``), the
-    probability that nobody else fits (``unique_probability``), and by how many standard deviations the best score leads
-    (``lead``). If records were compared, also the probability that the record named is ``similar`` enough and how many
-    attributes agree (``learned``). ``exact`` means that all records are targets and that every set of things was
-    counted."""
+    few attributes to be one. For each target: the probability that its own row is named (``found``), or any of its
+    ``copies`` (``equal_found``), the number of records considered (``size``), the number of things it has
+    (``support``), the probability that nobody else fits (``unique_probability``), and by how many standard deviations
+    the best score leads (``lead``). If records were compared, also the probability that the record named is ``similar``
+    enough and how many attributes agree (``learned``). ``exact`` means that all records are targets and that every set
+    of things was counted."""
 
     adversary: Adversary
     known: int
     rows: Ints
     excluded: int
     records: int
-    row_found: Floats
     found: Floats
+    equal_found: Floats
     size: Floats
     support: Ints
     copies: Ints
@@ -101,13 +101,13 @@ class Outcome:
 
     @cached_property
     def success(self) -> Estimate:
-        """How often the target or a record equal to it is named."""
+        """How often the target's own row is named."""
         return self._mean_estimate(self.found)
 
     @cached_property
-    def row_success(self) -> Estimate:
-        """How often the target's own row is named."""
-        return self._mean_estimate(self.row_found)
+    def equal_success(self) -> Estimate:
+        """How often the target or a record equal to it is named."""
+        return self._mean_estimate(self.equal_found)
 
     @cached_property
     def unicity(self) -> Estimate:
@@ -125,7 +125,12 @@ class Outcome:
 
     @property
     def baseline(self) -> float:
-        """How often an attacker who knows nothing names a record equal to the target; 1/n for its own row."""
+        """How often an attacker who knows nothing names the target's own row."""
+        return 1 / self.records
+
+    @property
+    def equal_baseline(self) -> float:
+        """How often an attacker who knows nothing names a record equal to the target."""
         return float(np.sort(self.copies).mean()) / self.records if len(self.copies) else float("nan")
 
     def success_by_support(self, parts: int = 4) -> tuple[SupportGroup, ...]:
@@ -234,8 +239,8 @@ def attack_with_knowledge(
                     rows=auxiliary.targets[some],
                     excluded=len(auxiliary) - len(some),
                     records=records.n,
-                    row_found=row,
-                    found=np.minimum(1.0, row * same),
+                    found=row,
+                    equal_found=np.minimum(1.0, row * same),
                     size=view.size[some, j],
                     support=support[some],
                     copies=same,
@@ -282,8 +287,8 @@ def _join_outcomes(outcomes: Sequence[Outcome], m: int, targets: int) -> Outcome
 
     columns = (
         "rows",
-        "row_found",
         "found",
+        "equal_found",
         "size",
         "support",
         "copies",

@@ -92,17 +92,17 @@ def people_by_known_count(records: Records, known: int) -> dict[int, int]:
 
 
 def attack_result(
-    outcomes: Sequence[Outcome], people: Mapping[int, int], who: Ints, confidence: float, own_row: bool
+    outcomes: Sequence[Outcome], people: Mapping[int, int], who: Ints, confidence: float, count_equal: bool
 ) -> AttackResult:
     """Summarise the attack on everyone: one outcome for each number of things known, rising, and the number of
-    ``people`` known by as many. ``who`` says whose the records are. With ``own_row``, finding an equal record is not
-    enough."""
+    ``people`` known by as many. ``who`` says whose the records are. With ``count_equal``, naming a record
+    equal to the person's is enough."""
     last = outcomes[-1]
     rows, chances = list[Ints](), list[Floats]()
     for outcome in outcomes:
         own = outcome.support >= outcome.known if outcome is last else outcome.support == outcome.known
         rows.append(outcome.rows[own])
-        chances.append((outcome.row_found if own_row else outcome.found)[own])
+        chances.append((outcome.equal_found if count_equal else outcome.found)[own])
     share = np.array(list(people.values())) / sum(people.values())
     everyone = float(share @ [_mean_chance(own) for own in chances])
     place, chance = np.concatenate(rows), np.concatenate(chances)
@@ -134,8 +134,8 @@ def _upper_share(mean: float, people: int, exact: bool, confidence: float) -> fl
 @dataclass(eq=False)
 class PlanSearch(ABC):
     """The search space: the ladders of all columns that an attacker may know, how many things are ``known``, how values
-    are compared, and whether only the person's ``own_row`` counts as found or an equal one too. Evaluations are
-    remembered.
+    are compared, and whether naming an equal record is enough (``count_equal``) or only the person's own. Evaluations
+    are remembered.
 
     Rows and people are numbered by their values, so that nothing depends on their original order; ``row[i]`` is the row
     of the table with number i. ``size`` is how many rows or people can be left out. ``others`` are the kinds of moves
@@ -146,7 +146,7 @@ class PlanSearch(ABC):
     known: int
     similarities: Mapping[str, Similarity]
     run: Run
-    own_row: bool
+    count_equal: bool
     row: Ints = field(init=False)
     size: int = field(init=False)
     _codes: list[Int32s] = field(init=False)
@@ -241,7 +241,7 @@ class PlanSearch(ABC):
         if not people:
             return AttackResult(who[:0], np.empty(0), 1.0, True)
         outcomes = self.play_attack(records, list(people), equals, everyone)
-        return attack_result(outcomes, people, who, self.run.confidence, self.own_row)
+        return attack_result(outcomes, people, who, self.run.confidence, self.count_equal)
 
     def success_bound(self, plan: ProtectionPlan) -> float:
         """The upper limit for the share of people found under a plan."""
