@@ -64,10 +64,10 @@ def group_people(ids: Ints, person: Int32s) -> tuple[Ints, Ints]:
     shown = np.unique(who * size + ids)
     owner, seen = shown // size, shown % size
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    found = np.zeros(count, np.int64)
-    for k in range(int(place.max(initial=-1)) + 1):  # compare the sets, which are sorted lists, element by element
-        at = place == k
-        next_one = np.zeros(count, np.int64)
-        next_one[owner[at]] = seen[at] + 1
-        _, found = np.unique(found * (size + 1) + next_one, return_inverse=True)
-    return found, who
+    found, fresh = np.zeros(count, np.int64), 1
+    ends = np.cumsum(np.bincount(place, minlength=1))
+    for part in np.split(np.argsort(place, kind="stable"), ends[:-1]):  # compare sorted lists, element by element
+        kinds, rank = np.unique(found[owner[part]] * size + seen[part], return_inverse=True)
+        found[owner[part]] = fresh + rank  # numbers that were not used: shorter lists differ from longer ones
+        fresh += len(kinds)
+    return np.unique(found, return_inverse=True)[1], who

@@ -227,14 +227,18 @@ def test_only_what_is_asked_for_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_search_that_was_cut_short_is_not_called_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    release, policy = table([(0, 0), (0, 1), (1, 1)], "a b"), Policy(quasi=("a", "b"))
-    for size, said in (
-        (1, "up to 1 column singles out 5% of the rows; larger sets are too many"),
-        (0, "too many rows"),
-    ):
+    policy, alone = Policy(quasi=("a", "b")), [(0, 0), (0, 1), (1, 1), (1, 0)]
+    for size, rows, said in (
+        (1, alone, "No set of up to 1 column singles out 5% of the rows. These columns single out 5% of the rows or "
+                   "more: a and b (100%). Not all sets of columns were searched."),
+        (0, alone, "These columns single out 5% of the rows or more: a and b (100%). Not all sets of columns were "
+                   "searched."),
+        (1, alone * 2, "No set of up to 1 column singles out 5% of the rows; not all larger sets were searched."),
+        (0, alone * 2, "No set that was searched singles out 5% of the rows; not all sets were searched."),
+    ):  # fmt: skip
         stopped = known_columns.IdentifyingSets((), size, True)
         monkeypatch.setattr(known_columns, "find_identifying_sets", lambda *args, stopped=stopped, **more: stopped)
-        assert said in unveil.assess(release, policy)["classes.known_columns"].sentence
+        assert said in unveil.assess(table(rows, "a b"), policy)["classes.known_columns"].sentence
 
 
 def test_few_columns_may_not_be_enough() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import unveil as library
 from unveil import Case, Policy
+from unveil.classes.intersection import ReleaseView, intersect_releases, possible_values
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -112,10 +113,63 @@ def test_every_set_of_quasi_identifiers_attacks(unveil: Unveil, tmp_path: Path) 
     """Only the first set was tried: two releases that zip and age break together were within tolerance."""
     (tmp_path / "e.csv").write_text("zip,age,diag\n1,1,flu\n1,1,cold\n1,2,flu\n1,2,cold\n")
     (tmp_path / "f.csv").write_text("zip,age,diag\n1,1,flu\n1,1,hiv\n1,2,cold\n1,2,gout\n")
-    asked = ("intersect", "e.csv", "f.csv", "--quasi", "zip", "--sensitive", "diag")
+    asked = ("intersect", "e.csv", "f.csv", "--quasi", "zip", "--sensitive", "diag", "--tolerance", "classes.k=2")
     assert unveil(*asked).returncode == 0
     done = unveil(*asked, "--quasi", "zip,age")
     assert done.returncode == 1
     assert "Values of diag known from 2 releases together, knowing zip and age" in " ".join(done.stdout.split())
     refused = unveil(*asked, "--subject", "age")
     assert refused.returncode == 2 and "leave out subject" in refused.stderr
+
+
+def test_the_values_left_could_not_be_had(unveil: Unveil, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    """--matches writes S for every person, to a file that only its owner may read."""
+    a, b, people = files
+    left = tmp_path / "left.csv"
+    done = unveil(
+        "intersect", a, b, "--quasi", "zip,age", "--sensitive", "ill", "--people", people, "--matches", left
+    )  # fmt: skip
+    assert done.returncode == 1 and "for your eyes only" in done.stderr
+    assert left.stat().st_mode & 0o777 == 0o600
+    header, first, second = left.read_text().splitlines()
+    assert header == '"person","known","column","values_left","values","values_in_release_1","values_in_release_2"'
+    assert first == '1,"zip age","ill",1,"hiv",3,3'
+    assert second == '2,"zip age","ill",2,"cold | flu",3,3'
+    assert unveil("intersect", a, b, "--quasi", "zip,age", "--sensitive", "ill", "--matches", "x.txt").returncode == 2
+
+
+def test_values_left_are_those_of_the_definition() -> None:
+    rng = random.Random(3)
+    views, brute = [], []
+    for _ in range(3):
+        classes = [rng.randrange(4) for _ in range(30)] + [0, 1, 2, 3]
+        values = [rng.randrange(-1, 5) for _ in classes]
+        members = [rng.randrange(-1, 4) for _ in range(50)]
+        views.append(ReleaseView.from_known_classes(classes, values, members))
+        shown = [{v for c, v in zip(classes, values, strict=True) if c == k and v >= 0} for k in range(4)]
+        brute.append([shown[m] if m >= 0 else set() for m in members])
+    expected = [
+        tuple(sorted(set.intersection(*said))) if (said := [s for s in sets if s]) else ()
+        for sets in zip(*brute, strict=True)
+    ]
+    found = possible_values(views)
+    assert found == expected
+    counted = intersect_releases(views).together[-1]
+    assert [len(s) for s in found] == [max(0, int(n)) for n in counted]
+
+
+def test_the_classes_of_the_other_files_were_not_looked_at(unveil: Unveil, tmp_path: Path) -> None:
+    """The second file has a class of one row."""
+    rows = [("1", str(20 + i // 6), v) for i, v in enumerate("abcdef" * 2)]
+    a = written(tmp_path / "a.csv", rows, "zip,age,ill")
+    b = written(tmp_path / "b.csv", [*rows, ("2", "99", "a")], "zip,age,ill")
+    said = ("--quasi", "zip,age", "--sensitive", "ill", "--format", "json")
+    done = json.loads(unveil("intersect", a, b, *said).stdout)
+    assert done["verdict"]["decision"] == "your call"
+    assert any(
+        r.startswith("b.csv by itself: its smallest class has 1 row, knowing zip and age; classes.k must be at least 5")
+        for r in done["verdict"]["reasons"]
+    )
+    (found,) = done["findings"]
+    assert "By themselves, the smallest classes of the releases have 6 rows and 1 row." in found["sentence"]
+    assert json.loads(unveil("intersect", a, a, *said).stdout)["verdict"]["decision"] == "release"

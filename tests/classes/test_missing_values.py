@@ -145,7 +145,7 @@ def test_people_with_several_rows_and_excluded_ones(tmp_path: Path) -> None:
     table = unveil.read(tmp_path / "v.csv")
     found = unveil.assess(table, Policy(quasi=("age",), subject="who", sensitive=("ill",), missing_as="excluded"))
     assert found["classes.uniques"].value == pytest.approx(1 / 3)
-    assert found["classes.k"].exposed[0].subject == "row 1"
+    assert found["classes.k"].exposed[0].subject == "person of row 1"
     assert found["classes.l_distinct"].value == 1  # p, alone in a class, has a and b for certain
 
 

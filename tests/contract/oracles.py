@@ -224,7 +224,7 @@ def found_by_facts(attacked: Attacked, known: int) -> Found:
         if policy.ratings:
             _, item, *more = policy.ratings
             return {rows[k][item]: tuple(rows[k][c] for c in more) for k in mine}
-        columns = policy.quasi_columns
+        columns = max(policy.quasi, key=len)
         if policy.subject is None:
             return {c: rows[mine[0]][c] for c in columns if not is_missing(rows[mine[0]][c])}
         return {(c, rows[k][c]): 1 for k in mine for c in columns if not is_missing(rows[k][c])}

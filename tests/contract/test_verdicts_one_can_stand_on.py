@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -131,3 +132,65 @@ def test_identical_rows_counted_as_found() -> None:
     learned = found["linkage.everything_learned"]
     assert learned.value == 1
     assert "found" not in learned.sentence and "learns everything released about 100% of the rows" in learned.sentence
+
+
+def test_columns_that_are_enough_contradicted_a_pair_that_is() -> None:
+    """Of 70 columns, two tell all rows apart; "4 columns are enough" stood beside the pair."""
+    rng = np.random.default_rng(2)
+    columns = {f"c{i:02d}": rng.integers(0, 2, 400) for i in range(70)}
+    columns["c20"], columns["c60"] = np.arange(400) // 20, np.arange(400) % 20
+    found = unveil.assess(unveil.read(pa.table(columns)), Policy(quasi=tuple(columns)), only="classes.known_columns")
+    said = found["classes.known_columns"].sentence
+    assert said.startswith("2 known columns are enough to find half of the rows or more on average")
+    assert "c20 and c60 (100%)" in said
+    assert found["classes.known_columns"].value == 1
+
+
+def test_what_makes_rows_unique_vanished_above_200_000_rows() -> None:
+    n = 200_050
+    table = pa.table({"age": np.arange(n) % 50, "zip": np.arange(n) % 50, "sex": ["f"] * 7 + ["m"] + ["f"] * (n - 8)})
+    found = unveil.assess(unveil.read(table), Policy(quasi=("age", "zip", "sex")))
+    (exposed, *_) = found["classes.known_columns"].exposed
+    assert exposed.subject == "row 8" and exposed.because.startswith("unique on sex")
+    assert found["classes.k"].exposed[0].because == "unique because of sex"
+    assert "1 row is unique on 3 columns or fewer." in found["classes.known_columns"].sentence
+
+
+def test_people_in_large_tables_were_not_looked_for_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unveil.linkage.ask.MAX_ROWS", 50)
+    table = unveil.read(pa.table({c: [1] * 60 for c in "abc"}))
+    found = unveil.assess(table, Policy(quasi=("a", "b", "c"), rows_are_people=True))
+    assert found.verdict.decision == "your call"
+    assert (
+        "Which record is the person I know a few things about? was not asked for someone who knows some of a, b and c: "
+        "the table has more than 50 rows." in found.verdict.reasons
+    )
+
+
+def test_several_attackers_were_taken_for_one_who_knows_everything() -> None:
+    """Someone who knows columns of both sets was declared by nobody."""
+    rng = np.random.default_rng(4)
+    table = unveil.read(pa.table({c: rng.integers(0, 4, 300) for c in "abcdef"}))
+    sets = (("a", "b", "c"), ("d", "e", "f"), ("a", "f"))
+    found = unveil.assess(table, Policy(quasi=sets, settings={"linkage": {"known": 2}}))
+    alone = [unveil.assess(table, Policy(quasi=s, settings={"linkage": {"known": 2}})) for s in sets]
+    for name, asked in (("classes.known_columns", 3), ("linkage.success", 2), ("linkage.unicity", 2)):
+        findings = [f for f in found.findings if f.id == name]
+        assert [f.known for f in findings] == list(sets[:asked])
+        assert [f.value for f in findings] == [a[name].value for a in alone[:asked]]
+        assert len({f.title for f in findings}) == asked
+    assert not [f for f in found.findings if f.known and not any(set(f.known) <= set(s) for s in sets)]
+
+
+def test_ratings_were_attacked_by_someone_who_knows_every_column() -> None:
+    assert not [f for f in assessed("ratings").findings if "every column" in f.title]
+
+
+def test_columns_known_of_people_with_several_rows_were_not_measured() -> None:
+    rows = [("p", 1, "x"), ("p", 2, "y"), ("q", 1, "y"), ("q", 2, "x"), ("r", 1, "y"), ("r", 2, "x")]
+    who, a, b = zip(*rows, strict=True)
+    found = unveil.assess(unveil.read(pa.table({"who": who, "a": a, "b": b})), Policy(quasi=("a", "b"), subject="who"))
+    finding = found["classes.known_columns"]
+    assert finding.value == pytest.approx(2 / 3) and finding.subjects == 3
+    assert "a and b (33.3%)" in finding.sentence
+    assert [e.subject for e in finding.exposed] == ["person of row 1"]

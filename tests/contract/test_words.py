@@ -124,12 +124,13 @@ def test_attackers_are_described_in_full(name: str) -> None:
         if name == "guessed" and f.question == "classes" and f.known and BOUND not in text:
             assert "(guessed: the policy does not say what an attacker knows)" in text
         if f.question == "linkage" and f.id != "linkage.matched":
-            among = policy.ratings[1:] or policy.quasi_columns or ("age", "zip", "sex", "job")
+            among = policy.ratings[1:] or f.known
+            assert among == policy.ratings[1:] or among in policy.quasi or name == "guessed"
             assert list_text(among, 12) in text and "and that the person is in the data." in text
             assert re.match(r"Knows \d+ random (?:values?|ratings?) of a person", text)
             fewer = "(all there are, if fewer)" in text
             assert fewer == (name in ("holes as value", "holes as wildcard", "holes as excluded", "ratings",
-                                      "dated ratings", "visits", "films.csv") and fewer)  # fmt: skip
+                                      "dated ratings", "visits", "films.csv", "patients.csv") and fewer)  # fmt: skip
         if f.question == "linkage" and f.id != "linkage.matched" and name in ("dated ratings", "films.csv"):
             assert text.endswith("These count as the same: stars at most 1 apart and date at most 30 days apart.")
         if f.id == "linkage.matched":

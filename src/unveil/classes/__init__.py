@@ -32,7 +32,7 @@ else:
             "diversity": "SensitiveClasses group_sensitive_values",
             "intersection": (
                 "Intersection IntersectionStep PosteriorValues ReleaseView common_codes intersect_releases "
-                "posterior_values"
+                "possible_values posterior_values"
             ),
             "known_columns": (
                 "ColumnContributions IdentifyingSet IdentifyingSets KnownColumns ShapleyValues ShareBand "

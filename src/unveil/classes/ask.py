@@ -18,7 +18,7 @@ from unveil.classes import risks
 from unveil.classes.ask_known_columns import known_columns_findings
 from unveil.classes.ask_known_items import item_findings
 from unveil.classes.ask_population import check_population, population_findings
-from unveil.classes.ask_releases import check_releases, release_findings
+from unveil.classes.ask_releases import check_releases, class_size_doubts, release_findings
 from unveil.classes.ask_sizes import size_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
 from unveil.classes.attacker import KnownColumnsAttacker, Subjects, attackers, bounding_attackers
@@ -27,7 +27,7 @@ from unveil.classes.table_classes import classes_with_values, count_class_sizes
 from unveil.finding import Finding
 from unveil.holding import PEOPLE, Holding
 from unveil.policy import Policy
-from unveil.question import Question
+from unveil.question import Artefact, Question
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
@@ -54,7 +54,7 @@ _MATCHES = {risk.id for risk in (*risks.SIZE_RISKS, risks.KNOWN_COLUMNS, risks.D
 _DIVERSITY = {risk.id for risk in risks.VALUE_RISKS}
 
 
-def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """The findings of this question."""
     if isinstance(case.release, Transactions):
         if run.asks(risks.KNOWN_ITEMS):
@@ -106,7 +106,8 @@ def check(case: Case, policy: Policy) -> None:
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Rows that were left out: nothing is known about the people in them."""
+    """Other releases with small classes, and rows that were left out: nothing is known about the people in them."""
+    yield from class_size_doubts(case, policy, findings)
     if not isinstance(case.release, Table) or policy.missing_as != "excluded" or policy.subject is not None:
         return
     sizes = {risk.id for risk in risks.SIZE_RISKS}

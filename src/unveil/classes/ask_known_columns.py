@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from unveil.classes.attacker import GUESSED_TEXT, KnownColumnsAttacker, Subjects, attackers
 from unveil.classes.missing_values import MissingValues
 from unveil.classes.risks import DIS_SUDA, KNOWN_COLUMNS
 from unveil.classes.settings import ClassesSettings
@@ -13,20 +15,19 @@ from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.classes.known_columns import IdentifyingSets, KnownColumns, ShapleyValues
     from unveil.classes.minimal_uniques import MinimalUniques
 
-__all__ = ["MOST_ROWS_SEARCHED", "known_columns_findings"]
+__all__ = ["MOTWANI", "known_columns_findings"]
 
 _FEW_COLUMNS = 3  # columns that someone may well know
 _LIKELY_FOUND = 0.5
 _NOTABLE_SHARE = 0.05  # the share of rows from which a set of columns is worth naming
 _LARGEST_SET = 4  # columns of the largest sets that are searched
 _MOST_SCORED_COLUMNS = 27  # columns up to which DIS-SUDA scores are defined
-MOST_ROWS_SEARCHED = 200_000  # rows up to which the sets of columns that make each row unique are searched for
 MOTWANI = "R. Motwani, Y. Xu, Efficient algorithms for masking and finding quasi-identifiers, 2008"
 _SOURCE = (
     "L. Sweeney, Simple demographics often identify people uniquely, 2000; L. S. Shapley, A value for n-person games, "
@@ -36,69 +37,84 @@ _ELLIOT = "M. Elliot, A. Manning, Using DIS to modify the classification of spec
 
 
 def known_columns_findings(table: Table, policy: Policy, run: Run) -> Iterator[Finding]:
-    """What someone achieves who knows only a few of the quasi-identifiers, where there are several to choose from."""
-    names = policy.quasi_columns
-    if len(names) < 2 or policy.subject is not None:
-        return
-    missing = MissingValues.from_policy(policy) if policy.missing_as == "excluded" else MissingValues()
-    special = _minimal_uniques(table, names, missing, run)
+    """What someone achieves who knows only a few columns of a set of quasi-identifiers, if it has several."""
+    for number, attacker in enumerate(attackers(policy)):
+        if len(attacker.columns) > 1:
+            yield from _attacker_findings(table, attacker, policy, run, f" {number}" if number else "")
+
+
+def _attacker_findings(
+    table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run, stream: str
+) -> Iterator[Finding]:
+    """The findings about one set of quasi-identifiers; ``stream`` names its random numbers."""
+    missing = attacker.missing if attacker.missing.read_as == "excluded" else MissingValues()
+    attacker = replace(attacker, missing=missing)
+    special = _minimal_uniques(table, attacker, policy, run)
     if run.asks(KNOWN_COLUMNS):
-        yield _known_columns_finding(table, names, missing, special, policy, run)
+        yield _known_columns_finding(table, attacker, special, policy, run, stream)
     if special is not None and run.asks(DIS_SUDA):
-        yield from _dis_suda_findings(table, special, names, missing, policy)
+        yield from _dis_suda_findings(table, special, attacker, policy)
 
 
 def _known_columns_finding(
     table: Table,
-    names: tuple[str, ...],
-    missing: MissingValues,
+    attacker: KnownColumnsAttacker,
     special: MinimalUniques | None,
     policy: Policy,
     run: Run,
+    stream: str,
 ) -> Finding:
     from unveil.classes.known_columns import find_identifying_sets, risk_by_columns_known, shapley_values
     from unveil.classes.known_rows import select_known_rows
     from unveil.classes.tally import tally_rows
 
-    rows = select_known_rows(tally_rows(table, names, run=run), names, None, missing)
-    codes, counts = rows.known, rows.weights
-    people = rows.count if counts is None else int(counts.sum())
-    bands = risk_by_columns_known(codes, counts, run.rng("classes.known_columns"), run=run)
-    sets = find_identifying_sets(codes, counts, _NOTABLE_SHARE, _LARGEST_SET, run=run)
-    shares = shapley_values(codes, counts, run.rng("classes.known_columns shapley"), run=run)
+    names, subjects = attacker.columns, Subjects.from_policy(policy)
+    found = tally_rows(table, (*names, *([policy.subject] if policy.subject else [])), run=run)
+    rows = select_known_rows(found, names, policy.subject, attacker.missing)
+    who, codes, counts = rows.person, rows.known, None if rows.person is not None else rows.weights
+    sets = find_identifying_sets(codes, counts, _NOTABLE_SHARE, _LARGEST_SET, person=who, run=run)
+    bands = risk_by_columns_known(
+        codes, counts, run.rng(f"classes.known_columns{stream}"), person=who, also=[s.columns for s in sets.sets],
+        run=run,
+    )  # fmt: skip
+    shares = shapley_values(codes, counts, run.rng(f"classes.known_columns shapley{stream}"), person=who, run=run)
+    people = rows.class_sizes().total
     few = bands[min(_FEW_COLUMNS, len(names))]
     worst = bands[-1].risk.high
+    where = " in all of the person's rows" if policy.subject else ""
     return KNOWN_COLUMNS.finding(
         policy,
-        title=f"Average re-identification risk with {count_text(few.known, 'column')} known, at worst",
+        title=f"Average re-identification risk with {count_text(few.known, 'column')} known, at worst"
+        f"{attacker.title_suffix.replace('knowing', 'of')}",
         value=few.risk.high,
         method="exact" if few.is_exhaustive else "bound",
         interval=(few.risk.high, worst),
         subjects=people,
         share=few.risk.high if few.is_exhaustive else (few.risk.high, worst),
-        attacker=f"Knows any {count_text(few.known, 'column')} of {list_text(names, 12)}; the choice that helps most "
-        "counts.",
-        missing=missing.describe(),
+        known=names,
+        attacker=f"Knows any {count_text(few.known, 'column')} of {list_text(names, 12)}{where}"
+        f"{GUESSED_TEXT if set(names) & set(policy.guessed) else ''}; the choice that helps most counts.",
+        missing=attacker.missing.describe(),
         baseline=1 / people,
-        sentence=f"{_enough_columns_sentence(bands)} {_smallest_sets_sentence(sets, names)}"
-        f"{_special_column_sentence(special, names)}",
+        sentence=f"{_enough_columns_sentence(bands, subjects)} {_smallest_sets_sentence(sets, bands, names, subjects)}"
+        f"{_special_column_sentence(special, names, subjects)}",
         curves=(_known_columns_curve(bands), _contributions_curve(shares, names)),
-        exposed=() if special is None else _exposed_rows(special, names, run.exposed),
+        exposed=() if special is None else _exposed_rows(special, names, run.exposed, subjects),
         source=_SOURCE,
     )
 
 
 def _dis_suda_findings(
-    table: Table, special: MinimalUniques, names: tuple[str, ...], missing: MissingValues, policy: Policy
+    table: Table, special: MinimalUniques, attacker: KnownColumnsAttacker, policy: Policy
 ) -> Iterator[Finding]:
     """The highest DIS-SUDA score, where the policy says which share of the population the rows are. It ranks rows by a
     rule of thumb, so that it is an estimate."""
     from unveil.classes.minimal_uniques import dis_suda_scores
 
-    chosen = policy.settings_for(ClassesSettings)
+    chosen, names, subjects = policy.settings_for(ClassesSettings), attacker.columns, Subjects.from_policy(policy)
     fraction = chosen.sampling_fraction
     if chosen.population_size is not None:
-        fraction = table.rows / chosen.population_size
+        fraction = special.people / chosen.population_size
     if fraction is None or len(names) > _MOST_SCORED_COLUMNS:
         return
     scores = dis_suda_scores(special.score, special.people_in_pairs, special.columns, fraction)
@@ -106,37 +122,42 @@ def _dis_suda_findings(
     at_most = f"{count_text(special.largest_size, 'column')}{' or fewer' if special.largest_size > 1 else ''}"
     if scored:
         sentence = (
-            f"{count_text(scored, 'row is', 'rows are')} unique on {at_most}. Somebody in the population who matches "
-            f"the one that stands out most is the right person with a probability of about {percent_text(highest)}."
+            f"{subjects.count_text(scored)} {verb(scored, 'is', 'are')} unique on {at_most}. Somebody in the "
+            "population who matches the one that stands out most is the right person with a probability of about "
+            f"{percent_text(highest)}."
         )
     else:
-        sentence = f"No row is unique on {at_most}, so none has a score."
+        sentence = f"No {subjects.one} is unique on {at_most}, so none has a score."
     yield DIS_SUDA.finding(
         policy,
         value=highest,
         method="estimate",
-        subjects=table.rows,
-        attacker=f"Knows {list_text(names, 12)} for somebody in the population, of which the rows are a random sample "
-        f"of {percent_text(fraction)}.",
-        missing=missing.describe(),
+        subjects=special.people,
+        title=f"{DIS_SUDA.title}{attacker.title_suffix}",
+        known=names,
+        attacker=f"Knows {list_text(names, 12)} for somebody in the population, of which the {subjects.many} are a "
+        f"random sample of {percent_text(fraction)}.",
+        missing=attacker.missing.describe(),
         sentence=sentence,
         source=_ELLIOT,
     )
 
 
-def _minimal_uniques(table: Table, names: tuple[str, ...], missing: MissingValues, run: Run) -> MinimalUniques | None:
-    """The smallest sets of columns on which each row is unique, where there are not too many rows to search."""
+def _minimal_uniques(table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run) -> MinimalUniques | None:
+    """The smallest sets of columns on which each row or person is unique; None if incomplete rows are left out."""
     from unveil.classes.known_rows import select_known_rows
     from unveil.classes.minimal_uniques import find_minimal_uniques
     from unveil.classes.tally import tally_every_row
 
-    if table.rows > MOST_ROWS_SEARCHED or not missing.is_own_value:
+    if not attacker.missing.is_own_value:
         return None
-    rows = select_known_rows(tally_every_row(table, names, run), names, None, missing)
-    return find_minimal_uniques(rows.known, None, min(_LARGEST_SET, len(names)), run=run)
+    names = attacker.columns
+    each = tally_every_row(table, (*names, *([policy.subject] if policy.subject else [])), run)
+    rows = select_known_rows(each, names, policy.subject, attacker.missing)
+    return find_minimal_uniques(rows.known, None, min(_LARGEST_SET, len(names)), person=rows.person, run=run)
 
 
-def _special_column_sentence(found: MinimalUniques | None, names: tuple[str, ...]) -> str:
+def _special_column_sentence(found: MinimalUniques | None, names: tuple[str, ...], subjects: Subjects) -> str:
     """The column that stands out most among those that make rows unique."""
     import numpy as np
 
@@ -148,18 +169,21 @@ def _special_column_sentence(found: MinimalUniques | None, names: tuple[str, ...
     at_most = f"{count_text(found.largest_size, 'column')}{' or fewer' if found.largest_size > 1 else ''}"
     theirs = "its" if people == 1 else "their"
     return (
-        f" {count_text(people, 'row is', 'rows are')} unique on {at_most}. Sets that include {safe_text(names[first])} "
-        f"make up {percent_text(float(parts[first]))} of {theirs} SUDA score, in which smaller sets weigh more."
+        f" {subjects.count_text(people)} {verb(people, 'is', 'are')} unique on {at_most}. Sets that include "
+        f"{safe_text(names[first])} make up {percent_text(float(parts[first]))} of {theirs} SUDA score, in which "
+        "smaller sets weigh more."
     )
 
 
-def _exposed_rows(found: MinimalUniques, names: tuple[str, ...], limit: int) -> tuple[ExposedSubject, ...]:
-    """The rows with the highest SUDA scores: unique on few columns, in many ways."""
+def _exposed_rows(
+    found: MinimalUniques, names: tuple[str, ...], limit: int, subjects: Subjects
+) -> tuple[ExposedSubject, ...]:
+    """The rows or people with the highest SUDA scores: unique on few columns, in many ways."""
     import numpy as np
 
     order = np.argsort(-found.score, kind="stable")[:limit]
     return tuple(
-        ExposedSubject(subject=f"row {row + 1:,}", risk=1.0, because=_special_row_reason(found, names, row))
+        ExposedSubject(subject=subjects.row_text(row + 1), risk=1.0, because=_special_row_reason(found, names, row))
         for row in order.tolist()
         if found.score[row] > 0
     )
@@ -172,35 +196,47 @@ def _special_row_reason(found: MinimalUniques, names: tuple[str, ...], row: int)
     return f"unique on {list_text(names[c] for c in smallest)}{more} (SUDA score {score})"
 
 
-def _enough_columns_sentence(bands: tuple[KnownColumns, ...]) -> str:
+def _enough_columns_sentence(bands: tuple[KnownColumns, ...], subjects: Subjects) -> str:
     """How many columns are enough to find the average person more often than not."""
     enough = next((b.known for b in bands if b.known and b.risk.high >= _LIKELY_FOUND), None)
     if enough is None:
         every = "both" if bands[-1].known == 2 else f"all {bands[-1].known:,}"
-        return f"Even if {every} columns are known, fewer than half of the rows are found on average."
+        return f"Even if {every} columns are known, fewer than half of the {subjects.many} are found on average."
     are = "is" if enough == 1 else "are"
     right = "if it is the right one" if enough == 1 else "if they are the right ones"
-    return f"{count_text(enough, 'known column')} {are} enough to find half of the rows or more on average, {right}."
+    sampled = "" if all(b.is_exhaustive for b in bands[:enough]) else " Not all sets of fewer columns were measured."
+    return (
+        f"{count_text(enough, 'known column')} {are} enough to find half of the {subjects.many} or more on average, "
+        f"{right}.{sampled}"
+    )
 
 
-def _smallest_sets_sentence(found: IdentifyingSets, names: tuple[str, ...]) -> str:
-    """The smallest sets of columns that single out more than a few rows."""
-    at_least = percent_text(_NOTABLE_SHARE)
-    if not found.sets and found.truncated:
-        if not found.size:
-            return f"There are too many rows and columns to find the sets that single out {at_least} of the rows."
-        return (
-            f"No set of up to {count_text(found.size, 'column')} singles out {at_least} of the rows; larger sets are "
-            "too many to search."
-        )
-    if not found.sets:
-        return f"No set of up to {count_text(found.size, 'column')} singles out {at_least} of the rows."
-    if not found.sets[0].columns:
-        return "There is only one row."
-    size = len(found.sets[0].columns)
-    best = [s for s in found.sets if len(s.columns) == size][:3]
-    sets = "; ".join(f"{list_text(names[c] for c in s.columns)} ({percent_text(s.unique)})" for s in best)
-    return f"The smallest sets of columns that single out {at_least} of the rows or more: {sets}."
+def _smallest_sets_sentence(
+    found: IdentifyingSets, bands: tuple[KnownColumns, ...], names: tuple[str, ...], subjects: Subjects
+) -> str:
+    """The smallest sets of columns that single out more than a few. Sets that are larger than those that were all
+    searched are examples."""
+    single_out = f"out {percent_text(_NOTABLE_SHARE)} of the {subjects.many}"
+    shares = {s.columns: s.unique for s in found.sets}
+    if not shares:
+        shares = {
+            b.unique.worst_set: b.unique.high for b in bands[: _LARGEST_SET + 1] if b.unique.high >= _NOTABLE_SHARE
+        }
+    size = min(map(len, shares), default=0)
+    best = sorted((-share, columns) for columns, share in shares.items() if len(columns) == size)[:3]
+    sets = "; ".join(f"{list_text(names[c] for c in columns)} ({percent_text(-share)})" for share, columns in best)
+    none = f"No set of up to {count_text(found.size, 'column')} singles {single_out}" if found.size else ""
+    if not best and found.truncated:
+        beyond = "not all larger sets were searched" if none else "not all sets were searched"
+        return f"{none or f'No set that was searched singles {single_out}'}; {beyond}."
+    if not best:
+        return f"{none}."
+    if size == 0:
+        return f"There is only one {subjects.one}."
+    if size <= found.size:
+        return f"The smallest sets of columns that single {single_out} or more: {sets}."
+    before = f"{none}. " if none else ""
+    return f"{before}These columns single {single_out} or more: {sets}. Not all sets of columns were searched."
 
 
 def _known_columns_curve(bands: tuple[KnownColumns, ...]) -> Curve:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unveil.case import Case
-from unveil.classes.risks import INTERSECTION
+from unveil.classes.risks import INTERSECTION, K
+from unveil.classes.table_classes import count_class_sizes
 from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
+from unveil.question import Artefact
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.wording import count_text, list_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.arrays import Bools
-    from unveil.classes.intersection import Intersection
+    import pyarrow as pa
 
-__all__ = ["check_releases", "release_findings"]
+    from unveil.arrays import Bools
+    from unveil.classes.intersection import Intersection, ReleaseView
+
+__all__ = ["check_releases", "class_size_doubts", "release_findings"]
 
 _GANTA = (
     "S. Ganta, S. Kasiviswanathan, A. Smith, Composition attacks and auxiliary information in data privacy, KDD 2008"
@@ -30,17 +34,21 @@ _GANTA = (
 class _CombinedReleases:
     """What several releases say about one sensitive column, to someone who knows some quasi-identifiers.
 
-    ``known``: whether a file says whom the attacker knows; otherwise they look for the rows of the release, whose true
-    values are at hand. ``revealed`` and ``misled`` have a row per release and a column per person: whether only one
-    value is left, and it is the person's as far as anybody can say, or it is not. ``unmatched_labels``: how many labels
-    fit nothing the attacker knows. ``guess_accuracy``: how often the likeliest of the values left is right, or is
-    expected to be if the true values are not at hand.
+    ``views`` are the releases as the attacker sees them, and ``values`` the sensitive values that they have codes for.
+    ``smallest_classes`` are the sizes of the smallest class of each release. ``known``: whether a file says whom the
+    attacker knows; otherwise they look for the rows of the release, whose true values are at hand. ``revealed`` and
+    ``misled`` have a row per release and a column per person: whether only one value is left, and it is the person's as
+    far as anybody can say, or it is not. ``unmatched_labels``: how many labels fit nothing the attacker knows.
+    ``guess_accuracy``: how often the likeliest of the values left is right, or is expected to be if the true values are
+    not at hand.
     """
 
     found: Intersection
+    views: tuple[ReleaseView, ...]
+    values: pa.Array
     column: str
     columns: tuple[str, ...]
-    releases: int
+    smallest_classes: tuple[int, ...]
     known: bool
     revealed: Bools
     misled: Bools
@@ -48,18 +56,43 @@ class _CombinedReleases:
     guess_accuracy: float
 
     @property
+    def releases(self) -> int:
+        """How many releases there are."""
+        return len(self.views)
+
+    @property
     def people(self) -> int:
         """How many people the attacker looks for."""
         return len(self.revealed[-1])
 
 
-def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """What the release and others of the same people give away together: for every attacker and sensitive column."""
+def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
+    """What the release and others of the same people give away together: for every attacker and sensitive column; and
+    the values that are left, for the owner's eyes only."""
     if len(_list_releases(case)) < 2:
         return
+    made = []
     for columns in policy.quasi:
         for combined in _combine_releases(case, columns, policy, run):
             yield _intersection_finding(combined, policy)
+            made.append(combined)
+    yield Artefact("values left", table=lambda: _values_left_table(made))
+
+
+def class_size_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """Releases with smaller classes than are tolerated, by themselves, except one of which a finding says so."""
+    least = policy.tolerance_for(K)
+    for columns in policy.quasi if least is not None else ():
+        found = next((f for f in findings if f.id == INTERSECTION.id and f.known == columns), None)
+        curve = found.curves[1] if found else None
+        sizes = curve.y if isinstance(curve, Curve) else ()
+        is_told = any(f.id == K.id and f.known == columns for f in findings)
+        for table, size in list(zip(_list_releases(case), sizes, strict=False))[is_told:]:
+            if least is not None and size < least:
+                yield (
+                    f"{safe_text(table.name)} by itself: its smallest class has {count_text(int(size), 'row')}, "
+                    f"knowing {list_text(columns)}; {K.id} must be at least {least:g}."
+                )
 
 
 def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run: Run) -> Iterator[_CombinedReleases]:
@@ -70,12 +103,13 @@ def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run:
     from unveil.release.label_matching import label_matchers
 
     tables, people = _list_releases(case), _known_people(case)
+    smallest = tuple(int(count_class_sizes(t, columns, run=run).size.min()) for t in tables)
     known = list((tables[0] if people is None else people).codes(columns, policy.missing, run).values())
     read = label_matchers(columns, case.hierarchies)
     fits = [find_candidate_classes(known, list(t.codes(columns, (), run).values()), read, run=run) for t in tables]
     unmatched = sum(sum(f.unmatched_labels) for f in fits)
     for column in policy.sensitive:
-        values, _ = common_codes([t.codes([column], policy.missing, run)[column] for t in tables])
+        values, names = common_codes([t.codes([column], policy.missing, run)[column] for t in tables])
         seen = [f.with_values(v) for f, v in zip(fits, values, strict=True)]
         found, likeliest = intersect_releases(seen, run), posterior_values(seen, run=run)
         single, left = found.together == 1, found.together[-1] > 0
@@ -83,8 +117,9 @@ def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run:
         right = likeliest.chance[-1] if people else likeliest.value[-1] == values[0]
         accuracy = float(right[left].mean()) if left.any() else 0.0
         yield _CombinedReleases(
-            found, column, columns, len(tables), people is not None, single & ~misled, misled, unmatched, accuracy
-        )
+            found, tuple(seen), names, column, columns, smallest, people is not None, single & ~misled, misled,
+            unmatched, accuracy,
+        )  # fmt: skip
 
 
 def check_releases(case: Case, policy: Policy) -> None:
@@ -130,7 +165,7 @@ def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Findin
         missing="A missing quasi-identifier fits anything; rows without a sensitive value are left out.",
         baseline=0.0,
         sentence=_intersection_sentence(combined),
-        curves=(_releases_curve(combined),),
+        curves=(_releases_curve(combined), _smallest_classes_curve(combined)),
         source=_GANTA,
     )
 
@@ -171,6 +206,8 @@ def _intersection_sentence(combined: _CombinedReleases) -> str:
         )
     if nowhere := combined.people - last.found:
         said.append(f"{count_text(nowhere, f'{one} fits', f'{many} fit')} no row of any release.")
+    sizes = [count_text(size, "row") for size in combined.smallest_classes]
+    said.append(f"By themselves, the smallest classes of the releases have {list_text(sizes, 12)}.")
     return " ".join(said) + unmatched
 
 
@@ -186,3 +223,42 @@ def _releases_curve(combined: _CombinedReleases) -> Curve:
         reading=f"Each further release rules out values. With the first release, {percent_text(shares[0])} are known; "
         f"with all, {percent_text(shares[-1])}.",
     )
+
+
+def _smallest_classes_curve(combined: _CombinedReleases) -> Curve:
+    sizes = combined.smallest_classes
+    names = tuple(f"release {i + 1}" for i in range(len(sizes)))
+    least = min(range(len(sizes)), key=sizes.__getitem__)
+    return Curve(
+        title="Smallest class of each release by itself",
+        kind="bars",
+        x_label="release",
+        y_label="rows in the smallest class",
+        x=names,
+        y=tuple(float(size) for size in sizes),
+        x_scale="category",
+        reading=f"The smallest class of all is in {names[least]}: {count_text(sizes[least], 'row')}.",
+    )
+
+
+def _values_left_table(made: Sequence[_CombinedReleases]) -> pa.Table:
+    """For each person, what is known, and sensitive column: the values left, and how many each release leaves."""
+    import pyarrow as pa
+
+    from unveil.classes.intersection import possible_values
+
+    parts = []
+    for combined in made:
+        texts = combined.values.cast(pa.string()).to_pylist()
+        left = possible_values(combined.views)
+        told: dict[str, list[Any]] = {
+            "person": list(range(1, combined.people + 1)),
+            "known": [" ".join(combined.columns)] * combined.people,
+            "column": [combined.column] * combined.people,
+            "values_left": [len(values) for values in left],
+            "values": [" | ".join(texts[v] for v in values) for values in left],
+        }
+        alone = combined.found.single_release_values.tolist()
+        told |= {f"values_in_release_{i + 1}": counts for i, counts in enumerate(alone)}
+        parts.append(pa.table(told))
+    return pa.concat_tables(parts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from unveil.class_sizes import ClassSizes
-from unveil.classes.ask_known_columns import MOST_ROWS_SEARCHED, MOTWANI
+from unveil.classes.ask_known_columns import MOTWANI
 from unveil.classes.attacker import KnownColumnsAttacker, Subjects
 from unveil.classes.risks import AT_RISK, DISTINCTION, REIDENTIFICATION, SEPARATION, UNIQUES, K
 from unveil.classes.table_classes import count_class_sizes, read_row_values, smallest_classes
@@ -21,7 +21,7 @@ __all__ = ["size_findings"]
 
 _SWEENEY = "L. Sweeney, k-anonymity: a model for protecting privacy, IJUFKS 10(5), 2002"
 _EL_EMAM = "K. El Emam, Guide to the De-Identification of Personal Health Information, 2013"
-_MAX_COLUMNS_SEARCHED = 16  # columns up to which those that make a row unique are searched for
+_MAX_COLUMNS_SEARCHED = 63  # columns up to which those that make a row unique are searched for
 
 
 def size_findings(
@@ -226,7 +226,7 @@ def _exposed_rows(
     unique_on = _smallest_unique_sets(table, attacker.columns, alone, run)
     return tuple(
         ExposedSubject(
-            subject=f"row {s.row:,}",
+            subject=Subjects.from_policy(policy).row_text(s.row),
             risk=1 / s.size,
             because=_exposed_row_reason(s.size, unique_on.get(s.row), attacker, Subjects.from_policy(policy)),
             learns=tuple(c for c in policy.sensitive if c not in attacker.columns),
@@ -248,13 +248,13 @@ def _exposed_row_reason(size: int, unique_on: str | None, attacker: KnownColumns
 
 
 def _smallest_unique_sets(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -> dict[int, str]:
-    """The smallest sets of columns that make rows unique, where there are not too many rows and columns to search."""
+    """The smallest sets of columns that make rows unique, where there are not too many columns to search."""
     import pyarrow.compute as pc
 
     from unveil.classes.minimal_uniques import smallest_unique_set
     from unveil.classes.tally import tally_rows
 
-    if not rows or not 1 < len(columns) <= _MAX_COLUMNS_SEARCHED or table.rows > MOST_ROWS_SEARCHED:
+    if not rows or not 1 < len(columns) <= _MAX_COLUMNS_SEARCHED:
         return {}
     found = tally_rows(table, columns, run=run)
     values = read_row_values(table, rows, columns, run)

@@ -10,7 +10,9 @@ from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.wording import count_text, list_text
 
-__all__ = ["KnownColumnsAttacker", "Subjects", "attackers", "bounding_attackers"]
+__all__ = ["GUESSED_TEXT", "KnownColumnsAttacker", "Subjects", "attackers", "bounding_attackers"]
+
+GUESSED_TEXT = " (guessed: the policy does not say what an attacker knows)"
 
 
 class Subjects(NamedTuple):
@@ -27,6 +29,10 @@ class Subjects(NamedTuple):
     def count_text(self, n: int) -> str:
         """So many of them."""
         return count_text(n, self.one, self.many)
+
+    def row_text(self, number: int) -> str:
+        """The one that a row belongs to, by the number of the row."""
+        return f"row {number:,}" if self.one == "row" else f"person of row {number:,}"
 
 
 class AttackerFields(TypedDict):
@@ -66,12 +72,11 @@ class KnownColumnsAttacker:
 def attackers(policy: Policy) -> list[KnownColumnsAttacker]:
     """One attacker for every set of quasi-identifiers."""
     several, where = len(policy.quasi) > 1, " in all of the person's rows" if policy.subject else ""
-    guessed = " (guessed: the policy does not say what an attacker knows)"
     return [
         KnownColumnsAttacker(
             columns=group,
             text=f"Knows that the person is in the data, and their {list_text(group)}{where}"
-            f"{guessed if set(group) & set(policy.guessed) else ''}.",
+            f"{GUESSED_TEXT if set(group) & set(policy.guessed) else ''}.",
             title_suffix=f", knowing {list_text(group, 3)}" if several else "",
             missing=MissingValues.from_policy(policy),
         )
@@ -80,8 +85,9 @@ def attackers(policy: Policy) -> list[KnownColumnsAttacker]:
 
 
 def bounding_attackers(table: Table, policy: Policy) -> list[KnownColumnsAttacker]:
-    """Someone who knows every column except identifiers, where the policy does not say what attackers know."""
-    if policy.quasi and not set(policy.guessed) - set(policy.identifier):
+    """Someone who knows every column except identifiers, where the policy does not say what attackers know. Of ratings,
+    attackers know some."""
+    if policy.ratings or (policy.quasi and not set(policy.guessed) - set(policy.identifier)):
         return []
     others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
     if not others or others in policy.quasi:

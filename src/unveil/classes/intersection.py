@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -58,6 +59,7 @@ __all__ = [
     "ReleaseView",
     "common_codes",
     "intersect_releases",
+    "possible_values",
     "posterior_values",
 ]
 
@@ -247,6 +249,39 @@ def intersect_releases(releases: Sequence[ReleaseView], run: Run | None = None) 
             sheet, joint, united, held, bits, alone, together,
         )  # fmt: skip
     return Intersection(alone, together)
+
+
+def possible_values(releases: Sequence[ReleaseView], run: Run | None = None) -> list[tuple[int, ...]]:
+    """Each person's Sᵢ, the values that every release allows which says anything about them; empty if they contradict
+    one another, or if none says anything. People with the same profiles share the computation.
+
+    >>> first = ReleaseView.from_known_classes([0, 0, 1, 1], [0, 1, 1, 2], [0, 1])
+    >>> second = ReleaseView.from_known_classes([0, 0], [1, 2], [0, -1])
+    >>> possible_values([first, second])
+    [(1,), (1, 2)]
+    """
+    run = run or Run()
+    seen = [_values_by_profile(release) for release in releases]
+    found = dict[tuple[int, ...], tuple[int, ...]]()
+    told = list[tuple[int, ...]]()
+    for profiles in zip(*(release.person_profile.tolist() for release in releases), strict=True):
+        if profiles not in found:
+            run.check()
+            sets = [values[q] for values, q in zip(seen, profiles, strict=True) if q >= 0 and values[q]]
+            found[profiles] = tuple(sorted(set.intersection(*sets))) if sets else ()
+        told.append(found[profiles])
+    return told
+
+
+def _values_by_profile(release: ReleaseView) -> list[set[int]]:
+    """The values that the classes of each profile show."""
+    shown = [set[int]() for _ in range(release.count)]
+    for row_class, value in zip(release.row_class.tolist(), release.value.tolist(), strict=True):
+        if value >= 0:
+            shown[row_class].add(value)
+    ends = release.indptr.tolist()
+    classes = release.classes.tolist()
+    return [set[int]().union(*(shown[c] for c in classes[a:b])) for a, b in pairwise(ends)]
 
 
 @dataclass(frozen=True, eq=False)

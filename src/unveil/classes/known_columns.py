@@ -16,26 +16,27 @@ Adding a column never lowers either. Three functions build on them:
 
   the mean gain from column i when columns become known in random order. The φᵢ sum to v(all) − v(none).
 
-**Computation.** Only distinct rows matter. The classes of a set are those of the set without one column, divided by
-that column. A row that is alone in its class is dropped. Consecutive sets share most of their columns, and columns with
-many values come first because they isolate the most rows. Counts stay integers until the last division, so the order of
-rows changes nothing.
+How classes are found is in :mod:`unveil.classes.column_partitions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Int32s, Ints
-from unveil.classes import _minimal_uniques
+from unveil.arrays import Floats, Int32s, Ints
+from unveil.classes.column_partitions import (
+    Columns,
+    DivisiblePeople,
+    divisible_people,
+    measure_sets,
+    partitions_along,
+)
 from unveil.errors import UnveilError
-from unveil.grouping import pack_columns
 from unveil.intervals import bounded_mean_interval
 from unveil.run import Run
 
@@ -51,153 +52,25 @@ __all__ = [
     "shapley_values",
 ]
 
-Columns = Sequence[Int32s]
-
 _MOST_SETS = 2_000
 _SAMPLED_ORDERS = 1_000
 _FEWEST_ORDERS = 30
 _MOST_EXACT_COLUMNS = 12
 _WORK_LIMIT = 1_000_000_000
-_LEAST_ROW_COST = 5_000
-
-
-class RowPartition(NamedTuple):
-    """Distinct rows divided into classes. ``order`` omits the ``single_row_classes``. ``unique`` people are alone
-    in their class; ``newly_unique`` lists the rows of those whom the last column singled out."""
-
-    order: Int32s
-    starts: Int32s
-    single_row_classes: int
-    unique: int
-    newly_unique: Int32s
-
-    @property
-    def classes(self) -> int:
-        """The number of classes."""
-        return len(self.starts) - 1 + self.single_row_classes
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctRows:
-    """Distinct rows. ``codes`` holds their columns, coded from 0, those with most values first; ``names[i]`` is the
-    caller's number of column i. Each row stands for ``weights`` people and is row ``first_row`` of the ``given_rows``.
-    The last three arrays are workspace of the kernel."""
-
-    codes: tuple[Int32s, ...]
-    names: tuple[int, ...]
-    weights: Ints
-    first_row: Ints
-    given_rows: int
-    people: int
-    is_one_person: Bools
-    value_counts: Int32s
-    value_places: Int32s
-    seen_values: Int32s
-
-    def __len__(self) -> int:
-        return len(self.first_row)
-
-    def single_class(self) -> RowPartition:
-        """All rows in one class: what an attacker sees who knows nothing."""
-        rows = np.arange(len(self), dtype=np.int32)
-        starts = np.array([0, len(rows)] if len(rows) else [0], np.int32)
-        return RowPartition(rows, starts, 0, int(self.people == 1), rows[:0])
-
-    def divide_by(self, split: RowPartition, column: int) -> RowPartition:
-        """The classes once one more column is known."""
-        rows = len(split.order)
-        order, singles = np.empty(rows, np.int32), np.empty(rows + 1, np.int32)
-        starts = np.empty(rows // 2 + 2, np.int32)
-        left, classes, apart, found = _minimal_uniques.divide_classes(
-            split.order, split.starts, len(split.starts) - 1, self.codes[column], self.is_one_person, self.value_counts,
-            self.value_places,
-            self.seen_values, order, starts, singles,
-        )  # fmt: skip
-        before = split.unique if split.single_row_classes else 0  # otherwise a single person would be counted twice
-        return RowPartition(
-            order[:left], starts[: classes + 1], split.single_row_classes + apart, before + found, singles[:found]
-        )
-
-    def original_columns(self, columns: Iterable[int]) -> tuple[int, ...]:
-        """A set of columns by the caller's numbers."""
-        return tuple(sorted(self.names[c] for c in columns))
-
-    def estimate_work(self, sets: int) -> int:
-        """Roughly the most rows visited for this many sets; a tiny table costs as much as a small one."""
-        return sets * max(len(self), _LEAST_ROW_COST)
-
-
-def distinct_rows(columns: Columns, counts: Ints | None = None) -> DistinctRows:
-    """The distinct rows of these columns, where −1 is a value of its own. Each row stands for ``counts`` people, or for
-    one by default."""
-    rows = len(columns[0]) if columns else 0 if counts is None else len(counts)
-    weight = np.ones(rows, np.int64) if counts is None else counts
-    if any(len(column) != rows for column in columns) or len(weight) != rows:
-        raise UnveilError("columns and counts must have the same length")
-    if (weight < 0).any():
-        raise UnveilError("counts must not be negative")
-    some = np.flatnonzero(weight)
-    coded = [_renumber_codes(column[some]) for column in columns]
-    values = [int(codes.max(initial=-1)) + 1 for codes in coded]
-    names = sorted(range(len(columns)), key=lambda c: (-values[c], c))
-    key = pack_columns([coded[c] for c in names], len(some))[0]  # in this order, rows of one class are neighbours
-    _, first, ids = np.unique(key, return_index=True, return_inverse=True)
-    weights = np.zeros(len(first), np.int64)
-    np.add.at(weights, ids, weight[some])
-    tally, place = np.zeros(max(values, default=0), np.int32), np.empty(max(values, default=0), np.int32)
-    codes, inside = tuple(coded[c][first] for c in names), np.empty(len(first), np.int32)
-    people, lone = int(weights.sum()), weights == 1
-    return DistinctRows(codes, tuple(names), weights, some[first], rows, people, lone, tally, place, inside)
-
-
-def _renumber_codes(codes: Int32s) -> Int32s:
-    """Renumber the values from 0 without gaps."""
-    most = int(codes.max(initial=-1)) + 2
-    if most > 4 * len(codes) + 1_000:
-        return np.unique(codes, return_inverse=True)[1].astype(np.int32)
-    seen = np.zeros(most, np.bool_)
-    seen[codes + 1] = True
-    return (np.cumsum(seen, dtype=np.int32) - 1)[codes + 1]
-
-
-def _partitions_along(
-    rows: DistinctRows, paths: Sequence[tuple[int, ...]], run: Run
-) -> Iterator[tuple[int, list[RowPartition]]]:
-    """For every path of columns, in any order: its number, and the partitions after 0, 1, 2 … of its columns."""
-    stack, on = [rows.single_class()], list[int]()
-    for done, k in enumerate(sorted(range(len(paths)), key=paths.__getitem__)):
-        path, same = paths[k], 0
-        while same < min(len(on), len(path)) and on[same] == path[same]:
-            same += 1
-        del stack[same + 1 :], on[same:]
-        for column in path[same:]:
-            run.progress("going through sets of columns", done / len(paths))
-            run.check()
-            stack.append(rows.divide_by(stack[-1], column))
-            on.append(column)
-        yield k, stack
-
-
-def _measure_sets(rows: DistinctRows, sets: Sequence[tuple[int, ...]], run: Run) -> Ints:
-    """The number of unique people (column 0) and of classes (column 1) for each set of columns."""
-    found = np.empty((len(sets), 2), np.int64)
-    for k, stack in _partitions_along(rows, sets, run):
-        found[k] = stack[-1].unique, stack[-1].classes
-    return found
 
 
 def _measure_random_orders(
-    rows: DistinctRows, rng: np.random.Generator, orders: int, run: Run
+    rows: DivisiblePeople, rng: np.random.Generator, orders: int, run: Run
 ) -> tuple[list[tuple[int, ...]], Ints]:
     """Random orders of the columns, and both counts for the first 0, 1, 2 … columns of each order."""
     paths = [tuple(rng.permutation(len(rows.codes)).tolist()) for _ in range(orders)]
     found = np.empty((orders, len(rows.codes) + 1, 2), np.int64)
-    for k, stack in _partitions_along(rows, paths, run):
+    for k, stack in partitions_along(rows, paths, run):
         found[k] = [(split.unique, split.classes) for split in stack]
     return paths, found
 
 
-def _affordable_orders(rows: DistinctRows, sample: int, left: int) -> int:
+def _affordable_orders(rows: DivisiblePeople, sample: int, left: int) -> int:
     """The number of random orders that the remaining work allows."""
     if sample < 2:
         raise UnveilError("the sample must be 2 or more")
@@ -237,6 +110,8 @@ def risk_by_columns_known(
     counts: Ints | None,
     rng: np.random.Generator,
     *,
+    person: Int32s | None = None,
+    also: Iterable[tuple[int, ...]] = (),
     most: int = _MOST_SETS,
     sample: int = _SAMPLED_ORDERS,
     work: int = _WORK_LIMIT,
@@ -246,15 +121,16 @@ def risk_by_columns_known(
     """For every number of known columns, what an attacker achieves with the worst, average and best choice of columns.
 
     All sets of a given size are measured if there are at most ``most`` and ``work`` (rows visited) allows. Otherwise
-    the first columns of ``sample`` random orders are. One order serves all sizes, which keeps the curve smooth, but
-    each size has its own confidence.
+    the first columns of ``sample`` random orders are, and to find what helps most, the best set of one column less with
+    every other column, and the sets in ``also``. One order serves all sizes, which keeps the curve smooth, but each
+    size has its own confidence. ``person`` says whose each row is.
 
     >>> table, rng = [np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 0], np.int32)], np.random.default_rng(0)
     >>> [(k.known, k.unique.low, k.unique.mean, k.unique.high, k.unique.worst_set) for k in risk_by_columns_known(table,
     ...     None, rng)]
     [(0, 0.0, 0.0, 0.0, ()), (1, 0.0, 0.125, 0.25, (1,)), (2, 0.5, 0.5, 0.5, (0, 1))]
     """
-    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
+    rows, c, run = divisible_people(columns, counts, person), len(columns), run or Run()
     seen, used = [], 0
     for m in sorted(range(c + 1), key=lambda m: (comb(c, m), m)):
         cost = rows.estimate_work(comb(c + 1, m))  # the sets have this many distinct prefixes
@@ -262,7 +138,7 @@ def risk_by_columns_known(
             seen.append(m)
             used += cost
     sets = [s for m in seen for s in combinations(range(c), m)]
-    values = _measure_sets(rows, sets, run)
+    values = measure_sets(rows, sets, run)
     sizes = np.array([len(s) for s in sets])
     found = {}
     for m in seen:
@@ -273,11 +149,48 @@ def risk_by_columns_known(
         ends = values[0, [0, c]] / max(1, rows.people)
         for m in sorted(set(range(c + 1)) - set(found)):
             found[m] = _summarise_sets(rows, [path[:m] for path in paths], values[:, m], (ends, confidence))
+        _search_higher_risks(rows, found, [s for s in also if not found[len(s)].is_exhaustive], work, run)
     return tuple(found[m] for m in range(c + 1))
 
 
+def _search_higher_risks(
+    rows: DivisiblePeople, found: dict[int, KnownColumns], also: Iterable[tuple[int, ...]], work: int, run: Run
+) -> None:
+    """Raise the greatest shares of sizes of which only a sample was measured. A set is never worse than one that it
+    contains, so they rise with the number of columns even where there is no work left to measure more."""
+    place = {name: i for i, name in enumerate(rows.names)}
+    given = [tuple(place[name] for name in s) for s in also]
+    for m in (m for m in sorted(found) if not found[m].is_exhaustive):
+        before = found[m - 1]
+        bases = {tuple(place[name] for name in band.worst_set) for band in (before.unique, before.risk)}
+        tried = {(*base, column) for base in bases for column in range(len(rows.codes)) if column not in base}
+        work -= rows.estimate_work(len(tried))
+        sets = [s for s in given if len(s) == m] + (sorted(tried) if work >= 0 else [])
+        values = measure_sets(rows, sets, run)
+        unique, risk = (
+            _raise_band(band, smaller, rows, sets, values[:, which])
+            for which, (band, smaller) in enumerate(
+                ((found[m].unique, before.unique), (found[m].risk, before.risk)),
+            )
+        )
+        found[m] = replace(found[m], unique=unique, risk=risk)
+
+
+def _raise_band(
+    band: ShareBand, smaller: ShareBand, rows: DivisiblePeople, sets: Sequence[tuple[int, ...]], counted: Ints
+) -> ShareBand:
+    """A band whose greatest share is at least that of these sets, and of the worst set of one column less."""
+    missing = next(c for c in range(len(rows.names)) if c not in smaller.worst_set)
+    candidates = [(band.high, band.worst_set), (smaller.high, tuple(sorted((*smaller.worst_set, missing))))]
+    candidates += [
+        (count / max(1, rows.people), rows.original_columns(s)) for s, count in zip(sets, counted.tolist(), strict=True)
+    ]
+    high = max(share for share, _ in candidates)
+    return replace(band, high=high, worst_set=min(s for share, s in candidates if share == high))
+
+
 def _summarise_sets(
-    rows: DistinctRows, sets: Sequence[tuple[int, ...]], values: Ints, drawn: tuple[Floats, float] | None
+    rows: DivisiblePeople, sets: Sequence[tuple[int, ...]], values: Ints, drawn: tuple[Floats, float] | None
 ) -> KnownColumns:
     bands = []
     for which in range(2):
@@ -301,7 +214,7 @@ class IdentifyingSet:
 @dataclass(frozen=True)
 class IdentifyingSets:
     """The sets found: smaller ones first, then those that single out more. The list is complete up to ``size`` columns;
-    ``truncated`` if the work ran out before the requested size."""
+    ``truncated`` if the work ran out before the requested size. Larger sets are then examples."""
 
     sets: tuple[IdentifyingSet, ...]
     size: int
@@ -314,13 +227,15 @@ def find_identifying_sets(
     share: float,
     most_size: int,
     *,
+    person: Int32s | None = None,
     work: int = _WORK_LIMIT,
     run: Run | None = None,
 ) -> IdentifyingSets:
     """Find the minimal sets of at most ``most_size`` columns that single out at least ``share`` of the people.
 
     Adding a column never singles out fewer people. The search therefore skips every set with a sufficient subset, and
-    every set that lacks an indispensable column.
+    every set that lacks an indispensable column. If the work runs out, one larger set is looked for by adding the best
+    column again and again.
 
     >>> table = [np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 2, 2], np.int32)]
     >>> [(s.columns, s.unique) for s in find_identifying_sets(table, None, 1.0, 3).sets]
@@ -328,11 +243,11 @@ def find_identifying_sets(
     """
     if not 0 < share <= 1:
         raise UnveilError("the share of people must be greater than 0 and at most 1")
-    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
+    rows, c, run = divisible_people(columns, counts, person), len(columns), run or Run()
     most_size = min(most_size, c)
     every = tuple(range(c))
     tried = [every, *(every[:i] + every[i + 1 :] for i in every)]
-    enough = _measure_sets(rows, tried, run)[:, 0] / max(1, rows.people) >= share
+    enough = measure_sets(rows, tried, run)[:, 0] / max(1, rows.people) >= share
     if not enough[0]:
         return IdentifyingSets((), most_size, False)
     needed = [i for i in every if not enough[i + 1]]
@@ -342,19 +257,39 @@ def find_identifying_sets(
     for size in range(len(needed), most_size + 1):
         work -= rows.estimate_work(comb(len(others), size - len(needed)))
         if work < 0:
-            return IdentifyingSets(_sort_sets(found), size - 1, True)
+            larger = [] if found else _greedy_identifying_set(rows, share, most_size, run)
+            return IdentifyingSets(_sort_sets([*found, *larger]), size - 1, True)
         sets = [tuple(sorted((*needed, *some))) for some in combinations(others, size - len(needed))]
         covered = {s for s in sets if any(s[:i] + s[i + 1 :] in too_large for i in range(size))}
         left = [s for s in sets if s not in covered]
         if not left:
             break
-        for k, stack in _partitions_along(rows, left, run):
+        for k, stack in partitions_along(rows, left, run):
             unique = stack[-1].unique / rows.people
             if unique >= share:
                 found.append(IdentifyingSet(rows.original_columns(left[k]), unique))
                 covered.add(left[k])
         too_large = covered
     return IdentifyingSets(_sort_sets(found), most_size, False)
+
+
+def _greedy_identifying_set(rows: DivisiblePeople, share: float, most_size: int, run: Run) -> list[IdentifyingSet]:
+    """A minimal set that singles out the share, from adding the column that singles out most; nothing if that takes
+    more than ``most_size`` columns."""
+    chosen, unique = tuple[int, ...](), 0.0
+    while unique < share:
+        if len(chosen) == most_size:
+            return []
+        sets = [(*chosen, column) for column in range(len(rows.codes)) if column not in chosen]
+        counted = measure_sets(rows, sets, run)
+        best = int(np.lexsort((counted[:, 1], counted[:, 0]))[-1])
+        chosen, unique = sets[best], int(counted[best, 0]) / rows.people
+    for column in chosen[:-1]:
+        fewer = tuple(c for c in chosen if c != column)
+        without = int(measure_sets(rows, [fewer], run)[0, 0]) / rows.people
+        if without >= share:
+            chosen, unique = fewer, without
+    return [IdentifyingSet(rows.original_columns(chosen), unique)]
 
 
 def _sort_sets(found: Iterable[IdentifyingSet]) -> tuple[IdentifyingSet, ...]:
@@ -386,6 +321,7 @@ def shapley_values(
     counts: Ints | None,
     rng: np.random.Generator,
     *,
+    person: Int32s | None = None,
     most: int = _MOST_EXACT_COLUMNS,
     sample: int = _SAMPLED_ORDERS,
     work: int = _WORK_LIMIT,
@@ -398,10 +334,10 @@ def shapley_values(
     >>> shapley_values(table, None, np.random.default_rng(0)).unique.values.tolist()
     [0.5, 0.5, 0.0]
     """
-    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
+    rows, c, run = divisible_people(columns, counts, person), len(columns), run or Run()
     if c <= most and rows.estimate_work(2**c) <= work:
         sets = [tuple(i for i in range(c) if mask >> i & 1) for mask in range(2**c)]
-        values = _measure_sets(rows, sets, run)
+        values = measure_sets(rows, sets, run)
         return ShapleyValues(
             _exact_contributions(rows, values[:, 0]), _exact_contributions(rows, values[:, 1]), True, 0
         )
@@ -410,7 +346,7 @@ def shapley_values(
     return ShapleyValues(unique, risk, False, len(paths))
 
 
-def _exact_contributions(rows: DistinctRows, values: Ints) -> ColumnContributions:
+def _exact_contributions(rows: DivisiblePeople, values: Ints) -> ColumnContributions:
     """Contributions from the value of every set; bit i of a position says whether the set has column i."""
     c = len(rows.codes)
     masks = np.arange(2**c)
@@ -424,7 +360,9 @@ def _exact_contributions(rows: DistinctRows, values: Ints) -> ColumnContribution
     return ColumnContributions(found, np.zeros(c), int(values[-1] - values[0]) / max(1, rows.people))
 
 
-def _sampled_contributions(rows: DistinctRows, paths: Sequence[tuple[int, ...]], values: Ints) -> ColumnContributions:
+def _sampled_contributions(
+    rows: DivisiblePeople, paths: Sequence[tuple[int, ...]], values: Ints
+) -> ColumnContributions:
     """Contributions from the values of the first 0, 1, 2 … columns of random orders."""
     gains = np.empty((len(paths), len(rows.codes)))
     at = np.array(rows.names)[np.array(paths)]

@@ -27,7 +27,7 @@ less risk: the result ranks people but is not a reliable probability.
 **Computation.** Sets are visited depth first, from the last column to the first. Every subset then comes before the
 set: {b, c} and {c} before anything with a, {a, c} before {a, b}. One bit per row records who is unique on a set. A set
 on which a person is unique is minimal for them if removing any one of its columns ends that. Classes are divided as in
-:mod:`unveil.classes.known_columns`.
+:mod:`unveil.classes.column_partitions`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb, prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.classes import _minimal_uniques
-from unveil.classes.known_columns import Columns, DistinctRows, RowPartition, distinct_rows
+from unveil.classes.column_partitions import Columns, DivisiblePeople, divisible_people
 from unveil.errors import UnveilError
 from unveil.run import Run
 
@@ -61,8 +63,8 @@ class MinimalUniques:
 
     ``sets`` are the sets of columns that are minimal for somebody, ordered by size, then by columns. Row r has
     ``sets[k]`` for k in ``row_sets[begins[r] : begins[r + 1]]``, in that order. ``truncated`` if work or memory did not
-    allow sets of the requested size. ``unique_people`` are unique on all columns; ``people_in_pairs`` agree with
-    exactly one other person on all columns.
+    allow sets of the requested size. Of all ``people``, ``unique_people`` are unique on all columns, and
+    ``people_in_pairs`` agree with exactly one other person on all columns.
     """
 
     columns: int
@@ -71,6 +73,7 @@ class MinimalUniques:
     sets: tuple[ColumnSet, ...]
     begins: Ints
     row_sets: Int32s
+    people: int
     unique_people: int
     people_in_pairs: int
 
@@ -128,11 +131,13 @@ def find_minimal_uniques(
     counts: Ints | None = None,
     most: int = _LARGEST_SET,
     *,
+    person: Int32s | None = None,
     work: int = _WORK_LIMIT,
     keep: int = _MOST_KEPT,
     run: Run | None = None,
 ) -> MinimalUniques:
-    """Find all minimal sample uniques of at most ``most`` columns, for every row.
+    """Find all minimal sample uniques of at most ``most`` columns, for every row, or for the first row of every person
+    if ``person`` says whose each row is.
 
     If visiting all sets would take more than ``work`` (rows visited), or there are more than ``keep`` minimal ones,
     only smaller sets are searched; of these, all are found.
@@ -144,7 +149,7 @@ def find_minimal_uniques(
     """
     if most < 1:
         raise UnveilError("minimal sample uniques have at least one column")
-    rows, c, run = distinct_rows(columns, counts), len(columns), run or Run()
+    rows, c, run = divisible_people(columns, counts, person), len(columns), run or Run()
     asked = most = min(most, c)
     while most > 1 and rows.estimate_work(_count_sets(c, most)) > work:
         most -= 1
@@ -158,27 +163,47 @@ def find_minimal_uniques(
     _minimal_uniques.group_sets_by_row(ends, owner, begins[:-1].copy(), found)
     paired = 2 * int((rows.weights == 2).sum())
     return MinimalUniques(
-        c, most, most < asked, tuple(one for one, _ in kept), begins, found, int(rows.is_one_person.sum()), paired
-    )
+        c, most, most < asked, tuple(one for one, _ in kept), begins, found, rows.people,
+        int(rows.is_one_person.sum()), paired,
+    )  # fmt: skip
 
 
 def smallest_unique_set(columns: Columns, counts: Ints | None, row: Sequence[int], most: int = 4) -> ColumnSet | None:
     """The smallest set of at most ``most`` columns on which one row, given by its codes, is unique; the first in order,
-    or None. The row must be one of the table's rows.
+    or None. The row must be one of the table's rows. There may be up to 63 columns.
+
+    A set makes the row unique if everyone else differs from it in some column of the set: it must meet the set of
+    columns in which each differs, and only the smallest of these sets matter.
 
     >>> smallest_unique_set([np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32)], None, [0, 1])
     (0, 1)
     """
-    weights = np.ones(len(columns[0]), np.int64) if counts is None else counts
-    agrees = [codes == own for codes, own in zip(columns, row, strict=True)]
+    differs = np.zeros(len(columns[0]), np.uint64)
+    for c, (codes, own) in enumerate(zip(columns, row, strict=True)):
+        differs |= (codes != own).astype(np.uint64) << np.uint64(c)
+    same = differs == 0
+    if int(same.sum() if counts is None else counts[same].sum()) != 1:
+        return None
+    to_meet = _smallest_bit_sets(np.unique(differs[~same] if counts is None else differs[~same & (counts > 0)]))
     for size in range(1, min(most, len(columns)) + 1):
-        for chosen in combinations(range(len(columns)), size):
-            same = agrees[chosen[0]]
-            for c in chosen[1:]:
-                same = same & agrees[c]
-            if int(weights[same].sum()) == 1:
-                return chosen
+        sets = list(combinations(range(len(columns)), size))
+        left = np.array([sum(1 << c for c in s) for s in sets], np.uint64)
+        places = np.arange(len(sets))
+        for other in to_meet:
+            kept = (left & other) != 0
+            left, places = left[kept], places[kept]
+        if len(places):
+            return sets[int(places[0])]
     return None
+
+
+def _smallest_bit_sets(sets: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Those of these sets that contain none of the others, smaller ones first."""
+    left, found = sets[np.argsort(np.bitwise_count(sets), kind="stable")], list[np.uint64]()
+    while len(left):
+        found.append(left[0])
+        left = left[(left & left[0]) != left[0]]
+    return np.array(found, np.uint64)
 
 
 def dis_suda_scores(score: Floats, people_in_pairs: int, columns: int, fraction: float) -> Floats:
@@ -195,7 +220,9 @@ def dis_suda_scores(score: Floats, people_in_pairs: int, columns: int, fraction:
     return found
 
 
-def _search_minimal_sets(rows: DistinctRows, most: int, keep: int, run: Run) -> list[tuple[ColumnSet, Int32s]] | None:
+def _search_minimal_sets(
+    rows: DivisiblePeople, most: int, keep: int, run: Run
+) -> list[tuple[ColumnSet, Int32s]] | None:
     """All minimal sets of at most ``most`` columns, each with its rows; None if there are more than ``keep`` and
     ``most`` is above 1."""
     c, found, made = len(rows.codes), list[tuple[ColumnSet, Int32s]](), 0
@@ -207,7 +234,7 @@ def _search_minimal_sets(rows: DistinctRows, most: int, keep: int, run: Run) -> 
             columns = columns[:-1]
         return number[columns]
 
-    def visit(split: RowPartition, path: ColumnSet, done: int) -> bool:
+    def visit(split: Any, path: ColumnSet, done: int) -> bool:
         nonlocal made
         for column in reversed(range(path[-1] + 1 if path else 0, c)):
             before = done + _count_sets(c - 1 - column, most - len(path))

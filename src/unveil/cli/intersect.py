@@ -9,7 +9,7 @@ import click
 from unveil.case import Case
 from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
-from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
+from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, check_secret_file, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.cli.reading import read_table, table_reading_options
 from unveil.errors import UnveilError
@@ -19,12 +19,14 @@ __all__ = ["command"]
 
 _EPILOG = f"""\b
 {EXIT_CODES}
-The verdict is about the releases together; unveil assess judges each by itself.
+The verdict is about the releases together. If a file by itself has smaller classes than are tolerated, it is at best
+your call.
 
 \b
 Examples:
   unveil intersect a.csv b.csv --quasi zip,age --sensitive diagnosis
   unveil intersect may.csv june.csv july.csv --quasi zip,age --sensitive diagnosis --people voters.csv
+  unveil intersect a.csv b.csv --quasi zip,age --sensitive diagnosis --matches values_left.csv
 """
 
 
@@ -32,10 +34,15 @@ Examples:
 @click.argument("files", type=click.Path(), nargs=-1, required=True)
 @policy_options("classes", kind="table")
 @holding_options("classes")
+@click.option(
+    "--matches",
+    metavar="FILE",
+    help="Write the values that are left for every person to FILE, as CSV. Never publish it.",
+)
 @table_reading_options
 @output_options
 @renamed_option("on", "quasi")
-def command(files: tuple[str, ...], **given: Any) -> int:
+def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
     """Combine FILES, releases of the same people, as an attacker would.
 
     Each may be anonymous by itself. An attacker who knows that a person is in all of them keeps only the values that
@@ -49,11 +56,18 @@ def command(files: tuple[str, ...], **given: Any) -> int:
     if not given["earlier"]:
         raise UnveilError("give two releases or more")
     policy = make_policy(given, note_printer(given["quiet"]))
-    check_output_files([given["output"], given["report"]], files_read(first, given, policy))
+    check_secret_file(matches)
+    check_output_files([given["output"], given["report"], matches], files_read(first, given, policy))
 
     def read() -> Case:
         return read_holdings(Case(read_table(first, given)), given)
 
     return assess_and_deliver(
-        read, policy, f"reading {safe_text(first)}", given, only=[INTERSECTION.id], decide_alone=True
+        read,
+        policy,
+        f"reading {safe_text(first)}",
+        given,
+        only=[INTERSECTION.id],
+        decide_alone=True,
+        secret=("values left", matches) if matches else None,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from unveil.case import Case
 from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
-from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
+from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, check_secret_file, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.cli.reading import read_table, table_reading_options
 from unveil.errors import UnveilError
@@ -55,8 +54,7 @@ def command(file: str, matches: str | None, **given: Any) -> int:
     from unveil.linkage.risks import MATCHED
 
     policy = make_policy(given, note_printer(given["quiet"]))
-    if matches and Path(matches).suffix.lower() != ".csv":
-        raise UnveilError(f"{safe_text(matches, 200)}: matches are written as .csv")
+    check_secret_file(matches)
     check_output_files([given["output"], given["report"], matches], files_read(file, given, policy))
 
     def read() -> Case:

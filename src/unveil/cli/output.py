@@ -27,6 +27,7 @@ __all__ = [
     "EXIT_CODES",
     "assess_and_deliver",
     "check_output_files",
+    "check_secret_file",
     "output_options",
     "print_notes",
     "render_assessment",
@@ -78,6 +79,12 @@ def check_output_files(targets: list[str | None], sources: list[str | None]) -> 
         if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
             raise UnveilError(f"{safe_text(target, 200)}: the directory does not exist; nothing was written")
         seen.append(os.path.realpath(target))
+
+
+def check_secret_file(target: str | None) -> None:
+    """What is for the owner's eyes only is written as CSV."""
+    if target and os.path.splitext(target)[1].lower() != ".csv":
+        raise UnveilError(f"{safe_text(target, 200)}: matches are written as .csv")
 
 
 def assess_and_deliver(

@@ -35,38 +35,48 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     if not run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND):
         return
     assert isinstance(case.release, Table)
-    attacker = _random_facts_attacker(case.release, policy, run)
-    if attacker is None:
-        return
-    if run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY):
-        from unveil.linkage.ask_success import success_findings
+    for attacker in _random_facts_attackers(case.release, policy, run):
+        if run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY):
+            from unveil.linkage.ask_success import success_findings
 
-        yield from success_findings(attacker, policy, run)
-    if run.asks(SPARSITY, SUCCESS_BOUND):
-        from unveil.linkage.ask_sparsity import sparsity_findings
+            yield from success_findings(attacker, policy, run)
+        if run.asks(SPARSITY, SUCCESS_BOUND):
+            from unveil.linkage.ask_sparsity import sparsity_findings
 
-        yield from sparsity_findings(attacker, policy, run)
+            yield from sparsity_findings(attacker, policy, run)
 
 
-def _random_facts_attacker(table: Table, policy: Policy, run: Run) -> RandomFactsAttacker | None:
-    """Someone who looks for the people in the table; None if there is nothing to know about them."""
+def _random_facts_attackers(table: Table, policy: Policy, run: Run) -> Iterator[RandomFactsAttacker]:
+    """Those who look for the people in the table: one for ratings, or for every set of quasi-identifiers that can be
+    attacked."""
     from unveil.linkage.people import people_from_ratings, people_from_repeated_rows, people_from_rows
 
-    settings, columns = policy.settings_for(LinkageSettings), policy.ratings or policy.quasi_columns
-    similarities = settings.similarities(columns)
-    if policy.ratings:
-        people = people_from_ratings(table, policy, similarities, run)
-    elif len(columns) < MIN_COLUMNS or table.rows > MAX_ROWS:
-        return None
-    elif policy.subject is None:
-        people = people_from_rows(table, columns, policy, similarities, run)
-    elif similarities:  # the values of several rows can only be compared for equality
-        return None
-    else:
-        people = people_from_repeated_rows(table, columns, policy, run)
-    if not len(people.records.value):
-        return None
-    return RandomFactsAttacker(people, min(settings.known, int(people.support.max())), settings)
+    settings = policy.settings_for(LinkageSettings)
+    for columns in [policy.ratings] if policy.ratings else _attacked_sets(table, policy):
+        if policy.ratings:
+            people = people_from_ratings(table, policy, settings.similarities(columns), run)
+        elif policy.subject is None:
+            people = people_from_rows(table, columns, policy, settings.similarities(columns), run)
+        else:
+            people = people_from_repeated_rows(table, columns, policy, run)
+        if len(people.records.value):
+            several = len(policy.quasi) > 1 and not policy.ratings
+            yield RandomFactsAttacker(people, min(settings.known, int(people.support.max())), settings, several)
+
+
+def _attacked_sets(table: Table, policy: Policy) -> list[tuple[str, ...]]:
+    """The sets of quasi-identifiers of which someone may know some at random."""
+    return [q for q in policy.quasi if len(q) >= MIN_COLUMNS and not _left_out_reason(table, q, policy)]
+
+
+def _left_out_reason(table: Table, columns: tuple[str, ...], policy: Policy) -> str:
+    """Why nobody looks for people by a set of quasi-identifiers that is large enough; nothing if somebody does."""
+    if table.rows > MAX_ROWS:
+        return f"the table has more than {MAX_ROWS:,} rows"
+    compared = policy.settings_for(LinkageSettings).similarities(columns)
+    if policy.subject is not None and compared:
+        return f"values of several rows per person are compared for equality only, not {list_text(compared)} otherwise"
+    return ""
 
 
 def check(case: Case, policy: Policy) -> None:
@@ -101,7 +111,11 @@ def _check_comparisons(table: Table, policy: Policy) -> None:
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Ratings without a tolerance for the people who are found."""
+    """Sets of quasi-identifiers that nobody looked for people by, and ratings without a tolerance for people found."""
+    if isinstance(case.release, Table) and not policy.ratings:
+        for columns in (q for q in policy.quasi if len(q) >= MIN_COLUMNS):
+            if why := _left_out_reason(case.release, columns, policy):
+                yield f"{QUESTION.title} was not asked for someone who knows some of {list_text(columns, 12)}: {why}."
     if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, EVERYTHING_LEARNED)):
         return
     found = next((f for f in findings if f.id == SUCCESS.id), None)

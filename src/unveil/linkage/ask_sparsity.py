@@ -56,7 +56,9 @@ def _sparsity_finding(
     dates = " Dates are not compared here." if people.records.attributes_per_fact > 1 else ""
     return SPARSITY.finding(
         policy,
-        title=f"{capitalise_text(people.plural)} with a similar {people.singular} in the release",
+        title=f"{capitalise_text(people.plural)} with a similar {people.singular} in the release"
+        f"{attacker.title_suffix}",
+        known=attacker.known_columns,
         value=value,
         method="exact" if found.exact else "simulation",
         interval=interval,
@@ -178,7 +180,8 @@ def _bound_finding(
     confidence = run.confidence if sampled or not found.exact else None
     return SUCCESS_BOUND.finding(
         policy,
-        title=f"Guaranteed share of {people.plural} found by someone who knows {attacker.facts}",
+        title=f"Guaranteed share of {people.plural} found by someone who knows {attacker.facts}{attacker.title_suffix}",
+        known=attacker.known_columns,
         value=value,
         method="bound",
         interval=(value, 1.0),

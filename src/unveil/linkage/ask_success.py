@@ -101,6 +101,7 @@ def _attack_finding(
         confidence=at.confidence,
         subjects=attacker.subjects,
         share=measured.interval,
+        known=attacker.known_columns,
         attacker=attacker.sentence,
         missing=MISSING,
         **more,
@@ -169,7 +170,7 @@ def _success_finding(
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} found by someone who knows {attacker.facts}",
+        title=f"{capitalise_text(people.plural)} found by someone who knows {attacker.facts}{attacker.title_suffix}",
         baseline=at.baseline,
         sentence=_success_sentence(right, others["wrong"].outcomes, attacker, policy),
         curves=tuple(success_curves(right, others, attacker, policy.tolerance_for(SUCCESS))),
@@ -319,7 +320,8 @@ def _learned_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, po
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} fully disclosed to someone who knows {attacker.facts}",
+        title=f"{capitalise_text(people.plural)} fully disclosed to someone who knows {attacker.facts}"
+        f"{attacker.title_suffix}",
         baseline=at.equal_baseline,
         sentence=f"Someone who knows {attacker.facts} learns everything released about "
         f"{estimate_text(at.equal_success)} of the {people.plural}: they name {named}.",
@@ -341,7 +343,7 @@ def _unicity_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, po
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} singled out by {attacker.facts}",
+        title=f"{capitalise_text(people.plural)} singled out by {attacker.facts}{attacker.title_suffix}",
         sentence=f"{facts} of each {people.singular} {single} out {estimate_text(at.unicity)} of the {people.plural}."
         f"{_worst_case_sentence(at, attacker, run)}",
         curves=(outcome_curve(right, people, lambda o: o.unicity, "singled out"),),

@@ -47,11 +47,13 @@ _LEAD_EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 
 @dataclass(frozen=True, eq=False)
 class RandomFactsAttacker:
-    """Someone who knows ``known`` random facts about each of some people, or all there are, and looks for them."""
+    """Someone who knows ``known`` random facts about each of some people, or all there are, and looks for them.
+    ``is_one_of_several``: there are others, who know other columns."""
 
     people: People
     known: int
     settings: LinkageSettings
+    is_one_of_several: bool = False
 
     @property
     def subjects(self) -> int:
@@ -62,6 +64,16 @@ class RandomFactsAttacker:
     def facts(self) -> str:
         """What is known about each, in a few words."""
         return count_text(self.known, f"random {self.people.fact_noun}")
+
+    @property
+    def title_suffix(self) -> str:
+        """What titles add to tell this attacker from others."""
+        return f", of {list_text(self.people.columns, 3)}" if self.is_one_of_several else ""
+
+    @property
+    def known_columns(self) -> tuple[str, ...] | None:
+        """The columns that facts come from; None of ratings."""
+        return None if self.people.has_ratings else self.people.columns
 
     @property
     def sentence(self) -> str:

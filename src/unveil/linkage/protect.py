@@ -88,8 +88,8 @@ def _protectable_table(case: Case, policy: Policy) -> Table:
 
 
 def _known_columns(policy: Policy) -> tuple[str, ...]:
-    """The columns that an attacker may know."""
-    return policy.ratings[1:] or policy.quasi_columns
+    """The columns that an attacker may know; of several sets of quasi-identifiers, the largest."""
+    return policy.ratings[1:] or max(policy.quasi, key=len, default=())
 
 
 def targeted_risk(policy: Policy) -> Risk:
