@@ -24,7 +24,7 @@ from unveil.release.source_file import format_ending, peek_bytes
 from unveil.settings import option_text
 from unveil.wording import list_text, safe_text
 
-__all__ = ["read"]
+__all__ = ["kind_in_memory", "read"]
 
 _OPTION_PHRASES = {"engine": "memory limit or spill"}  # what the command line calls an option
 _Reader = Callable[..., Release]
@@ -67,21 +67,25 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     return reader(**options)
 
 
+def kind_in_memory(source: Any) -> Kind | None:
+    """What an object in memory holds: a graph of networkx, a frame of any library, or nothing that can be read."""
+    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
+        return "graph"
+    frame = any(hasattr(source, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_batches"))
+    return "table" if frame else None
+
+
 def _choose_memory_reader(source: Any, kind: Kind | None) -> _Reader:
-    found: tuple[Kind, _Reader]
     if kind == "matrix":
         return Matrix.from_array
-    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
-        found = "graph", Graph.from_networkx
-    elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__") or hasattr(source, "to_batches"):
-        found = "table", table.table_from_frame
-    else:
+    found = kind_in_memory(source)
+    if found is None:
         raise UnveilError(f"cannot read a {type(source).__name__}: give a file name, a data frame or a networkx graph")
-    if kind is not None and kind != found[0]:
+    if kind is not None and kind != found:
         raise UnveilError(
-            f"a {type(source).__name__} holds {KIND_SINGULARS[found[0]]}, not {KIND_SINGULARS[kind]}; leave out kind"
+            f"a {type(source).__name__} holds {KIND_SINGULARS[found]}, not {KIND_SINGULARS[kind]}; leave out kind"
         )
-    return found[1]
+    return Graph.from_networkx if found == "graph" else table.table_from_frame
 
 
 _READER_BY_ENDING: Mapping[str, tuple[Kind, _Reader]] = {
