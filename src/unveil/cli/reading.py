@@ -10,8 +10,10 @@ import click
 
 from unveil.release import Release, Table
 from unveil.release.kinds import KIND_SINGULARS
+from unveil.release.standard_input import STANDARD_INPUT
+from unveil.wording import safe_text
 
-__all__ = ["add_options", "read_release", "read_table", "reading_options", "table_reading_options"]
+__all__ = ["add_options", "read_release", "read_table", "reading_options", "reading_text", "table_reading_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -37,6 +39,11 @@ _TEXT = (
         help="Directory for data that does not fit in memory.",
     ),
 )
+
+
+def reading_text(file: str) -> str:
+    """What is being done while a file is read."""
+    return f"reading {'standard input' if file == STANDARD_INPUT else safe_text(file)}"
 
 
 def add_options(options: tuple[Callable[[Any], Any], ...], command: _Command) -> _Command:

@@ -17,10 +17,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from unveil.engine import default_engine
 from unveil.errors import UnveilError
 from unveil.release import Graph, Matrix, Release, edge_list, gml, graphml, matrix, matrix_market, table, transactions
 from unveil.release.kinds import KIND_SINGULARS, Kind
 from unveil.release.source_file import format_ending, peek_bytes
+from unveil.release.standard_input import STANDARD_INPUT, spool_standard_input
 from unveil.settings import option_text
 from unveil.wording import list_text, safe_text
 
@@ -39,7 +41,8 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     Parameters
     ----------
     source
-        A file name, or a pandas, polars or pyarrow frame, or a networkx graph, or (with its kind) rows of numbers.
+        A file name, ``-`` for standard input, or a pandas, polars or pyarrow frame, or a networkx graph, or (with its
+        kind) rows of numbers.
     kind
         ``"table"``, ``"transactions"`` or ``"graph"``, detected if not given; or ``"matrix"``, a matrix of candidates,
         which is never guessed.
@@ -55,6 +58,8 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
         raise UnveilError(f"unknown kind {safe_text(kind)!r}; choose {', '.join(KIND_SINGULARS)}")
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source))
+        if source == STANDARD_INPUT:
+            path = spool_standard_input((options.get("engine") or default_engine()).scratch_directory())
         name, reader = path.name, functools.partial(_choose_file_reader(path, kind), path)
     else:
         name, reader = "data in memory", functools.partial(_choose_memory_reader(source, kind), source)
