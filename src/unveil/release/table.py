@@ -133,7 +133,7 @@ def read_csv(
     """A delimited text file, streamed from disk; every value stays text."""
     engine = engine or default_engine()
     origin, sha256 = Origin.of_file(path), file_digest(path)
-    dialect = inspect_dialect(path, encoding=encoding, delimiter=delimiter, quote=quote, header=header)
+    dialect = inspect_dialect(path, encoding=encoding, delimiter=delimiter, quote=quote, header=header, strip=strip)
     file, parsed = path, dialect
     if dialect.needs_rewrite:
         file, parsed = _rewrite_as_utf8(path, dialect, engine), replace(dialect, header=True)
@@ -142,7 +142,6 @@ def read_csv(
     relation = engine.view(f"SELECT {selected} FROM {_csv_scan_sql(file, parsed)}")
     _check_row_count(path.name, relation, dialect.rows, engine)
     origin.check_unchanged()
-    notes = () if strip else dialect.notes
     return _make_table(
         engine,
         relation,
@@ -150,7 +149,7 @@ def read_csv(
         dialect.rows,
         path.name,
         sha256,
-        notes,
+        dialect.notes,
         None if dialect.needs_rewrite else origin,
     )
 
