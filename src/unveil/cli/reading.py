@@ -32,6 +32,7 @@ _TEXT = (
     click.option("--quote", metavar="CHAR", help='The character around quoted values; " by default.'),
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns (recommended)."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
+    click.option("--sheet", metavar="NAME", help="The sheet of an Excel file to read; the first by default."),
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
     click.option(
         "--spill",
@@ -66,7 +67,8 @@ def read_release(file: str, given: Mapping[str, Any]) -> Release:
     """Read the release that the command line names."""
     from unveil.release.read import read
 
-    options = {name: given[name] for name in ("delimiter", "encoding", "quote", "header") if given[name] is not None}
+    named = ("delimiter", "encoding", "quote", "header", "sheet")
+    options = {name: given[name] for name in named if given[name] is not None}
     options |= {name: True for name in ("strip", "directed") if given.get(name)}
     if options.get("delimiter") == "\\t":
         options["delimiter"] = "\t"

@@ -27,7 +27,7 @@ from unveil.wording import count_text, safe_text
 if TYPE_CHECKING:
     from unveil.release.row_scanner import RowScanner
 
-__all__ = ["Dialect", "check_column_names", "inspect_dialect", "stream_utf8"]
+__all__ = ["Dialect", "check_column_names", "check_header", "inspect_dialect", "stream_utf8"]
 
 _DELIMITERS = (",", ";", "\t", "|")
 _DELIMITER_NAMES = {
@@ -93,13 +93,7 @@ def inspect_dialect(
     rows = _scan_rows(path, encoding, RowScanner(len(names), delimiter, quote, skip=_SKIP_ALL_ROWS))
     if not names:
         raise UnveilError(f"{safe_text(path.name)}: the file is empty")
-    if header is None and _looks_like_data(first):
-        raise UnveilError(
-            f"{safe_text(path.name)}: line 1 looks like data; pass {option_text('no_header')} if it is, "
-            f"{option_text('header')} if it names the "
-            "columns"
-        )
-    header = header is not False
+    header = check_header(path.name, first, header)
     if not header:
         names = tuple(f"column {i + 1}" for i in range(len(names)))
     as_written = _split_sample(sample, delimiter, quote, padding=False)
@@ -259,6 +253,16 @@ def check_column_names(file: str, names: tuple[str, ...]) -> tuple[str, ...]:
             raise UnveilError(f"{file}: columns {seen[name]} and {place} have the same name; rename one")
         seen[name] = place
     return names
+
+
+def check_header(file: str, rows: list[list[str]], given: bool | None) -> bool:
+    """Whether the first row names the columns. If nobody says so, it must not look like data."""
+    if given is None and _looks_like_data(rows):
+        raise UnveilError(
+            f"{safe_text(file)}: line 1 looks like data; pass {option_text('no_header')} if it is, "
+            f"{option_text('header')} if it names the columns"
+        )
+    return given is not False
 
 
 def _looks_like_data(rows: list[list[str]]) -> bool:

@@ -19,9 +19,22 @@ from typing import Any
 
 from unveil.engine import default_engine
 from unveil.errors import UnveilError
-from unveil.release import Graph, Matrix, Release, edge_list, gml, graphml, matrix, matrix_market, table, transactions
+from unveil.release import (
+    Graph,
+    Matrix,
+    Release,
+    edge_list,
+    gml,
+    graphml,
+    matrix,
+    matrix_market,
+    statistics_file,
+    table,
+    transactions,
+    workbook,
+)
 from unveil.release.kinds import KIND_SINGULARS, Kind
-from unveil.release.source_file import format_ending, peek_bytes
+from unveil.release.source_file import format_ending, peek_bytes, raw_head
 from unveil.release.standard_input import STANDARD_INPUT, spool_standard_input
 from unveil.settings import option_text
 from unveil.wording import list_text, safe_text
@@ -47,8 +60,9 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
         ``"table"``, ``"transactions"`` or ``"graph"``, detected if not given; or ``"matrix"``, a matrix of candidates,
         which is never guessed.
     options
-        For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for tables: ``engine``; for
-        edge lists: ``directed``.
+        For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for workbooks: ``sheet``,
+        ``header``; for files of statistics packages: ``encoding``; for tables: ``engine``; for edge lists:
+        ``directed``.
 
     Returns
     -------
@@ -111,6 +125,24 @@ _READER_BY_ENDING: Mapping[str, tuple[Kind, _Reader]] = {
     ".edgelist": ("graph", edge_list.read_edges),
 }
 
+_WORKBOOK_ENDINGS = (".xlsx", ".xlsm")
+_FOREIGN_READER_BY_ENDING: Mapping[str, _Reader] = {
+    **dict.fromkeys(_WORKBOOK_ENDINGS, workbook.read_workbook),
+    ".sav": statistics_file.read_spss,
+    ".zsav": statistics_file.read_spss,
+    ".por": statistics_file.read_spss_portable,
+    ".dta": statistics_file.read_stata,
+    ".sas7bdat": statistics_file.read_sas,
+    ".xpt": statistics_file.read_sas_transport,
+}
+_FOREIGN_READER_BY_MAGIC: Mapping[bytes, _Reader] = {
+    b"$FL2": statistics_file.read_spss,
+    b"$FL3": statistics_file.read_spss,
+    b"<stata_dta>": statistics_file.read_stata,
+    b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf": statistics_file.read_sas,
+    b"HEADER RECORD*******LIB": statistics_file.read_sas_transport,
+}
+
 _TEXT_READER_BY_KIND: Mapping[Kind, _Reader] = {
     "table": table.read_csv,
     "transactions": transactions.read_fimi,
@@ -123,6 +155,9 @@ _TEXT_READERS = (*_TEXT_READER_BY_KIND.values(), transactions.read_long)
 
 def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
     """The reader for this file: by unmistakable content, then by file name, then by content in general."""
+    foreign = _foreign_reader(path)
+    if foreign is not None and kind in (None, "table"):
+        return foreign
     head = peek_bytes(path, 1 << 16)
     if not head:
         raise UnveilError(f"{safe_text(path.name)}: the file is empty")
@@ -144,6 +179,15 @@ def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
             "convert the file"
         )
     return _TEXT_READER_BY_KIND[kind]
+
+
+def _foreign_reader(path: Path) -> _Reader | None:
+    """The reader for a file of another program, by its first bytes, then by its name."""
+    head = raw_head(path)
+    if head.startswith(b"PK\x03\x04") and workbook.is_workbook(path):
+        return workbook.read_workbook
+    found = next((reader for magic, reader in _FOREIGN_READER_BY_MAGIC.items() if head.startswith(magic)), None)
+    return found or (_FOREIGN_READER_BY_ENDING.get(format_ending(path)) if head else None)
 
 
 def _looks_fixed_width(head: bytes) -> bool:
