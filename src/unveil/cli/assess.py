@@ -41,9 +41,9 @@ Examples:
 def command(file: str, only: str | None, **given: Any) -> int:
     """Attack FILE as an attacker would and say whether it may be released.
 
-    FILE is a table (CSV, TSV, Parquet, Arrow), baskets of items (.dat, JSON lines, basket,item CSV) or a graph (edge
-    list, GML, GraphML, Matrix Market); - is standard input. Without roles for the columns of a table, they are
-    guessed, and the verdict is never "release".
+    FILE is a table (CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS), baskets of items (.dat, JSON lines,
+    basket,item CSV) or a graph (edge list, GML, GraphML, Matrix Market); - is standard input. Without roles for the
+    columns of a table, they are guessed, and the verdict is never "release".
     """
     policy = make_policy(given, note_printer(given["quiet"]))
     check_output_files([given["output"], given["report"]], files_read(file, given, policy))

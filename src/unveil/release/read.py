@@ -142,6 +142,7 @@ _FOREIGN_READER_BY_MAGIC: Mapping[bytes, _Reader] = {
     b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf": statistics_file.read_sas,
     b"HEADER RECORD*******LIB": statistics_file.read_sas_transport,
 }
+_PORTABLE_FILE = b"ASCII SPSS PORT FILE"  # after 40 characters that may be anything
 
 _TEXT_READER_BY_KIND: Mapping[Kind, _Reader] = {
     "table": table.read_csv,
@@ -186,6 +187,8 @@ def _foreign_reader(path: Path) -> _Reader | None:
     head = raw_head(path)
     if head.startswith(b"PK\x03\x04") and workbook.is_workbook(path):
         return workbook.read_workbook
+    if _PORTABLE_FILE in head:
+        return statistics_file.read_spss_portable
     found = next((reader for magic, reader in _FOREIGN_READER_BY_MAGIC.items() if head.startswith(magic)), None)
     return found or (_FOREIGN_READER_BY_ENDING.get(format_ending(path)) if head else None)
 

@@ -21,12 +21,13 @@ _FILE_NAME = "standard input"  # which is what messages and reports call the rel
 
 def spool_standard_input(directory: Path) -> Path:
     """Copy standard input to a file in ``directory`` that nobody else can read."""
-    if sys.stdin is None or sys.stdin.isatty():
+    source = getattr(sys.stdin, "buffer", None)  # a notebook has no bytes to read
+    if source is None or sys.stdin.isatty():
         raise UnveilError("standard input is a terminal; pipe the data in, or name a file")
     path = Path(tempfile.mkdtemp(dir=directory)) / _FILE_NAME
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+            shutil.copyfileobj(source, copy, 1 << 20)
     except OSError as error:
         path.unlink(missing_ok=True)
         raise UnveilError(
