@@ -21,7 +21,7 @@ _EPILOG = f"""\b
 Examples:
   unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
   unveil assess patients.csv --quasi age,zip,sex --only classes
-  zcat patients.csv.gz | unveil assess - --quasi age,zip,sex
+  unveil assess - --quasi age,zip,sex < patients.csv
   unveil assess baskets.dat --tolerance items.expected_cracks=20% --similar competitor.dat
 """
 
