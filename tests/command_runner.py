@@ -29,12 +29,13 @@ _fork_server.set_forkserver_preload(list(_LIBRARIES))
 
 
 def run_unveil(
-    arguments: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
+    arguments: tuple[str, ...], cwd: Path, environment: Mapping[str, str], stdin: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What ``unveil`` with these arguments exits with and prints."""
+    """What ``unveil`` with these arguments exits with and prints; standard input is empty, or a file."""
     with tempfile.TemporaryDirectory() as folder:
         printed = [str(Path(folder, name)) for name in ("out", "err")]
-        process = _fork_server.Process(target=_run_in_child, args=(arguments, str(cwd), dict(environment), printed))
+        given = (arguments, str(cwd), dict(environment), str(stdin or os.devnull), printed)
+        process = _fork_server.Process(target=_run_in_child, args=given)
         process.start()
         process.join(_TIMEOUT_SECONDS)
         if process.exitcode is None:
@@ -44,7 +45,11 @@ def run_unveil(
     return subprocess.CompletedProcess(arguments, process.exitcode, *texts)
 
 
-def _run_in_child(arguments: tuple[str, ...], cwd: str, environment: dict[str, str], printed: list[str]) -> None:
+def _run_in_child(
+    arguments: tuple[str, ...], cwd: str, environment: dict[str, str], stdin: str, printed: list[str]
+) -> None:
+    os.dup2(os.open(stdin, os.O_RDONLY), 0)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     for number, path in enumerate(printed, 1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))

@@ -45,9 +45,11 @@ def patients(tmp_path: Path) -> Path:
 def unveil(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line as a user would, in a directory of its own."""
 
-    def run(*arguments: object, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: object, env: Mapping[str, str] | None = None, stdin: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **(env or {})}
-        return run_unveil(tuple(map(str, arguments)), tmp_path, environment)
+        return run_unveil(tuple(map(str, arguments)), tmp_path, environment, stdin)
 
     return run
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import unveil
@@ -172,7 +177,7 @@ def test_every_sampled_finding_that_decides_shares_the_error_rate(
     assert make_run(case, Policy(tolerance={d.id: False for d in draws})).confidence == pytest.approx(0.95)
 
 
-@pytest.mark.parametrize("thing", ["x.csv", 3, pd.DataFrame({"a": [1]})])
+@pytest.mark.parametrize("thing", ["x.csv", 3, [1, 2]])
 def test_only_releases_are_assessed_and_written(thing: object, tmp_path: Path) -> None:
     with pytest.raises(UnveilError, match=r"unveil\.read"):
         assess_function(thing)  # type: ignore[arg-type]
@@ -240,3 +245,41 @@ def test_a_finding_that_is_not_there_names_what_is_meant(patients: Path) -> None
     found = unveil.assess(unveil.read(patients), GIVEN, only="classes.k")
     with pytest.raises(KeyError, match=r"no finding 'classes\.kk' here; did you mean 'classes\.k'\?"):
         found["classes.kk"]
+
+
+def test_a_frame_had_to_be_read_before_it_was_assessed() -> None:
+    """Any frame or graph in memory is a source: of assess, of protect and in a case."""
+    frame = pd.DataFrame({"sex": ["f", "m"] * 10, "shoe": [1, 2, 2, 1] * 5})
+    policy = Policy(quasi=("sex",), rows_are_people=True)
+    sources = [frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)]
+    answers = [[(f.id, f.value, f.sentence) for f in unveil.assess(source, policy).findings] for source in sources]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0] == [(f.id, f.value, f.sentence) for f in unveil.assess(unveil.read(frame), policy).findings]
+    known = unveil.assess(Case(frame, holds={"population": frame}), policy)
+    assert known.provenance.beside["population"] == known.provenance.sha256
+    assert unveil.assess(nx.path_graph(4)).release.kind == "graph"
+    with pytest.raises(UnveilError, match="fewer than three quasi-identifiers"):
+        unveil.protect(frame, Policy(quasi=("sex",), tolerance={"classes.k": 11}))
+
+
+def test_findings_had_no_frame(patients: Path) -> None:
+    found = unveil.assess(unveil.read(patients), GIVEN)
+    frame = found.to_frame()
+    assert list(frame["id"]) == [f.id for f in found.findings]
+    for row, f in zip(frame.to_dict("records"), found.findings, strict=True):
+        assert (row["value"], row["unit"], row["decides"], row["sentence"]) == (f.value, f.unit, f.decides, f.sentence)
+        low, high = f.interval or (None, None)
+        assert [None if math.isnan(row[end]) else row[end] for end in ("low", "high")] == [low, high]
+        assert (None if math.isnan(row["share_low"]) else row["share_low"]) == (f.share[0] if f.share else None)
+        assert row["known"] == (", ".join(f.known) if f.known is not None else None) or row["known"] != row["known"]
+    assert frame["low"].dtype == frame["tolerance"].dtype == "float64"
+    assert "CANARY" not in frame.to_csv()
+
+
+def test_a_frame_of_findings_without_pandas_says_what_is_missing(
+    patients: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = unveil.assess(unveil.read(patients), GIVEN, only="classes")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UnveilError, match="to_frame needs pandas: pip install pandas"):
+        found.to_frame()

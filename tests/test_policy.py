@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from types import MappingProxyType
@@ -210,3 +211,19 @@ def test_what_is_given_in_another_form_is_understood(given: dict[str, Any], kept
 def test_a_policy_made_in_python_is_checked_too(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UnveilError, match=said):
         Policy(**given)
+
+
+def test_what_a_policy_file_contains_was_refused_as_a_dictionary(tmp_path: Path) -> None:
+    """The [columns] table of a file is understood wherever its contents come from."""
+    text = 'seed = 3\n[columns]\nquasi = ["age", "sex"]\nsensitive = ["ill"]\n[tolerance]\nclasses.k = 11\n'
+    (tmp_path / "unveil.toml").write_text(text)
+    from_file = Policy.from_toml(tmp_path / "unveil.toml")
+    assert Policy.from_dict(tomllib.loads(text)) == from_file
+    assert (from_file.quasi, from_file.sensitive, from_file.seed) == ((("age", "sex"),), ("ill",), 3)
+    for wrong, said in (
+        ({"columns": 3}, "[columns] must be a table"),
+        ({"columns": {"quasy": ["a"]}}, "unknown setting 'quasy' in [columns]; did you mean 'quasi'?"),
+        ({"quasi": ["a"], "columns": {"quasi": ["b"]}}, "quasi is both at the top and under [columns]"),
+    ):
+        with pytest.raises(UnveilError, match=re.escape(f"policy: {said}")):
+            Policy.from_dict(wrong)

@@ -51,7 +51,7 @@ class ResolvedCase:
 
 
 def assess(
-    release: Release | Case,
+    release: Any,
     policy: Policy | None = None,
     *,
     only: str | Sequence[str] | None = None,
@@ -64,7 +64,8 @@ def assess(
     Parameters
     ----------
     release
-        What would be published, or a :class:`Case` that adds what else is known.
+        What would be published: what :func:`unveil.read` returns, or a pandas, polars or pyarrow frame or a networkx
+        graph; or a :class:`Case` that adds what else is known.
     policy
         Column roles, the attacker's knowledge, tolerances, seed. Without one, roles are guessed and the verdict is
         never ``release``.
@@ -83,11 +84,15 @@ def assess(
     return assess_resolved(resolve(case, policy, run), run)
 
 
-def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, Policy]:
-    """The case and the policy, if they can be assessed."""
+def check_input(release: Any, policy: Policy | None) -> tuple[Case, Policy]:
+    """The case and the policy, if they can be assessed. Frames in the case become tables."""
     case = release if isinstance(release, Case) else Case(release)
-    if not isinstance(case.release, Release):
-        raise UnveilError(f"cannot assess a {type(case.release).__name__}: give what unveil.read(...) returns")
+    case = replace(
+        case,
+        release=_as_release(case.release),
+        original=None if case.original is None else _as_release(case.original),
+        holds=MappingProxyType({name: _as_release(held) for name, held in case.holds.items()}),
+    )
     if policy is not None and not isinstance(policy, Policy):
         raise UnveilError(f"the policy is a {type(policy).__name__}: make it with unveil.Policy(...)")
     policy = policy or Policy()
@@ -105,6 +110,17 @@ def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, P
             f"leave out the roles, or read it as a table ({option_text('kind', 'table')})"
         )
     return case, policy
+
+
+def _as_release(source: Any) -> Release:
+    """What was read, or a frame or graph in memory as a release."""
+    from unveil.release.read import kind_in_memory, read
+
+    if isinstance(source, Release):
+        return source
+    if kind_in_memory(source) is None:
+        raise UnveilError(f"cannot assess a {type(source).__name__}: give what unveil.read(...) returns, or a frame")
+    return read(source)
 
 
 def make_run(

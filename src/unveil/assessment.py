@@ -19,11 +19,17 @@ from unveil.verdict import Decision, Verdict
 from unveil.wording import did_you_mean, safe_text
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 __all__ = ["SCHEMA_VERSION", "Assessment", "Column", "ProtectionResult", "Provenance", "Summary"]
 
 SCHEMA_VERSION = 2
+_FRAME_COLUMNS = (
+    "id", "question", "column", "known", "title", "value", "low", "high", "unit", "method", "confidence", "subjects",
+    "share_low", "share_high", "tolerance", "direction", "decides", "status", "baseline", "attacker", "sentence",
+)  # fmt: skip
+_FRAME_NUMBERS = ("value", "low", "high", "confidence", "share_low", "share_high", "tolerance", "baseline")
 
 
 @dataclass(frozen=True)
@@ -195,6 +201,16 @@ class Assessment:
             raise UnveilError("this is not JSON") from None
         return cls.from_dict(data)
 
+    def to_frame(self) -> pd.DataFrame:
+        """The findings as a pandas frame, a row each; ``low`` and ``high`` are the ends of the interval, ``share_low``
+        and ``share_high`` those of the share of subjects harmed. Needs pandas, which unveil does not install."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UnveilError("to_frame needs pandas: pip install pandas; or use to_dict") from None
+        frame = pd.DataFrame([_finding_row(f) for f in self.findings], columns=_FRAME_COLUMNS)
+        return frame.astype(dict.fromkeys(_FRAME_NUMBERS, "float64"))
+
     def to_html(self) -> str:
         """The assessment as one self-contained page."""
         from unveil.report.html import render_page
@@ -214,3 +230,12 @@ class Assessment:
         from unveil.report.html import render_fragment
 
         return render_fragment(self)
+
+
+def _finding_row(finding: Finding) -> dict[str, Any]:
+    """A finding as a row of a frame."""
+    low, high = finding.interval or (None, None)
+    share_low, share_high = finding.share or (None, None)
+    ends = {"low": low, "high": high, "share_low": share_low, "share_high": share_high}
+    known = None if finding.known is None else ", ".join(finding.known)
+    return {name: getattr(finding, name, None) for name in _FRAME_COLUMNS} | ends | {"known": known}

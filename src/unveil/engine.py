@@ -7,6 +7,7 @@ so that no column name, however hostile, and no rule about upper and lower case 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import shutil
@@ -90,7 +91,8 @@ class Engine:
             self._connection: duckdb.DuckDBPyConnection = duckdb.connect(config=settings)
         except duckdb.Error:
             raise UnveilError(f"memory limit {memory_limit!r} is not a size; write it as 4GB or 500MB") from None
-        self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets has no progress to show
+            self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
 
     def scratch_directory(self) -> Path:
         """A private directory, removed with the engine."""

@@ -221,11 +221,12 @@ class Policy:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "policy") -> Policy:
-        """A policy from plain values, such as :meth:`to_dict` or a TOML file gives."""
+        """A policy from plain values, such as :meth:`to_dict` or a TOML file gives; roles may be under ``columns``."""
         from unveil.questions import room_settings
 
         known, rooms = [f.name for f in fields(cls) if f.name != "settings"], room_settings()
         try:
+            data = _columns_at_top(data)
             for key in data:
                 if key not in known and key not in rooms:
                     raise UnveilError(f"unknown setting {safe_text(key)!r}{_current_place(str(key), [*known, *rooms])}")
@@ -247,23 +248,28 @@ class Policy:
         except tomllib.TOMLDecodeError as error:
             at = str(error).rpartition("(at ")[2].rstrip(")")
             raise UnveilError(f"{name}: not valid TOML near {at}; quote names that contain spaces or dots") from None
-        columns = data.pop("columns", {})
-        if not isinstance(columns, dict):
-            raise UnveilError(f"{name}: [columns] must be a table such as [columns] with quasi = [...] under it")
-        for column in columns:
-            if column not in COLUMN_SETTINGS:
-                hint = did_you_mean(column, COLUMN_SETTINGS)
-                raise UnveilError(f"{name}: unknown setting {safe_text(column)!r} in [columns]{hint}")
-        twice = sorted(set(columns) & set(data))
-        if twice:
-            raise UnveilError(f"{name}: {list_text(twice)} is both at the top and under [columns]; keep one")
-        return cls.from_dict({**data, **columns, **_files_beside(Path(path), data)}, where=name)
+        return cls.from_dict({**data, **_files_beside(Path(path), data)}, where=name)
 
 
 COLUMN_SETTINGS = tuple(
     name for name, s in declared_settings(Policy).items() if s.kind in ("column", "columns", "sets of columns")
 )
 """The settings that name columns; a policy file may have them under ``[columns]``."""
+
+
+def _columns_at_top(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with those under ``[columns]`` moved to the top."""
+    plain = dict(data)
+    columns = plain.pop("columns", {})
+    if not isinstance(columns, Mapping):
+        raise UnveilError("[columns] must be a table such as [columns] with quasi = [...] under it")
+    for column in columns:
+        if column not in COLUMN_SETTINGS:
+            hint = did_you_mean(column, COLUMN_SETTINGS)
+            raise UnveilError(f"unknown setting {safe_text(column)!r} in [columns]{hint}")
+    if twice := sorted(set(columns) & set(plain)):
+        raise UnveilError(f"{list_text(twice)} is both at the top and under [columns]; keep one")
+    return plain | dict(columns)
 
 
 def is_hierarchy_rule(text: str) -> bool:

@@ -80,9 +80,14 @@ class ProtectedRelease:
     def __repr__(self) -> str:
         return repr(self.assessment)
 
+    def _repr_html_(self) -> str:
+        from unveil.report.html import render_fragment
+
+        return render_fragment(self.assessment, self.before, self.caveats)
+
 
 def protect(
-    release: Release | Case,
+    release: Any,
     policy: Policy | None = None,
     *,
     method: str | None = None,
@@ -95,7 +100,8 @@ def protect(
     Parameters
     ----------
     release
-        What would be published, or a :class:`Case` that also holds what the attacker has.
+        What would be published: what :func:`unveil.read` returns, or a pandas, polars or pyarrow frame or a networkx
+        graph; or a :class:`Case` that also holds what the attacker has.
     policy
         What the attacker knows and what is tolerated.
     method

@@ -137,3 +137,15 @@ def test_what_is_said_about_values_that_could_be_ruled_out(tmp_path: Path, value
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",)))
     (curve,) = found["classes.l_distinct"].curves
     assert curve.reading == f"At 0, the class alone reveals the value. {said}"
+
+
+def test_values_with_other_spaces_were_ruled_out_as_well(tmp_path: Path) -> None:
+    """Values that differ in spaces are different values, so only the one that is listed is ruled out."""
+    (tmp_path / "t.csv").write_text("q,s\n1,flu\n1, flu\n2,gout\n2,ulcer\n")
+    for listed, found in ((["flu"], 1), ([" flu"], 1), ([" flu", "flu"], 2), (["flu "], 0)):
+        settings = {"classes": {"ruled_out": {"s": listed}}}
+        sentence = unveil.assess(
+            unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",), settings=settings)
+        )["classes.l_distinct"].sentence
+        assert f"({found} found in the column)" in sentence
+        assert f"learns s for {'25%' if found == 1 else '0%'} of the rows" in sentence

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from conftest import PATIENTS
@@ -547,3 +548,29 @@ def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> No
     assert facts["frequency groups"] == 12
     assert facts["groups of a single item"] == 12
     assert facts["largest gap"] == pytest.approx(0.5)
+
+
+def test_a_sheet_is_chosen_by_name(unveil: Unveil, tmp_path: Path) -> None:
+    """What was read is said; the attacker's workbook is read from its own first sheet."""
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        pd.DataFrame({"about": ["text"]}).to_excel(book, sheet_name="Read me", index=False)
+        pd.DataFrame({"sex": ["f", "m"] * 10, "score": [1, 2, 2, 1] * 5}).to_excel(book, sheet_name="Data", index=False)
+    pd.DataFrame({"sex": ["f", "m"] * 20}).to_excel(tmp_path / "p.xlsx", sheet_name="People", index=False)
+    roles = ("--quasi", "sex", "--insensitive", "score", "--rows-are-people")
+    done = unveil("assess", "t.xlsx", "--sheet", "Data", *roles, "--population", "p.xlsx")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [
+        "unveil: t.xlsx: the sheet 'Data' was read; 1 other sheet of the file was not (--sheet NAME reads another)",
+        "unveil: p.xlsx: the sheet 'People' was read",
+    ]
+    wrong = unveil("assess", "t.xlsx", "--sheet", "data", *roles)
+    assert (wrong.returncode, wrong.stderr) == (2, "unveil: t.xlsx: no sheet is called 'data'; did you mean 'Data'?\n")
+    csv = unveil("describe", "x.csv", "--sheet", "Data")
+    assert csv.returncode == 2
+
+
+def test_a_damaged_workbook_is_bad_data(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04CANARY")
+    done = unveil("assess", "t.xlsx")
+    said = "unveil: t.xlsx: not a readable Excel file; write it again, or export it as CSV\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

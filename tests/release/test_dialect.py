@@ -274,3 +274,39 @@ def test_checked_names() -> None:
     assert check_column_names("f", ("a", "A", "<script>")) == ("a", "A", "<script>")
     with pytest.raises(UnveilError, match="no columns"):
         check_column_names("f", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "said"),
+    [
+        (
+            "a;b;c\n1;2;3\n4;5;6\n",
+            ",",
+            'semicolons divide each of the first 3 lines into 3 values; pass --delimiter ";"',
+        ),
+        ("a,b\n1,2\n", ";", 'commas divide each of the first 2 lines into 2 values; pass --delimiter ","'),
+        ("a\tb\n1\t2\n", ",", r'tabs divide each of the first 2 lines into 2 values; pass --delimiter "\t" if'),
+        ("a b c\n1 2 3\n", None, 'spaces divide each of the first 2 lines into 3 values; pass --delimiter " "'),
+        ("a:b\n1:2\n", None, "colons divide"),
+    ],
+)
+def test_a_wrong_delimiter_passed_unnoticed(tmp_path: Path, text: str, delimiter: str | None, said: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    (note,) = inspect_dialect(path, delimiter=delimiter, header=True).notes
+    assert note.startswith("read as a single column, but ") and said in note
+
+
+@pytest.mark.parametrize(
+    "text", ["time\n12:30\n9:15\n", "name\nLee, Ann\nLi, Bo\n", "a;b;c\n1\n2;3\n", "full name\nAnn\n"]
+)
+def test_a_single_column_is_not_suspected_without_reason(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert inspect_dialect(path, delimiter="|", header=True).notes == ()
+
+
+def test_stripping_spaces_hid_the_note_about_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n1, 2\r\n3,4\n")
+    assert inspect_dialect(path, strip=True).notes == ("lines end in different ways; all were read as line ends",)

@@ -212,8 +212,8 @@ def _ruled_out_sentence(view: _AttackedClasses) -> str:
     ruled_out = view.target.ruled_out
     if not ruled_out:
         return ""
-    texts = pc.utf8_trim_whitespace(cast_to_text(view.values.texts))
-    ruled = pc.is_in(texts, value_set=pa.array([v.strip() for v in ruled_out])).to_numpy(zero_copy_only=False)
+    texts = cast_to_text(view.values.texts)
+    ruled = pc.is_in(texts, value_set=pa.array(ruled_out, texts.type)).to_numpy(zero_copy_only=False)
     revealed = view.classes.people_revealed_if_ruled_out(ruled) / view.classes.people
     listed_values = "the listed value" if len(ruled_out) == 1 else f"the {len(ruled_out):,} listed values"
     return (

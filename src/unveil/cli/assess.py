@@ -10,8 +10,7 @@ from unveil.cli.holdings import files_read, holding_options, read_case
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options
-from unveil.cli.reading import reading_options
-from unveil.wording import safe_text
+from unveil.cli.reading import reading_options, reading_text
 
 __all__ = ["command"]
 
@@ -22,6 +21,7 @@ _EPILOG = f"""\b
 Examples:
   unveil assess patients.csv --quasi age,zip,sex --sensitive diagnosis --report report.html
   unveil assess patients.csv --quasi age,zip,sex --only classes
+  unveil assess - --quasi age,zip,sex < patients.csv
   unveil assess baskets.dat --tolerance items.expected_cracks=20% --similar competitor.dat
 """
 
@@ -41,11 +41,11 @@ Examples:
 def command(file: str, only: str | None, **given: Any) -> int:
     """Attack FILE as an attacker would and say whether it may be released.
 
-    FILE is a table (CSV, TSV, Parquet, Arrow), baskets of items (.dat, JSON lines, basket,item CSV) or a graph (edge
-    list, GML, GraphML, Matrix Market). Without roles for the columns of a table, they are guessed, and the verdict
-    is never "release".
+    FILE is a table (CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS), baskets of items (.dat, JSON lines,
+    basket,item CSV) or a graph (edge list, GML, GraphML, Matrix Market); - is standard input. Without roles for the
+    columns of a table, they are guessed, and the verdict is never "release".
     """
     policy = make_policy(given, note_printer(given["quiet"]))
     check_output_files([given["output"], given["report"]], files_read(file, given, policy))
     names = None if only is None else [name.strip() for name in only.split(",")]
-    return assess_and_deliver(lambda: read_case(file, given), policy, f"reading {safe_text(file)}", given, only=names)
+    return assess_and_deliver(lambda: read_case(file, given), policy, reading_text(file), given, only=names)

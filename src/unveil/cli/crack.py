@@ -10,7 +10,7 @@ import click
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
-from unveil.wording import safe_text
+from unveil.cli.reading import reading_text
 
 __all__ = ["command"]
 
@@ -38,14 +38,17 @@ def command(matrix: str, truth: str | None, **given: Any) -> int:
     is not, or a weight. Labels in the first row and column are optional.
     """
     from unveil.case import Case
-    from unveil.release.matrix import read_matrix, read_truth
+    from unveil.release import Matrix
+    from unveil.release.matrix import read_truth
+    from unveil.release.read import read
 
     policy = make_policy(given, note_printer(given["quiet"]))
     check_output_files([given["output"], given["report"]], [matrix, truth, given["policy_file"]])
 
-    def read() -> Case:
-        candidates = read_matrix(Path(matrix))
+    def read_candidates() -> Case:
+        candidates = read(matrix, "matrix")
+        assert isinstance(candidates, Matrix)
         mapping = read_truth(Path(truth), candidates) if truth else None
         return Case(candidates, truth=mapping)
 
-    return assess_and_deliver(read, policy, f"reading {safe_text(matrix)}", given)
+    return assess_and_deliver(read_candidates, policy, reading_text(matrix), given)

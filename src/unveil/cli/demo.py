@@ -37,16 +37,15 @@ def command(directory: Path, seed: int, quiet: bool) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise UnveilError(f"{safe_text(directory, 200)}: cannot be made; name another directory") from None
-    assessments = []
+    assessments, tell = [], note_printer(quiet)
     with progress_bar("making examples", quiet) as report_progress:
         for example in EXAMPLES:
             file, policy = example.write(directory, seed)
-            assessments.append(assess(read(file), Policy.from_toml(policy), progress=report_progress))
+            assessment = assess(read(file), Policy.from_toml(policy), progress=report_progress)
+            tell(f"{assessment.release.name}: {assessment.verdict.decision}. {assessment.verdict.sentence}")
+            assessments.append(assessment)
         report_progress("writing the report", None)
         report = directory / "report.html"
         with open_atomic(report) as written:
             written.write(render_page(assessments).encode())
-    tell = note_printer(quiet)
-    for assessment in assessments:
-        tell(f"{assessment.release.name}: {assessment.verdict.decision}. {assessment.verdict.sentence}")
     click.echo(report)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unveil.cli.messages import progress_bar, quiet_option
-from unveil.cli.reading import read_release, reading_options
+from unveil.cli.reading import read_release, reading_options, reading_text
 from unveil.policy import Policy
 from unveil.release import Release, Table
 from unveil.wording import number_text, percent_text, safe_text
@@ -34,7 +34,7 @@ Examples:
 @quiet_option
 def command(file: str, missing: tuple[str, ...], form: str, quiet: bool, **given: Any) -> None:
     """Say what FILE holds: kind, size, columns with suggested roles, missing values. Shows no values."""
-    with progress_bar(f"reading {safe_text(file)}", quiet):
+    with progress_bar(reading_text(file), quiet):
         release = read_release(file, given)
         facts = _release_facts(release)
         columns = _column_facts(release, missing or Policy().missing) if isinstance(release, Table) else []

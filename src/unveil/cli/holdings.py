@@ -112,7 +112,7 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     if not isinstance(case.release, Table):
         return read(file, "table", **({"header": True} if is_text else {}))
     header = True if is_text and given.get("header") is None else given.get("header")
-    return read_release(file, {**given, "kind": "table", "header": header})
+    return read_release(file, {**given, "kind": "table", "header": header, "sheet": None})
 
 
 def _check_is_file(held: Holding, file: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
-from unveil.cli.reading import read_release, reading_options
+from unveil.cli.reading import read_release, reading_options, reading_text
 from unveil.errors import UnveilError
 from unveil.policy import COLUMN_SETTINGS, Policy, Role
 from unveil.questions import questions_about, risks_about
@@ -48,7 +48,7 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
 
     if Path(output).exists() and not force:
         raise UnveilError(f"{safe_text(output, 200)} exists; pass --force to overwrite it or -o to write elsewhere")
-    with progress_bar(f"reading {safe_text(file)}", quiet):
+    with progress_bar(reading_text(file), quiet):
         release = read_release(file, given)
         policy, columns = complete_roles(Policy(), release) if isinstance(release, Table) else (Policy(), ())
         rows = find_repeated_subjects(release, policy) if isinstance(release, Table) else None

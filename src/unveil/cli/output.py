@@ -14,6 +14,7 @@ import click
 
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.errors import UnveilError
+from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def output_options(command: _Command) -> _Command:
 
 def check_output_files(targets: list[str | None], sources: list[str | None]) -> None:
     """Results must not overwrite what they are made from, nor each other."""
-    seen = [os.path.realpath(source) for source in sources if source]
+    seen = [os.path.realpath(source) for source in sources if source and source != STANDARD_INPUT]
     for target in filter(None, targets):
-        if os.path.realpath(target) in seen:
+        if os.path.realpath(target) in seen or (STANDARD_INPUT in sources and _is_standard_input(target)):
             raise UnveilError(
                 f"{safe_text(target, 200)}: would overwrite the input or another result; name another file"
             )
@@ -85,6 +86,14 @@ def check_secret_file(target: str | None) -> None:
     """What is for the owner's eyes only is written as CSV."""
     if target and os.path.splitext(target)[1].lower() != ".csv":
         raise UnveilError(f"{safe_text(target, 200)}: matches are written as .csv")
+
+
+def _is_standard_input(file: str) -> bool:
+    """Whether standard input comes from this file."""
+    try:
+        return os.path.samestat(os.stat(file), os.fstat(sys.stdin.fileno()))
+    except (OSError, ValueError, AttributeError):  # there is no such file, or no standard input
+        return False
 
 
 def assess_and_deliver(

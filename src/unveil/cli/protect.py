@@ -17,7 +17,7 @@ from unveil.cli.holdings import files_read, holding_options, read_case
 from unveil.cli.messages import note_printer, progress_bar
 from unveil.cli.output import check_output_files, print_notes, render_assessment, report_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
-from unveil.cli.reading import reading_options
+from unveil.cli.reading import reading_options, reading_text
 from unveil.errors import UnveilError
 from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import list_text, safe_text
@@ -120,7 +120,7 @@ def command(
     policy = make_policy(given, tell)
     sources = files_read(file, given, policy)
     check_output_files([output, mapping_file, report], sources)
-    with progress_bar(f"reading {safe_text(file)}", quiet) as report_progress:
+    with progress_bar(reading_text(file), quiet) as report_progress:
         case = read_case(file, given)
         mapping = _choose_mapping_file(case, mapping_file, output)
         check_output_files([output, mapping, report], sources)

@@ -10,8 +10,10 @@ import click
 
 from unveil.release import Release, Table
 from unveil.release.kinds import KIND_SINGULARS
+from unveil.release.standard_input import STANDARD_INPUT
+from unveil.wording import safe_text
 
-__all__ = ["add_options", "read_release", "read_table", "reading_options", "table_reading_options"]
+__all__ = ["add_options", "read_release", "read_table", "reading_options", "reading_text", "table_reading_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -30,6 +32,7 @@ _TEXT = (
     click.option("--quote", metavar="CHAR", help='The character around quoted values; " by default.'),
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns (recommended)."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
+    click.option("--sheet", metavar="NAME", help="The sheet of an Excel file to read; the first by default."),
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
     click.option(
         "--spill",
@@ -37,6 +40,11 @@ _TEXT = (
         help="Directory for data that does not fit in memory.",
     ),
 )
+
+
+def reading_text(file: str) -> str:
+    """What is being done while a file is read."""
+    return f"reading {'standard input' if file == STANDARD_INPUT else safe_text(file)}"
 
 
 def add_options(options: tuple[Callable[[Any], Any], ...], command: _Command) -> _Command:
@@ -59,7 +67,8 @@ def read_release(file: str, given: Mapping[str, Any]) -> Release:
     """Read the release that the command line names."""
     from unveil.release.read import read
 
-    options = {name: given[name] for name in ("delimiter", "encoding", "quote", "header") if given[name] is not None}
+    named = ("delimiter", "encoding", "quote", "header", "sheet")
+    options = {name: given[name] for name in named if given[name] is not None}
     options |= {name: True for name in ("strip", "directed") if given.get(name)}
     if options.get("delimiter") == "\\t":
         options["delimiter"] = "\t"

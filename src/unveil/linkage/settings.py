@@ -37,8 +37,8 @@ class LinkageSettings:
         pattern=r"equal|support|~?(\d+(\.\d*)?|\.\d+)|(\d+(\.\d*)?|\.\d+)d",
         expected_form="equal, support, a number such as 2, ~5, or 30d for days",
         help="How two values of a column are compared: equal (the default); 2 for numbers at most 2 apart; 30d for "
-        "dates at most 30 days apart; ~5 for numbers that agree less the further apart they are, and not at all from 5 "
-        "on; support if any two values count as the same.",
+        "dates or Unix times at most 30 days apart; ~5 for numbers that agree less the further apart they are, and not "
+        "at all from 5 on; support if any two values count as the same.",
     )
 
     def check(self, policy: Policy) -> None:

@@ -9,7 +9,7 @@ the triangle inequality. The similarities offered here:
 | :func:`equal_values` | 1 if a = b | yes, the discrete one |
 | :func:`within_distance` ρ | 1 if |a − b| ≤ ρ, or < ρ | no: 1 is near 2, 2 near 3, but 1 not near 3 |
 | :func:`linear_similarity` s | max(1 − |a − b|/s, 0) | yes, |a − b|/s cut off at 1 |
-| :func:`within_days` d | 1 if two dates are at most d days apart | no, for the same reason |
+| :func:`within_days` d | 1 if two dates or Unix times are at most d days apart | no, for the same reason |
 | :func:`any_value` | 1 if neither is null | yes, the constant 0 |
 
 **Ranges.** The values of an attribute are sorted so that those with sim(a, b) ≥ μ > 0 are consecutive, ``low(a) …
@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 
+_UNIX_TIMES = (315_532_800, 1_988_150_400)  # seconds from 1970 to the beginning of 1980, and to that of 2033
+_UNIX_UNITS = (1, 1e3, 1e6, 1e9)  # per second: Unix times count seconds, milliseconds, microseconds or nanoseconds
 _ROUNDING = 4e-15  # a few times the rounding error of a difference, relative to the largest number
 
 
@@ -119,7 +121,7 @@ def linear_similarity(scale: float) -> Similarity:
 
 
 def within_days(most: float) -> Similarity:
-    """Dates at most this many days apart."""
+    """Dates or Unix times at most this many days apart."""
     _check_scale(most, "a number of days", zero=True)
     return Similarity("days", f"at most {most:g} {verb(most, 'day', 'days')} apart", most)
 
@@ -156,21 +158,41 @@ def _values_as_numbers(values: pa.Array, name: str) -> Floats:
 
 
 def _values_as_days(values: pa.Array, name: str) -> Floats:
+    """Dates, or Unix times, in days since 1970."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from unveil.release.hierarchy import is_date
 
-    wrong = UnveilError(f"{safe_text(name)}: not all values are dates such as 1987-06-05")
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        if not all(map(is_date, values.to_pylist())):
-            raise wrong
-        dates = pc.strptime(pc.utf8_slice_codeunits(values, 0, 10), format="%Y-%m-%d", unit="us")
-    elif pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
+    if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         dates = values.cast(pa.timestamp("us", values.type.tz if pa.types.is_timestamp(values.type) else None))
+    elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        if not all(map(is_date, values.to_pylist())):
+            return _unix_times_as_days(values, name)
+        dates = pc.strptime(pc.utf8_slice_codeunits(values, 0, 10), format="%Y-%m-%d", unit="us")
     else:
-        raise wrong
+        return _unix_times_as_days(values, name)
     return np.asarray(dates.cast(pa.int64()), np.float64) / 86_400e6
+
+
+def _unix_times_as_days(values: pa.Array, name: str) -> Floats:
+    """Numbers that count from 1970 in one unit and all lie from 1980 to 2032 in it, as days. Other numbers may be
+    anything: 20201231 and 202012312359 lie outside in every unit."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)
+    except (pa.ArrowException, ValueError):
+        numbers = np.array([np.nan])
+    for per_second in _UNIX_UNITS:
+        seconds = numbers / per_second
+        if ((seconds >= _UNIX_TIMES[0]) & (seconds < _UNIX_TIMES[1])).all():
+            return np.asarray(seconds / 86_400)
+    raise UnveilError(
+        f"{safe_text(name)}: not all values are dates such as 1987-06-05, or Unix times from 1980 to 2032; compare the "
+        "column with 'equal' or a number"
+    )
 
 
 def parse_similarity(text: str) -> Similarity:

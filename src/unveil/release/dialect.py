@@ -22,14 +22,18 @@ from typing import TYPE_CHECKING
 from unveil.errors import UnveilError
 from unveil.release.source_file import format_ending, peek_bytes, stream_bytes
 from unveil.settings import option_text
-from unveil.wording import safe_text
+from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.release.row_scanner import RowScanner
 
-__all__ = ["Dialect", "check_column_names", "inspect_dialect", "stream_utf8"]
+__all__ = ["Dialect", "check_column_names", "check_header", "inspect_dialect", "stream_utf8"]
 
 _DELIMITERS = (",", ";", "\t", "|")
+_DELIMITER_NAMES = {
+    ",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", ":": "colons", "^": "carets", "~": "tildes",
+    " ": "spaces",
+}  # fmt: skip
 _SAMPLE_BYTES = 1 << 20
 _MAX_ROW_BYTES = 1 << 24
 _MAX_COLUMNS = 10_000
@@ -70,11 +74,13 @@ def inspect_dialect(
     delimiter: str | None = None,
     quote: str = '"',
     header: bool | None = None,
+    strip: bool = False,
 ) -> Dialect:
     """Find out how a text table is written, and refuse a file that is not one.
 
     ``header`` says whether the first row names the columns. If it is None, the first row must not look like data,
-    because reports show column names and must not show data.
+    because reports show column names and must not show data. ``strip`` says that spaces around values are dropped,
+    which then need no note.
     """
     from unveil.release.row_scanner import RowScanner
 
@@ -87,15 +93,11 @@ def inspect_dialect(
     rows = _scan_rows(path, encoding, RowScanner(len(names), delimiter, quote, skip=_SKIP_ALL_ROWS))
     if not names:
         raise UnveilError(f"{safe_text(path.name)}: the file is empty")
-    if header is None and _looks_like_data(first):
-        raise UnveilError(
-            f"{safe_text(path.name)}: line 1 looks like data; pass {option_text('no_header')} if it is, "
-            f"{option_text('header')} if it names the "
-            "columns"
-        )
-    header = header is not False
+    header = check_header(path.name, first, header)
     if not header:
         names = tuple(f"column {i + 1}" for i in range(len(names)))
+    as_written = _split_sample(sample, delimiter, quote, padding=False)
+    notes = [*_reading_notes(as_written, rows.has_mixed_line_ends, strip), *_delimiter_notes(sample, delimiter, quote)]
     return Dialect(
         names=check_column_names(path.name, names),
         rows=rows.row_count - header,
@@ -109,7 +111,7 @@ def inspect_dialect(
         or rows.has_odd_layout
         or encoding != "utf-8"
         or _has_bom_before_quote(path, quote),
-        notes=tuple(_reading_notes(_split_sample(sample, delimiter, quote, padding=False), rows.has_mixed_line_ends)),
+        notes=tuple(notes),
     )
 
 
@@ -253,6 +255,16 @@ def check_column_names(file: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+def check_header(file: str, rows: list[list[str]], given: bool | None) -> bool:
+    """Whether the first row names the columns. If nobody says so, it must not look like data."""
+    if given is None and _looks_like_data(rows):
+        raise UnveilError(
+            f"{safe_text(file)}: line 1 looks like data; pass {option_text('no_header')} if it is, "
+            f"{option_text('header')} if it names the columns"
+        )
+    return given is not False
+
+
 def _looks_like_data(rows: list[list[str]]) -> bool:
     """Whether a cell of the first row looks like a value of its column: it recurs below, or it is a number, date or
     address like most values below it."""
@@ -266,10 +278,26 @@ def _looks_like_data(rows: list[list[str]]) -> bool:
     return False
 
 
-def _reading_notes(rows: list[list[str]], mixed: bool) -> list[str]:
+def _delimiter_notes(text: str, delimiter: str, quote: str) -> Iterator[str]:
+    """Say that a single column seems to be several with another delimiter, which divides all its lines alike."""
+    if any(len(row) > 1 for row in _split_sample(text, delimiter, quote)):
+        return
+    for other, name in _DELIMITER_NAMES.items():
+        rows = _split_sample(text, other, quote)[:_HEADER_CHECK_ROWS] if other not in (delimiter, quote) else []
+        widths = {len(row) for row in rows}
+        if len(widths) == 1 and max(widths) > 1:
+            passed = option_text("delimiter", r'"\t"' if other == "\t" else f'"{other}"')
+            yield (
+                f"read as a single column, but {name} divide each of the first {count_text(len(rows), 'line')} into "
+                f"{max(widths)} values; pass {passed} if they should"
+            )
+            return
+
+
+def _reading_notes(rows: list[list[str]], mixed: bool, strip: bool) -> list[str]:
     notes = []
     if mixed:
         notes.append("lines end in different ways; all were read as line ends")
-    if any(v != v.strip() for row in rows[1:] for v in row):
+    if not strip and any(v != v.strip() for row in rows[1:] for v in row):
         notes.append(f"some values begin or end with spaces, which are kept; pass {option_text('strip')} to drop them")
     return notes

@@ -17,14 +17,29 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from unveil.engine import default_engine
 from unveil.errors import UnveilError
-from unveil.release import Graph, Matrix, Release, edge_list, gml, graphml, matrix, matrix_market, table, transactions
+from unveil.release import (
+    Graph,
+    Matrix,
+    Release,
+    edge_list,
+    gml,
+    graphml,
+    matrix,
+    matrix_market,
+    statistics_file,
+    table,
+    transactions,
+    workbook,
+)
 from unveil.release.kinds import KIND_SINGULARS, Kind
-from unveil.release.source_file import format_ending, peek_bytes
+from unveil.release.source_file import format_ending, peek_bytes, raw_head
+from unveil.release.standard_input import STANDARD_INPUT, spool_standard_input
 from unveil.settings import option_text
 from unveil.wording import list_text, safe_text
 
-__all__ = ["read"]
+__all__ = ["kind_in_memory", "read"]
 
 _OPTION_PHRASES = {"engine": "memory limit or spill"}  # what the command line calls an option
 _Reader = Callable[..., Release]
@@ -39,13 +54,15 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     Parameters
     ----------
     source
-        A file name, or a pandas, polars or pyarrow frame, or a networkx graph, or (with its kind) rows of numbers.
+        A file name, ``-`` for standard input, or a pandas, polars or pyarrow frame, or a networkx graph, or (with its
+        kind) rows of numbers.
     kind
         ``"table"``, ``"transactions"`` or ``"graph"``, detected if not given; or ``"matrix"``, a matrix of candidates,
         which is never guessed.
     options
-        For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for tables: ``engine``; for
-        edge lists: ``directed``.
+        For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for workbooks: ``sheet``,
+        ``header``; for files of statistics packages: ``encoding``; for tables: ``engine``; for edge lists:
+        ``directed``.
 
     Returns
     -------
@@ -55,6 +72,8 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
         raise UnveilError(f"unknown kind {safe_text(kind)!r}; choose {', '.join(KIND_SINGULARS)}")
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source))
+        if source == STANDARD_INPUT:
+            path = spool_standard_input((options.get("engine") or default_engine()).scratch_directory())
         name, reader = path.name, functools.partial(_choose_file_reader(path, kind), path)
     else:
         name, reader = "data in memory", functools.partial(_choose_memory_reader(source, kind), source)
@@ -67,21 +86,25 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     return reader(**options)
 
 
+def kind_in_memory(source: Any) -> Kind | None:
+    """What an object in memory holds: a graph of networkx, a frame of any library, or nothing that can be read."""
+    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
+        return "graph"
+    frame = any(hasattr(source, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_batches"))
+    return "table" if frame else None
+
+
 def _choose_memory_reader(source: Any, kind: Kind | None) -> _Reader:
-    found: tuple[Kind, _Reader]
     if kind == "matrix":
         return Matrix.from_array
-    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_directed"):
-        found = "graph", Graph.from_networkx
-    elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__") or hasattr(source, "to_batches"):
-        found = "table", table.table_from_frame
-    else:
+    found = kind_in_memory(source)
+    if found is None:
         raise UnveilError(f"cannot read a {type(source).__name__}: give a file name, a data frame or a networkx graph")
-    if kind is not None and kind != found[0]:
+    if kind is not None and kind != found:
         raise UnveilError(
-            f"a {type(source).__name__} holds {KIND_SINGULARS[found[0]]}, not {KIND_SINGULARS[kind]}; leave out kind"
+            f"a {type(source).__name__} holds {KIND_SINGULARS[found]}, not {KIND_SINGULARS[kind]}; leave out kind"
         )
-    return found[1]
+    return Graph.from_networkx if found == "graph" else table.table_from_frame
 
 
 _READER_BY_ENDING: Mapping[str, tuple[Kind, _Reader]] = {
@@ -102,6 +125,25 @@ _READER_BY_ENDING: Mapping[str, tuple[Kind, _Reader]] = {
     ".edgelist": ("graph", edge_list.read_edges),
 }
 
+_WORKBOOK_ENDINGS = (".xlsx", ".xlsm")
+_FOREIGN_READER_BY_ENDING: Mapping[str, _Reader] = {
+    **dict.fromkeys(_WORKBOOK_ENDINGS, workbook.read_workbook),
+    ".sav": statistics_file.read_spss,
+    ".zsav": statistics_file.read_spss,
+    ".por": statistics_file.read_spss_portable,
+    ".dta": statistics_file.read_stata,
+    ".sas7bdat": statistics_file.read_sas,
+    ".xpt": statistics_file.read_sas_transport,
+}
+_FOREIGN_READER_BY_MAGIC: Mapping[bytes, _Reader] = {
+    b"$FL2": statistics_file.read_spss,
+    b"$FL3": statistics_file.read_spss,
+    b"<stata_dta>": statistics_file.read_stata,
+    b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60\xb3\x14\x11\xcf": statistics_file.read_sas,
+    b"HEADER RECORD*******LIB": statistics_file.read_sas_transport,
+}
+_PORTABLE_FILE = b"ASCII SPSS PORT FILE"  # after 40 characters that may be anything
+
 _TEXT_READER_BY_KIND: Mapping[Kind, _Reader] = {
     "table": table.read_csv,
     "transactions": transactions.read_fimi,
@@ -114,6 +156,9 @@ _TEXT_READERS = (*_TEXT_READER_BY_KIND.values(), transactions.read_long)
 
 def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
     """The reader for this file: by unmistakable content, then by file name, then by content in general."""
+    foreign = _foreign_reader(path)
+    if foreign is not None and kind in (None, "table"):
+        return foreign
     head = peek_bytes(path, 1 << 16)
     if not head:
         raise UnveilError(f"{safe_text(path.name)}: the file is empty")
@@ -135,6 +180,17 @@ def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
             "convert the file"
         )
     return _TEXT_READER_BY_KIND[kind]
+
+
+def _foreign_reader(path: Path) -> _Reader | None:
+    """The reader for a file of another program, by its first bytes, then by its name."""
+    head = raw_head(path)
+    if head.startswith(b"PK\x03\x04") and workbook.is_workbook(path):
+        return workbook.read_workbook
+    if _PORTABLE_FILE in head:
+        return statistics_file.read_spss_portable
+    found = next((reader for magic, reader in _FOREIGN_READER_BY_MAGIC.items() if head.startswith(magic)), None)
+    return found or (_FOREIGN_READER_BY_ENDING.get(format_ending(path)) if head else None)
 
 
 def _looks_fixed_width(head: bytes) -> bool:

@@ -17,7 +17,16 @@ from pathlib import Path
 from unveil.errors import UnveilError
 from unveil.wording import safe_text
 
-__all__ = ["Origin", "detect_compression", "file_digest", "format_ending", "load_bytes", "peek_bytes", "stream_bytes"]
+__all__ = [
+    "Origin",
+    "detect_compression",
+    "file_digest",
+    "format_ending",
+    "load_bytes",
+    "peek_bytes",
+    "raw_head",
+    "stream_bytes",
+]
 
 _CHUNK = 1 << 22
 _COMPRESSION_ENDINGS = {".gz": "gzip", ".zst": "zstd"}
@@ -86,10 +95,15 @@ def format_ending(path: Path) -> str:
     return endings[-1] if endings else ""
 
 
+def raw_head(path: Path, size: int = 64) -> bytes:
+    """The first bytes of the file as stored on disk."""
+    with _translate_os_errors(path), open(path, "rb") as file:
+        return file.read(size)
+
+
 def detect_compression(path: Path) -> str | None:
     """``gzip``, ``zstd`` or None, from the first bytes."""
-    with _translate_os_errors(path), open(path, "rb") as file:
-        head = file.read(10)
+    head = raw_head(path)
     if packed := next((said for magic, said in _UNSUPPORTED_MAGIC.items() if head.startswith(magic)), None):
         raise UnveilError(f"{safe_text(path.name)}: is {packed}")
     return next((kind for magic, kind in _COMPRESSION_MAGIC.items() if head.startswith(magic)), None)

@@ -26,7 +26,7 @@ from unveil.wording import count_text, list_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Table", "read_arrow", "read_csv", "read_parquet", "table_from_frame"]
+__all__ = ["Table", "read_arrow", "read_csv", "read_parquet", "register_table", "table_from_frame"]
 
 _MIN_LINE_BUFFER = 1 << 21
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an unnamed index
@@ -133,7 +133,7 @@ def read_csv(
     """A delimited text file, streamed from disk; every value stays text."""
     engine = engine or default_engine()
     origin, sha256 = Origin.of_file(path), file_digest(path)
-    dialect = inspect_dialect(path, encoding=encoding, delimiter=delimiter, quote=quote, header=header)
+    dialect = inspect_dialect(path, encoding=encoding, delimiter=delimiter, quote=quote, header=header, strip=strip)
     file, parsed = path, dialect
     if dialect.needs_rewrite:
         file, parsed = _rewrite_as_utf8(path, dialect, engine), replace(dialect, header=True)
@@ -142,7 +142,6 @@ def read_csv(
     relation = engine.view(f"SELECT {selected} FROM {_csv_scan_sql(file, parsed)}")
     _check_row_count(path.name, relation, dialect.rows, engine)
     origin.check_unchanged()
-    notes = () if strip else dialect.notes
     return _make_table(
         engine,
         relation,
@@ -150,7 +149,7 @@ def read_csv(
         dialect.rows,
         path.name,
         sha256,
-        notes,
+        dialect.notes,
         None if dialect.needs_rewrite else origin,
     )
 
@@ -218,7 +217,7 @@ def read_arrow(path: Path, *, engine: Engine | None = None) -> Table:
         with pa.memory_map(str(path)) as file:
             table = pa.ipc.open_file(file).read_all()
         table.validate(full=True)
-        return _register_table(table, path.name, sha256, engine, origin)
+        return register_table(table, path.name, sha256, engine, origin)
     except (pa.ArrowException, OSError, UnicodeError):
         raise _unreadable_error(path, "Arrow") from None
 
@@ -254,19 +253,25 @@ def table_from_frame(frame: Any, *, engine: Engine | None = None, name: str = "t
     hasher = hashlib.sha256(str(table.schema).encode())
     for batch in table.to_batches():
         hasher.update(batch.serialize())
-    return _register_table(table, name, hasher.hexdigest(), engine)
+    return register_table(table, name, hasher.hexdigest(), engine)
 
 
-def _register_table(
-    table: pa.Table, name: str, sha256: str, engine: Engine | None, origin: Origin | None = None
+def register_table(
+    table: pa.Table,
+    name: str,
+    sha256: str,
+    engine: Engine | None,
+    origin: Origin | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Table:
+    """A table whose rows are in memory."""
     import pyarrow as pa
 
     engine = engine or default_engine()
     names = _check_schema(name, table.schema)
     plain = pa.schema([(f"c{i}", _engine_type(kind)) for i, kind in enumerate(table.schema.types)])
     relation = engine.register(_nan_to_null(table.rename_columns(plain.names).cast(plain)))
-    return _make_table(engine, relation, names, table.num_rows, name, sha256, origin=origin)
+    return _make_table(engine, relation, names, table.num_rows, name, sha256, notes, origin)
 
 
 def _nan_to_null(table: pa.Table) -> pa.Table:

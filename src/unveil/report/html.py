@@ -52,10 +52,12 @@ def render_page(assessments: Sequence[Assessment]) -> str:
     ).lstrip()
 
 
-def render_fragment(assessment: Assessment) -> str:
-    """The verdict and the findings as compact markup for a notebook."""
+def render_fragment(assessment: Assessment, before: Assessment | None = None, caveats: Sequence[str] = ()) -> str:
+    """The verdict and the findings as compact markup for a notebook. Of a protected release also the verdict
+    ``before``, the protections that were tried, and the ``caveats`` of the one that was chosen."""
+    style = _trusted_markup(_read_resource("fragment.css"))
     template = _template_environment().get_template("fragment.html.j2")
-    return template.render(a=assessment, style=_trusted_markup(_read_resource("fragment.css")))
+    return template.render(a=assessment, before=before, caveats=caveats, style=style)
 
 
 @functools.cache

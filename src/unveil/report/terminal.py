@@ -38,7 +38,12 @@ def plain_text(assessment: Assessment) -> str:
     from rich.console import Console
 
     console = Console(
-        file=io.StringIO(), width=_TEXT_WIDTH, color_system=None, force_terminal=False, legacy_windows=False
+        file=io.StringIO(),
+        width=_TEXT_WIDTH,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,  # a notebook would display what is only to be captured
+        legacy_windows=False,
     )
     with console.capture() as capture:
         print_assessment(assessment, console)
