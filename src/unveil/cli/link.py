@@ -13,7 +13,6 @@ from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files
 from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.cli.reading import read_table, reading_text, table_reading_options
 from unveil.errors import UnveilError
-from unveil.wording import safe_text
 
 __all__ = ["command"]
 
