@@ -18,6 +18,7 @@ from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Finding
+from unveil.holding import Holding
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
 from unveil.release import Release
@@ -33,7 +34,7 @@ from unveil.wording import count_text, did_you_mean, list_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve"]
+__all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve", "sort_holdings"]
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
@@ -85,7 +86,7 @@ def assess(
 
 def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, Policy]:
     """The case and the policy, if they can be assessed."""
-    case = release if isinstance(release, Case) else Case(release)
+    case = sort_holdings(release) if isinstance(release, Case) else Case(release)
     if not isinstance(case.release, Release):
         raise UnveilError(f"cannot assess a {type(case.release).__name__}: give what unveil.read(...) returns")
     if policy is not None and not isinstance(policy, Policy):
@@ -105,6 +106,31 @@ def check_input(release: Release | Case, policy: Policy | None) -> tuple[Case, P
             f"leave out the roles, or read it as a table ({option_text('kind', 'table')})"
         )
     return case, policy
+
+
+def sort_holdings(case: Case) -> Case:
+    """The case with what is held in its place: the original, and the truth that a holding says. What is neither stays
+    what the attacker holds."""
+    held, truths = dict(case.holds), list[tuple[Holding, Release]]()
+    for name, (declaration, _) in questions.all_holdings().items():
+        if name not in held or not (declaration.is_original or declaration.read_truth):
+            continue
+        release = held.pop(name)
+        if release.kind != declaration.kind:
+            raise UnveilError(
+                f"{safe_text(release.name)}: {safe_text(name)} must be {KIND_SINGULARS[declaration.kind]}"
+            )
+        if (case.original if declaration.is_original else case.truth) is not None:
+            raise UnveilError(f"{safe_text(release.name)}: the case says what {safe_text(name)} says; give it once")
+        if declaration.is_original:
+            case = replace(case, original=release)
+        else:
+            truths.append((declaration, release))
+    case = replace(case, holds=MappingProxyType(held))
+    for declaration, release in truths:
+        assert declaration.read_truth is not None
+        case = replace(case, truth=declaration.read_truth(release, case))
+    return case
 
 
 def make_run(

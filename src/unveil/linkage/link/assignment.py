@@ -6,7 +6,7 @@ against a random one of N rows and the share π of people outside the release. P
 threshold, are better left unlinked. π is at least 1/(n + 1) for n people, less than one person; otherwise nobody could
 be left out.
 
-**Ties.** Several sets of links may be equally good, and which of them comes out means nothing. ``favour`` chooses among
+**Ties.** Several sets of links may be equally good, with as many links each, and which of them comes out means nothing. ``favour`` chooses among
 them: the set in which most, or fewest, links are right is what
 :func:`unveil.linkage.link.link_quality.assignment_range` needs.
 
@@ -73,7 +73,7 @@ def assign_links(
     share = max(found.prior, 1 / (max(1, found.n) + 1))
     prior_odds = np.log((1 - share) / share / max(1, file_pair.row_count))
     log_odds = pairs.likelihood + SCORE_UNIT * np.rint(prior_odds / SCORE_UNIT)
-    good = (log_odds >= max(0.0, float(np.log(odds)))) & (pairs.posterior >= MIN_POSTERIOR)
+    good = (log_odds >= max(0.0, float(np.log(odds))) - SCORE_UNIT) & (pairs.posterior >= MIN_POSTERIOR)
     person, row, worth = pairs.person[good], pairs.row[good], log_odds[good]
     wanted = np.zeros(len(person)) if favour is None else favour[good]
     links = np.zeros(len(person), np.int64)
@@ -85,9 +85,7 @@ def assign_links(
     return Assignment(file_pair, person[kept], row[kept], links[kept], worth[kept])
 
 
-def _match_groups(
-    person: Ints, row: Ints, worth: Floats, wanted: Floats, r: Ints, c: Ints, run: Run | None
-) -> Ints:
+def _match_groups(person: Ints, row: Ints, worth: Floats, wanted: Floats, r: Ints, c: Ints, run: Run | None) -> Ints:
     """The number of links along each pair of classes. Unconnected parts are solved a few at a time, because the time
     grows with the square of the number of people."""
     links = np.zeros(len(person), np.int64)
@@ -120,7 +118,7 @@ def _least_cost_links(person: Ints, row: Ints, worth: Floats, wanted: Floats, pe
     i = np.append(first[a[edge]] + inside // rows[row[edge]], np.arange(n))
     j = np.append(first_row[b[edge]] + inside % rows[row[edge]], wide + np.arange(n))
     alone = np.zeros(n)
-    cost = -np.append(worth[edge], alone) / SCORE_UNIT
+    cost = -np.append(worth[edge] / SCORE_UNIT + 2, alone)  # at even odds, rather linked than alone
     chosen = _match_everybody(i, j, cost, n, wide)
     if wanted.any():
         tight, needed = _optimal_edges(i, j, cost, chosen, wide + n)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Floats
+from unveil.arrays import Bools, Floats
 from unveil.errors import UnveilError
 from unveil.linkage.link.file_pair import FilePair, pair_other_people
 from unveil.linkage.link.membership import (
@@ -144,7 +144,7 @@ class _StandIns(NamedTuple):
     """Stand-ins of several rehearsals, with how well their best rows fit."""
 
     rehearsals: list[Rehearsal]
-    inside: Floats
+    inside: Bools
     fit: BestRowFit
 
     def weights(self, rates: _Rates) -> Floats:
@@ -172,21 +172,22 @@ def _fit_rates(
     features, others, model = known.features, stand_ins.fit.features, None
     for _ in range(_STEPS):
         weights = stand_ins.weights(rates)
-        model = fit_membership(others, stand_ins.inside > 0, weights, None if model is None else model.weights)
+        model = fit_membership(others, stand_ins.inside, weights, None if model is None else model.weights)
         evidence = model.evidence(features)
         share = estimate_outside(evidence, counts) if outside is None else outside
         here = counts * inside_probability(evidence, share)
         there = inside_probability(model.evidence(others), share)
-        there *= weights * 2 * np.where(stand_ins.inside > 0, 1 - share, share) * counts.sum()
-        raised = (
+        there *= weights * 2 * np.where(stand_ins.inside, 1 - share, share) * counts.sum()
+        replaced, unseen = (
             np.clip(rate * (1 + here @ own) / (1 + there @ theirs), _LEAST, _MOST)
             for rate, own, theirs in (
                 (rates.replaced, known.disagrees, stand_ins.fit.disagrees),
                 (rates.unseen, known.unseen, stand_ins.fit.unseen),
             )
         )
-        before, rates = rates, _keep_given(_Rates(*raised, share), given)
-        if max(float(np.abs(new - old).max()) for new, old in zip(rates, before, strict=True)) < _CONVERGENCE:
+        before, rates = rates, _keep_given(_Rates(replaced, unseen, share), given)
+        moves = np.abs(np.subtract(rates[:2], before[:2])).max(), abs(rates.outside - before.outside)
+        if max(moves) < _CONVERGENCE:
             break
     assert model is not None
     return rates, model

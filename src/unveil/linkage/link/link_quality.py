@@ -91,9 +91,7 @@ def assignment_range(
     at = files.find_pairs(pairs.person, pairs.row, who, files.row_class[where])
     true = np.bincount(at[at >= 0], minlength=len(pairs.person))
     right = true / (files.person_sizes[pairs.person] * files.row_sizes[pairs.row])
-    few, many = (
-        assignment_quality(assign_links(found, run=run, favour=sign * right), who, where) for sign in (-1, 1)
-    )
+    few, many = (assignment_quality(assign_links(found, run=run, favour=sign * right), who, where) for sign in (-1, 1))
     return few, many
 
 

@@ -9,7 +9,8 @@ surname, street and suburb is as common among strangers as among stand-ins for t
 **Share outside.** If a share π of the known people is outside, the likelihood of their x is ∏ ((1 − π) e^evidence + π)
 times what does not depend on π; its maximum estimates π (as Saerens, Latinne and Decaestecker, Neural Computation 14,
 2002, adjust a classifier to new priors). The interval holds all π whose log-likelihood is near enough to the maximum.
-How near follows from χ², widened by what the regression itself does not know (its sandwich variance).
+How near follows from χ², widened by what the regression itself does not know (its sandwich variance) and because error
+rates are estimated.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ from unveil.linkage.link.row_kinds import choose_row_kinds
 from unveil.linkage.link.row_scores import score_people
 from unveil.run import Run
 
-__all__ = ["BestRowFit", "MembershipModel", "estimate_outside", "fit_membership", "inside_probability", "measure_fit", "outside_interval"]
+__all__ = [
+    "BestRowFit",
+    "MembershipModel",
+    "estimate_outside",
+    "fit_membership",
+    "inside_probability",
+    "measure_fit",
+    "outside_interval",
+]
 
 _EVIDENCE_RANGE = (-20.0, 40.0)
 _RIDGE = 1.0  # keeps weights finite where stand-ins are told apart perfectly
@@ -33,6 +42,7 @@ _NEWTON_STEPS = 30
 _LONGEST_STEP = 5.0
 _CONVERGENCE = 1e-6
 _CHI_SQUARE = 3.841  # 95% of χ² with one degree of freedom
+_UNKNOWN_RATES = 1.5  # how much the variance grows because error rates are estimated too, about
 _HALVINGS = 30
 
 
@@ -119,15 +129,13 @@ def estimate_outside(evidence: Floats, counts: Floats) -> float:
     return low
 
 
-def outside_interval(
-    model: MembershipModel, features: Floats, counts: Floats, outside: float
-) -> tuple[float, float]:
+def outside_interval(model: MembershipModel, features: Floats, counts: Floats, outside: float) -> tuple[float, float]:
     """The interval around the likeliest share of people outside."""
     ratio = np.exp(model.evidence(features))
     mixed = (1 - outside) * ratio + outside
     information = float(counts @ ((1 - ratio) / mixed) ** 2)
     pull = (counts * ratio / mixed**2) @ features
-    wider = 1 + float(pull @ model.covariance @ pull) / max(information, _CONVERGENCE)
+    wider = _UNKNOWN_RATES + float(pull @ model.covariance @ pull) / max(information, _CONVERGENCE)
 
     def is_near(share: float) -> bool:
         return bool(2 * (counts @ np.log(mixed / ((1 - share) * ratio + share))) <= _CHI_SQUARE * wider)

@@ -102,7 +102,7 @@ def score_people(
         )
     gains, nulls, wrong = _agreement_gains(file_pair, scoring, rates)
     owner = np.repeat(np.arange(people.n), people.support)
-    base: Floats = SCORE_UNIT * _to_units(np.bincount(owner, wrong[people.attribute], people.n))
+    base: Floats = np.bincount(owner, wrong[people.attribute], people.n).astype(np.float64)
     wholes, reals = np.zeros((people.n, 4), np.int64), np.zeros((people.n, 4))
     counts, kept, kept_reals = np.zeros(people.n, np.int64), list[Ints](), list[Floats]()
     known, starts, common_lists, rare_lists, kinds, sizes = _kernel_arguments(file_pair, common)
@@ -125,7 +125,10 @@ def score_people(
     found = likelihood if scoring == "likelihood" else score
     if evidence is not None:
         likelihood = likelihood + SCORE_UNIT * _to_units(evidence - reals[:, 3])[person]
-    return ScoreTable(*wholes.T, *reals.T, base, LikelyPairs(person, row[order], found, likelihood, posterior))
+    best, ties, top, second = wholes.T
+    deviation, own, none, inside = reals.T
+    pairs = LikelyPairs(person, row[order], found, likelihood, posterior)
+    return ScoreTable(best, ties, top, second, deviation, own, none, inside, base, pairs)
 
 
 def score_pairs(file_pair: FilePair, scoring: Scoring, rates: Floats, person_class: Ints, row_class: Ints) -> Ints:
@@ -184,7 +187,7 @@ def _kernel_space(rows: int, kinds: int) -> tuple[object, ...]:
 
 def _agreement_gains(file_pair: FilePair, scoring: Scoring, rates: Floats) -> tuple[Ints, Ints, Floats]:
     """What a range of alike codes adds to the score and the log-likelihood, what a null adds, both in units; and the
-    log-likelihood of an attribute that disagrees."""
+    log-likelihood of an attribute that disagrees, a whole number of units."""
     sim, attribute = file_pair.alike.sim, file_pair.attribute
     q, wrong = np.maximum(rates, _ZERO_RATE), np.log(np.maximum(rates, _ZERO_RATE))
     share = np.where(
@@ -198,7 +201,7 @@ def _agreement_gains(file_pair: FilePair, scoring: Scoring, rates: Floats) -> tu
     else:
         score, null = -sim * np.log(share), np.zeros(len(q))
     gains, nulls = np.stack([score, likelihood], axis=1), np.stack([null, -wrong], axis=1)
-    return _to_units(gains), _to_units(nulls), wrong
+    return _to_units(gains), _to_units(nulls), np.asarray(SCORE_UNIT * _to_units(wrong))
 
 
 def _to_units(numbers: Floats) -> Ints:
