@@ -591,3 +591,15 @@ def test_adult_sampled(data: Path) -> None:
     assert max(map(abs, off["SNB", 0.3])) < 0.2
     assert min(off["Zayatz", 0.1]) > 0.2
     assert max(map(abs, off["Zayatz", 0.3])) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("uniques", "said"), [((1.0, 1.0), "1 of them (0.5% of all rows) is also"), ((1.0, 2.0), "are also")]
+)
+def test_one_of_them_were_also_unique(uniques: tuple[float, float], said: str) -> None:
+    """The verb agrees with the number of rows."""
+    from unveil.classes.ask_population import _bounds_sentence
+
+    sample = ClassSample.from_counts([1, 2], [4, 98], population=1_000)
+    limits = PopulationBounds(uniques, 0.5, (0.4, 0.6), 0.95)
+    assert f"{said} unique in the population" in _bounds_sentence(sample, limits, 0.95)

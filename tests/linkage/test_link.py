@@ -194,7 +194,7 @@ def test_the_assignment_is_the_best_of_all(files: Any, outside: float, odds: flo
 @given(two_files(most=5), st.sampled_from([0.0, 0.3]), st.randoms(use_true_random=False))
 def test_ties_between_links_chosen_together_were_broken_arbitrarily(files: Any, outside: float, random: Any) -> None:
     """The fewest and the most links that are right in any optimal assignment, by looking at all of them."""
-    names, rows, people = files
+    _, rows, people = files
     found = link_people(made(files, False), outside=outside)
     sides, (pairs, size) = found.file_pair, (found.pairs, len(rows))
     true = split([(i, k) for i, k in enumerate(random.sample(range(size), min(size, len(people))))])

@@ -23,7 +23,7 @@ from unveil.errors import UnveilError
 from unveil.linkage.link.best_match import Linkage, link_people
 from unveil.linkage.link.error_rates import ErrorRates, estimate_error_rates
 from unveil.linkage.link.file_pair import FilePair, pair_files, records_from_both
-from unveil.linkage.link.link_quality import assignment_range, match_quality
+from unveil.linkage.link.link_quality import assignment_range
 from unveil.linkage.link.rehearsal import rehearse
 from unveil.release.codes import encode_column
 

@@ -6,9 +6,9 @@ against a random one of N rows and the share π of people outside the release. P
 threshold, are better left unlinked. π is at least 1/(n + 1) for n people, less than one person; otherwise nobody could
 be left out.
 
-**Ties.** Several sets of links may be equally good, with as many links each, and which of them comes out means nothing. ``favour`` chooses among
-them: the set in which most, or fewest, links are right is what
-:func:`unveil.linkage.link.link_quality.assignment_range` needs.
+**Ties.** Several sets of links may be equally good, with as many links each, and which of them comes out means nothing.
+``favour`` chooses among them: :func:`unveil.linkage.link.link_quality.assignment_range` needs the set in which most, or
+fewest, links are right.
 
 **How it is computed.** As a least-cost matching (Jonker and Volgenant, in scipy) among the likely pairs that
 :func:`unveil.linkage.link.best_match.link_people` kept, in which everybody may also stay alone. Costs are whole
