@@ -26,6 +26,7 @@ from unveil.class_sizes import ClassSizes
 from unveil.classes.known_population import PopulationMatches, summarise_matches
 from unveil.classes.population_estimates import (
     ClassSample,
+    PopulationBounds,
     PopulationEstimate,
     dankar_estimate,
     fit_pitman,
