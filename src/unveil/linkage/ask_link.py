@@ -74,7 +74,7 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
         baseline=1 / release.rows,
         sentence=_matched_sentence(found, one_to_one, rates, measured)
         + _unshared_columns_sentence(case, release, people, columns, policy, run),
-        curves=(_certainty_curve(found), _wrong_values_curve(rates), *leads),
+        curves=(_certainty_curve(found), *([] if rates.small else [_wrong_values_curve(rates)]), *leads),
         exposed=_exposed_people(found, policy, run),
         source=_SOURCE,
     )
@@ -305,7 +305,9 @@ def _matched_sentence(found: Linkage, one_to_one: OneToOne, rates: _LinkRates, m
     else:
         people, right = count_text(found.n, "known person"), _people_text(found.expected_links)
         text = f"The best match is expected to be right for {right} of {people} ({expected})."
-    text += f" This takes {_outside_text(rates)}, and {_wrong_values_text(rates)}."
+    text += (
+        f" {'They would take' if measured else 'This takes'} {_outside_text(rates)}, and {_wrong_values_text(rates)}."
+    )
     return f"{text} {_fitting_sentence(found)}{_one_to_one_sentence(found, one_to_one)}"
 
 
@@ -464,8 +466,6 @@ def _wrong_values_curve(rates: _LinkRates) -> Curve:
     names = sorted(rates.wrong, key=lambda name: -rates.wrong[name])[:_MAX_BARS]
     if len(rates.given) == len(rates.wrong):
         source = "These shares were stated"
-    elif rates.small:
-        source = f"The files are too small to show it: {percent_text(_DEFAULT_ERRORS)} is assumed unless stated"
     else:
         stated = f", except for {list_text(rates.given)}, where they were stated" if rates.given else ""
         source = f"These shares are estimated from the files{stated}"
