@@ -23,6 +23,7 @@ from scipy.stats import hypergeom, nbinom
 
 from unveil.arrays import Ints
 from unveil.class_sizes import ClassSizes
+from unveil.classes import ask_population
 from unveil.classes.known_population import PopulationMatches, summarise_matches
 from unveil.classes.population_estimates import (
     ClassSample,
@@ -599,8 +600,6 @@ def test_adult_sampled(data: Path) -> None:
 )
 def test_one_of_them_were_also_unique(uniques: tuple[float, float], said: str) -> None:
     """The verb agrees with the number of rows."""
-    from unveil.classes.ask_population import _bounds_sentence
-
     sample = ClassSample.from_counts([1, 2], [4, 98], population=1_000)
     limits = PopulationBounds(uniques, 0.5, (0.4, 0.6), 0.95)
-    assert f"{said} unique in the population" in _bounds_sentence(sample, limits, 0.95)
+    assert f"{said} unique in the population" in ask_population._bounds_sentence(sample, limits, 0.95)
