@@ -132,8 +132,10 @@ def _unveil(released: Columns, known: Columns, true: list[int]) -> dict[str, Any
         sides = pair_files(
             *records_from_both(*({name: encode_column(own) for name, own in side.items()} for side in made))
         )
-        mistakes = estimate_error_rates(sides, outside=0.1)  # nobody says that everyone is in both files
-        found = link_people(sides, errors=mistakes.errors, outside=mistakes.outside)
+        rates = estimate_error_rates(sides)  # nobody says that everyone is in both files
+        found = link_people(
+            sides, scoring="likelihood", errors=rates.errors, outside=rates.outside, evidence=rates.evidence
+        )
         return found, assign_links(found)
 
     found, together = work()

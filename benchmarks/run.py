@@ -10,6 +10,7 @@ import estimators
 import exact
 import febrl
 import known_items
+import link_people
 import pairs
 import protect_tables
 import reading
@@ -36,6 +37,7 @@ if __name__ == "__main__":
         exact,
         sparsity,
         febrl,
+        link_people,
         protect_tables,
         matching,
         estimators,

@@ -18,6 +18,7 @@ from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Finding
+from unveil.holding import Holding
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
 from unveil.release import Release
@@ -33,7 +34,7 @@ from unveil.wording import count_text, did_you_mean, list_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve"]
+__all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve", "sort_holdings"]
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
@@ -93,6 +94,7 @@ def check_input(release: Any, policy: Policy | None) -> tuple[Case, Policy]:
         original=None if case.original is None else _as_release(case.original),
         holds=MappingProxyType({name: _as_release(held) for name, held in case.holds.items()}),
     )
+    case = sort_holdings(case)
     if policy is not None and not isinstance(policy, Policy):
         raise UnveilError(f"the policy is a {type(policy).__name__}: make it with unveil.Policy(...)")
     policy = policy or Policy()
@@ -121,6 +123,31 @@ def _as_release(source: Any) -> Release:
     if kind_in_memory(source) is None:
         raise UnveilError(f"cannot assess a {type(source).__name__}: give what unveil.read(...) returns, or a frame")
     return read(source)
+
+
+def sort_holdings(case: Case) -> Case:
+    """The case with what is held in its place: the original, and the truth that a holding says. What is neither stays
+    what the attacker holds."""
+    held, truths = dict(case.holds), list[tuple[Holding, Release]]()
+    for name, (declaration, _) in questions.all_holdings().items():
+        if name not in held or not (declaration.is_original or declaration.read_truth):
+            continue
+        release = held.pop(name)
+        if release.kind != declaration.kind:
+            raise UnveilError(
+                f"{safe_text(release.name)}: {safe_text(name)} must be {KIND_SINGULARS[declaration.kind]}"
+            )
+        if (case.original if declaration.is_original else case.truth) is not None:
+            raise UnveilError(f"{safe_text(release.name)}: the case says what {safe_text(name)} says; give it once")
+        if declaration.is_original:
+            case = replace(case, original=release)
+        else:
+            truths.append((declaration, release))
+    case = replace(case, holds=MappingProxyType(held))
+    for declaration, release in truths:
+        assert declaration.read_truth is not None
+        case = replace(case, truth=declaration.read_truth(release, case))
+    return case
 
 
 def make_run(

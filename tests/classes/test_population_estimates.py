@@ -23,9 +23,11 @@ from scipy.stats import hypergeom, nbinom
 
 from unveil.arrays import Ints
 from unveil.class_sizes import ClassSizes
+from unveil.classes import ask_population
 from unveil.classes.known_population import PopulationMatches, summarise_matches
 from unveil.classes.population_estimates import (
     ClassSample,
+    PopulationBounds,
     PopulationEstimate,
     dankar_estimate,
     fit_pitman,
@@ -591,3 +593,13 @@ def test_adult_sampled(data: Path) -> None:
     assert max(map(abs, off["SNB", 0.3])) < 0.2
     assert min(off["Zayatz", 0.1]) > 0.2
     assert max(map(abs, off["Zayatz", 0.3])) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("uniques", "said"), [((1.0, 1.0), "1 of them (0.5% of all rows) is also"), ((1.0, 2.0), "are also")]
+)
+def test_one_of_them_were_also_unique(uniques: tuple[float, float], said: str) -> None:
+    """The verb agrees with the number of rows."""
+    sample = ClassSample.from_counts([1, 2], [4, 98], population=1_000)
+    limits = PopulationBounds(uniques, 0.5, (0.4, 0.6), 0.95)
+    assert f"{said} unique in the population" in ask_population._bounds_sentence(sample, limits, 0.95)

@@ -80,7 +80,13 @@ def test_settings_have_their_defaults_and_old_names() -> None:
     assert QUESTION.settings is not None
     settings = declared_settings(QUESTION.settings)
     assert settings["known"].former_names == ("things_known",)
-    assert Policy().to_dict()["linkage"] == {"known": 4, "compare": {}}
+    assert Policy().to_dict()["linkage"] == {
+        "known": 4,
+        "compare": {},
+        "outside": None,
+        "errors": None,
+        "column_errors": {},
+    }
     with pytest.raises(UnveilError, match=r"write known = \.\.\. under \[linkage\]"):
         Policy.from_dict({"things_known": 3})
     with pytest.raises(UnveilError, match=r"write \[linkage\.compare\]"):

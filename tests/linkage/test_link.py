@@ -23,7 +23,7 @@ from unveil.linkage.link.best_match import Linkage, link_people
 from unveil.linkage.link.candidates import count_candidates, find_candidates
 from unveil.linkage.link.error_rates import estimate_error_rates
 from unveil.linkage.link.file_pair import FilePair, pair_files, records_from_both
-from unveil.linkage.link.link_quality import assignment_quality, match_quality
+from unveil.linkage.link.link_quality import assignment_quality, assignment_range, match_quality
 from unveil.linkage.link.one_to_one import one_to_one_chances
 from unveil.linkage.link.row_scores import MIN_POSTERIOR
 from unveil.linkage.similarity import (
@@ -124,7 +124,7 @@ def test_scores_and_posterior_are_those_over_all_rows(
             assert found.second[i] == pytest.approx(slow.second, abs=1e-9)
         assert found.eccentricity[i] == pytest.approx(slow.eccentricity, rel=1e-6, abs=1e-9)
         if slow.informed:
-            assert found.best[i] in slow.best and found.ties[i] == len(slow.best)
+            assert found.best[i] == slow.best[0] and found.ties[i] == len(slow.best)
             assert found.posterior[i] == pytest.approx(slow.posterior[slow.best[0]], abs=1e-9)
         else:
             assert found.best[i] == -1 and found.posterior[i] == 0
@@ -157,7 +157,8 @@ def test_one_to_one_is_the_share_of_assignments(files: Any, differ: bool) -> Non
         assert found.link_chances([i] * len(rows), range(len(rows))).tolist() == pytest.approx(expected[i], abs=1e-9)
         assert found.best_chance[i] == pytest.approx(max(expected[i]), abs=1e-9)
         row = found.likeliest_row[i]
-        assert row == -1 if not fits[i] else expected[i][row] == pytest.approx(max(expected[i]))
+        likeliest = [k for k, p in enumerate(expected[i]) if p > max(expected[i]) - 1e-9]
+        assert row == (likeliest[0] if fits[i] else -1)
     assert found.expected_random == pytest.approx(sum(p * p for own in expected for p in own), abs=1e-9)
     assert found.placed_people == round(sum(p for own in expected for p in own)) and found.method == "exact"
 
@@ -189,6 +190,35 @@ def test_the_assignment_is_the_best_of_all(files: Any, outside: float, odds: flo
     assert (np.bincount(links.row, links.links, sides.rows.n) <= sides.row_sizes).all()
 
 
+@settings(max_examples=150, deadline=None)
+@given(two_files(most=5), st.sampled_from([0.0, 0.3]), st.randoms(use_true_random=False))
+def test_ties_between_links_chosen_together_were_broken_arbitrarily(files: Any, outside: float, random: Any) -> None:
+    """The fewest and the most links that are right in any optimal assignment, by looking at all of them."""
+    _, rows, people = files
+    found = link_people(made(files, False), outside=outside)
+    sides, (pairs, size) = found.file_pair, (found.pairs, len(rows))
+    true = split([(i, k) for i, k in enumerate(random.sample(range(size), min(size, len(people))))])
+    share = max(outside, 1 / (max(1, len(people)) + 1))
+    worth = []
+    for i in range(len(people)):
+        own = np.flatnonzero((pairs.person == sides.person_class[i]) & (pairs.posterior >= MIN_POSTERIOR))
+        odds = {int(pairs.row[e]): float(pairs.likelihood[e]) + log((1 - share) / share / size) for e in own}
+        worth.append({k: odds[c] for k, c in enumerate(sides.row_class.tolist()) if odds.get(c, -1.0) > -1e-9})
+    ways, right = list(naive_link.assignments([list(own) for own in worth])), list[float]()
+    totals = [sum(own[k] + 1e-7 for own, k in zip(worth, way, strict=True) if k >= 0) for way in ways]  # rather linked
+    for way, total in zip(ways, totals, strict=True):
+        if total > max(totals) - 1e-8:
+            linked = [(sides.person_class[i], sides.row_class[k]) for i, k in enumerate(way) if k >= 0]
+            chances = [
+                linked.count((a, b)) / (sides.person_sizes[a] * sides.row_sizes[b])
+                for a, b in ((sides.person_class[i], sides.row_class[k]) for i, k in zip(*true, strict=True))
+            ]
+            right.append(sum(chances))
+    few, many = assignment_range(found, *true)
+    assert few.right_links == pytest.approx(min(right), abs=1e-9)
+    assert many.right_links == pytest.approx(max(right), abs=1e-9)
+
+
 @settings(max_examples=40, deadline=None)
 @given(two_files(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(files: Any, random: Any) -> None:
@@ -201,15 +231,15 @@ def test_order_does_not_matter(files: Any, random: Any) -> None:
     one, two = link_people(first), link_people(second)
     for field in ("score", "second", "eccentricity", "posterior", "outside", "ties", "candidates"):
         assert np.array_equal(getattr(one, field)[to_people], getattr(two, field), equal_nan=True)
-    for i, person in enumerate(to_people):  # the best row is of the same class, of which it is the first
-        content = [tuple(rows[one.best[person]]) if one.best[person] >= 0 else None]
-        assert content == [tuple(rows[to_rows[two.best[i]]]) if two.best[i] >= 0 else None]
     true = list(zip(range(min(len(rows), len(people))), range(len(rows)), strict=False))
     moved = [(to_people.index(i), to_rows.index(k)) for i, k in true]
     both = (match_quality(found, *split(pairs)) for found, pairs in ((one, true), (two, moved)))
     first_quality, second_quality = both
     assert first_quality.links == second_quality.links
     assert first_quality.right_links == pytest.approx(second_quality.right_links)
+    ranges = [assignment_range(found, *split(pairs)) for found, pairs in ((one, true), (two, moved))]
+    for before, after in zip(*ranges, strict=True):
+        assert (before.links, before.right_links) == (after.links, pytest.approx(after.right_links))
 
 
 def split(pairs: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
@@ -389,7 +419,7 @@ def test_a_part_that_is_too_large_is_estimated(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_cancelled_run_stops() -> None:
-    sides, run = pair([[1]], [[1]], {"a": equal_values()}), Run()
+    sides, run = pair([[1], [2]], [[1]], {"a": equal_values()}), Run()
     run.cancelled.set()
     for work in (find_candidates, link_people, estimate_error_rates):
         with pytest.raises(KeyboardInterrupt):
@@ -458,10 +488,10 @@ def test_error_rates_are_found_and_the_posterior_is_calibrated() -> None:
     they are not, three times that is allowed, and in the calibration four standard errors of each step. One seed."""
     rates = [0.05, 0.3, 0.1, 0.02]
     sides, true = simulated(2000, rates, outside=500)
-    found = estimate_error_rates(sides, outside=0.1)
-    assert list(found.errors.values()) == pytest.approx(rates, abs=0.03)
-    assert found.outside == pytest.approx(0.2, abs=0.03) and found.converged
-    found = link_people(sides, errors=found.errors, outside=found.outside)
+    found = estimate_error_rates(sides)
+    assert list(found.errors.values()) == pytest.approx(rates, abs=0.05)
+    assert found.outside == pytest.approx(0.2, abs=0.03)
+    found = link_people(sides, errors=found.errors, outside=found.outside, evidence=found.evidence)
     result = match_quality(found, range(2000), true)
     assert result.precision == pytest.approx(result.expected_precision, abs=0.04)
     step = np.where(found.best >= 0, np.minimum(10 * found.posterior, 9).astype(np.int64), 10)
@@ -491,7 +521,9 @@ def test_febrl_without_names(data: Path) -> None:
         for head, rows in files
     ]
     joined = pair_files(*records_from_both(*sides))
-    found = link_people(joined, errors=estimate_error_rates(joined).errors)
+    rates = estimate_error_rates(joined)
+    assert rates.outside_interval is not None and rates.outside_interval[0] == 0 and rates.outside < 0.005
+    found = link_people(joined, errors=rates.errors, outside=rates.outside, evidence=rates.evidence)
     best = match_quality(found, range(len(true)), true)
     assert (
         best.precision > 0.999

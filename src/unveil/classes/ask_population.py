@@ -17,7 +17,7 @@ from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.classes.known_population import PopulationMatches
@@ -242,9 +242,10 @@ def _bounds_sentence(sample: ClassSample, limits: PopulationBounds, confidence: 
     rows = _range_text(*(number_text(round(x)) for x in limits.uniques))
     shares = _range_text(*(percent_text(x / sample.rows) for x in limits.uniques))
     match = _range_text(*(percent_text(x) for x in limits.match_interval))
+    are = verb(1 if rows == "1" else 2, "is", "are")
     return (
         f"{count_text(sample.uniques, 'row is', 'rows are')} unique in the release. If the rows are a random sample of "
-        f"the population, {rows} of them ({shares} of all rows) are also unique in the population, whatever it looks "
+        f"the population, {rows} of them ({shares} of all rows) {are} also unique in the population, whatever it looks "
         f"like ({percent_text(confidence)} confidence). Somebody in the population who matches a unique row is the "
         f"right person with a probability of {match}."
     )

@@ -78,25 +78,15 @@ def read_case(file: str, given: Mapping[str, Any]) -> Case:
 
 def read_holdings(case: Case, given: Mapping[str, Any]) -> Case:
     """The case with everything that the options name."""
+    from unveil.assess import sort_holdings
+
     held: dict[str, Release] = {}
-    truths: list[tuple[Holding, Release]] = []
     for name, files in _named_files(given).items():
         declaration, beside = all_holdings()[name]
         check_kind(declaration.option, beside, case.release.name, case.release.kind)
         found = [_read_held_file(declaration, each, case, given) for each in files]
-        if declaration.is_original:
-            case = replace(case, original=found[0])
-        elif declaration.read_truth is not None:
-            truths.append((declaration, found[0]))
-        else:
-            held |= (
-                {f"{name} {k}": each for k, each in enumerate(found, 1)} if declaration.repeatable else {name: found[0]}
-            )
-    case = replace(case, holds=MappingProxyType({**case.holds, **held}))
-    for declaration, release in truths:
-        assert declaration.read_truth is not None
-        case = replace(case, truth=declaration.read_truth(release, case))
-    return case
+        held |= {f"{name} {k}": each for k, each in enumerate(found, 1)} if declaration.repeatable else {name: found[0]}
+    return sort_holdings(replace(case, holds=MappingProxyType({**case.holds, **held})))
 
 
 def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, Any]) -> Release:

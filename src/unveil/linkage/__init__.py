@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from unveil.linkage.link.link_quality import (
         LinkQuality as LinkQuality,
         assignment_quality as assignment_quality,
+        assignment_range as assignment_range,
         match_quality as match_quality,
     )
     from unveil.linkage.link.one_to_one import OneToOne as OneToOne, one_to_one_chances as one_to_one_chances
@@ -120,7 +121,7 @@ else:
             "link.candidates": "CandidateRows count_candidates find_candidates",
             "link.error_rates": "ErrorRates estimate_error_rates",
             "link.file_pair": "FilePair pair_files records_from_both",
-            "link.link_quality": "LinkQuality assignment_quality match_quality",
+            "link.link_quality": "LinkQuality assignment_quality assignment_range match_quality",
             "link.one_to_one": "OneToOne one_to_one_chances",
             "records": "Records records_from_codes records_from_ratings",
             "similarity": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,10 +37,11 @@ _SOURCE = (
     f"{NARAYANAN}; I. Fellegi, A. Sunter, A theory for record linkage, JASA 64, 1969; L. V. S. Lakshmanan, R. T. Ng, "
     "G. Ramesh, ACM TKDD 2(3), 2008, §8.1"
 )
-_MIN_TO_ESTIMATE = 1_000  # people and rows from which error rates are estimated from the files themselves
-_OUTSIDE_START = 0.1
+_MIN_ROWS, _MIN_PEOPLE = 1_000, 100  # from which the files themselves show how often values are wrong
+_WIDEST_INTERVAL = 0.5  # of the share of people outside; beyond, the files do not show it
 _DEFAULT_ERRORS = 0.02
 _CURVE_STEPS = 10
+_MAX_BARS = 20
 _LIKELY_POSTERIOR = 0.5
 _WHOLE = 1e-6  # a sum this close to a whole number is one
 
@@ -51,26 +52,29 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
     if not isinstance(release, Table) or not isinstance(people, Table):
         return
     columns = _linking_columns(release, people, policy)
-    found, one_to_one = _find_links(case, release, people, columns, policy, run)
+    files = _pair_tables(case, release, people, columns, policy, run)
+    rates = _link_rates(files, policy, run)
+    found, one_to_one = _find_links(files, rates, run)
     measured = None if case.truth is None else _measure_links(found, case.truth, run)
-    value = (measured.most_right_links if measured else found.expected_links) / found.n
+    low, high = measured.share_range if measured else (found.expected_links / found.n,) * 2
     lead = found.eccentricity[found.best >= 0]
     leads = (lead_curve(lead, "known people", ""),) if len(lead) else ()
     yield MATCHED.finding(
         policy,
         title=f"People in the file “{safe_text(people.name)}” linked to their row",
-        value=value,
-        method="exact" if measured else "estimate",
+        value=high,
+        method="estimate" if not measured else "exact" if high - low < _WHOLE / found.n else "bound",
+        interval=(low, high) if measured else None,
         subjects=found.n,
-        share=value,
+        share=(low, high),
         attacker=f"Holds a file ({safe_text(people.name)}) with the {list_text(columns, 12)} of "
         f"{count_text(found.n, 'person')}, possibly with errors, and looks for them among "
         f"{count_text(release.rows, 'row')}.",
         missing="A missing value rules nobody out.",
         baseline=1 / release.rows,
-        sentence=_matched_sentence(found, one_to_one, measured)
+        sentence=_matched_sentence(found, one_to_one, rates, measured)
         + _unshared_columns_sentence(case, release, people, columns, policy, run),
-        curves=(_certainty_curve(found, _can_estimate_errors(release, people)), *leads),
+        curves=(_certainty_curve(found), *([] if rates.small else [_wrong_values_curve(rates)]), *leads),
         exposed=_exposed_people(found, policy, run),
         source=_SOURCE,
     )
@@ -80,8 +84,8 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
 def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
     """What the attacker makes of every person, in the order of their file, with rows numbered from 1.
 
-    ``row`` is the best match (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
-    rules out, ``score`` that of the best match, ``lead`` its lead over the second in standard deviations, and
+    ``row`` is the likeliest row (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
+    rules out, ``score`` its log-likelihood ratio, ``lead`` its lead over the second in standard deviations, and
     ``probability`` how likely it is right. ``one_to_one_row`` is the likeliest row if all facts are right and no two
     people share a row, with its probability.
     """
@@ -114,7 +118,7 @@ def check_known_people(case: Case, policy: Policy) -> None:
     if not isinstance(people, Table) or not isinstance(case.release, Table):
         raise UnveilError(f"{safe_text(people.name)}: known people must be a table, and so must the release")
     columns, settings = _linking_columns(case.release, people, policy), policy.settings_for(LinkageSettings)
-    for column in (*columns, *settings.compare):
+    for column in (*columns, *settings.compare, *settings.column_errors):
         for table in (case.release, people):
             check_column(table, column)
     if not columns:
@@ -174,27 +178,56 @@ TRUE_LINKS = Holding(
 # ---- links -----------------------------------------------------------------------------------------------------------
 
 
-def _find_links(
-    case: Case, release: Table, people: Table, columns: tuple[str, ...], policy: Policy, run: Run
-) -> tuple[Linkage, OneToOne]:
-    """The best match of everybody, and what follows if no two people share a row."""
+class _LinkRates(NamedTuple):
+    """What the attack assumes. ``wrong`` is the share of wrong values by column, ``errors`` the same with those that
+    are right by coincidence; the columns in ``given`` were given. ``outside`` was given, was estimated (with an
+    ``interval``), or, if neither, is 0, because the files are ``small`` or do not show it."""
+
+    errors: Mapping[str, float]
+    wrong: Mapping[str, float]
+    given: tuple[str, ...]
+    outside: float
+    outside_given: bool
+    interval: tuple[float, float] | None
+    small: bool
+    evidence: np.ndarray | None
+
+
+def _link_rates(files: FilePair, policy: Policy, run: Run) -> _LinkRates:
+    """How often values are wrong and how many people are outside: as given, or estimated from the files."""
+    from unveil.linkage.link.error_rates import MAX_ATTRIBUTES, estimate_error_rates
+
+    names, settings = files.rows.names, policy.settings_for(LinkageSettings)
+    given, outside = settings.wrong_shares(names), settings.outside
+    if files.row_count < _MIN_ROWS or files.n < _MIN_PEOPLE or len(names) > MAX_ATTRIBUTES:
+        wrong = {name: given.get(name, _DEFAULT_ERRORS) for name in names}
+        return _LinkRates(wrong, wrong, tuple(given), outside or 0.0, outside is not None, None, True, None)
+    found = estimate_error_rates(files, wrong=given, outside=outside, rng=run.rng(MATCHED.id), run=run)
+    interval = found.outside_interval
+    if interval and interval[1] - interval[0] > _WIDEST_INTERVAL:
+        found = estimate_error_rates(files, wrong=given, outside=0.0, rng=run.rng(MATCHED.id), run=run)
+    return _LinkRates(
+        found.errors,
+        found.wrong,
+        tuple(given),
+        found.outside,
+        outside is not None,
+        interval if found.outside_interval else None,
+        False,
+        found.evidence,
+    )
+
+
+def _find_links(files: FilePair, rates: _LinkRates, run: Run) -> tuple[Linkage, OneToOne]:
+    """The likeliest row of everybody, and what follows if no two people share a row."""
     from unveil.linkage.link.best_match import link_people
     from unveil.linkage.link.candidates import find_candidates
-    from unveil.linkage.link.error_rates import estimate_error_rates
     from unveil.linkage.link.one_to_one import one_to_one_chances
 
-    files = _pair_tables(case, release, people, columns, policy, run)
-    if _can_estimate_errors(release, people):
-        mistakes = estimate_error_rates(files, outside=_OUTSIDE_START, run=run)
-        found = link_people(files, errors=mistakes.errors, outside=mistakes.outside, run=run)
-    else:
-        found = link_people(files, errors=_DEFAULT_ERRORS, run=run)
+    found = link_people(
+        files, scoring="likelihood", errors=rates.errors, outside=rates.outside, evidence=rates.evidence, run=run
+    )
     return found, one_to_one_chances(find_candidates(files, run=run), run)
-
-
-def _can_estimate_errors(release: Table, people: Table) -> bool:
-    """Whether the files are large enough to show how often facts are wrong."""
-    return min(release.rows, people.rows) >= _MIN_TO_ESTIMATE
 
 
 def _pair_tables(
@@ -226,37 +259,45 @@ def _pair_tables(
 
 class _MeasuredLinks(NamedTuple):
     """How good links are: those that are likelier right than wrong, the best match of everybody, and links chosen
-    together, if that could be done."""
+    together, if that could be done: the worst and the best of all sets of links that seem equally good."""
 
     likely: LinkQuality
     best: LinkQuality
-    together: LinkQuality | None
+    together: tuple[LinkQuality, LinkQuality] | None
+    people: int
 
     @property
-    def most_right_links(self) -> float:
-        """How many people the better attacker finds."""
-        return max(self.best.right_links, self.together.right_links if self.together else 0.0)
+    def right_range(self) -> tuple[float, float]:
+        """How many people the better attacker finds, at least and at most."""
+        few, many = self.together or (self.best, self.best)
+        return max(self.best.right_links, few.right_links), max(self.best.right_links, many.right_links)
+
+    @property
+    def share_range(self) -> tuple[float, float]:
+        """The same as shares of the known people."""
+        low, high = self.right_range
+        return low / self.people, high / self.people
 
 
 def _measure_links(found: Linkage, truth: np.ndarray, run: Run) -> _MeasuredLinks:
     import numpy as np
 
-    from unveil.linkage.link.assignment import assign_links
-    from unveil.linkage.link.link_quality import assignment_quality, match_quality
+    from unveil.linkage.link.link_quality import assignment_range, match_quality
 
     people = np.flatnonzero(truth >= 0)
     rows, everyone = truth[people], np.flatnonzero(found.best >= 0)
     try:
-        together = assignment_quality(assign_links(found, run=run), people, rows)
+        together = assignment_range(found, people, rows, run)
     except UnveilError:  # too many people and rows are alike
         together = None
-    return _MeasuredLinks(match_quality(found, people, rows), match_quality(found, people, rows, everyone), together)
+    likely, best = match_quality(found, people, rows), match_quality(found, people, rows, everyone)
+    return _MeasuredLinks(likely, best, together, found.n)
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
-def _matched_sentence(found: Linkage, one_to_one: OneToOne, measured: _MeasuredLinks | None) -> str:
+def _matched_sentence(found: Linkage, one_to_one: OneToOne, rates: _LinkRates, measured: _MeasuredLinks | None) -> str:
     expected = percent_text(found.expected_links / found.n)
     if measured:
         text = _measured_sentences(found, measured)
@@ -264,7 +305,43 @@ def _matched_sentence(found: Linkage, one_to_one: OneToOne, measured: _MeasuredL
     else:
         people, right = count_text(found.n, "known person"), _people_text(found.expected_links)
         text = f"The best match is expected to be right for {right} of {people} ({expected})."
+    text += (
+        f" {'They would take' if measured else 'This takes'} {_outside_text(rates)}, and {_wrong_values_text(rates)}."
+    )
     return f"{text} {_fitting_sentence(found)}{_one_to_one_sentence(found, one_to_one)}"
+
+
+def _outside_text(rates: _LinkRates) -> str:
+    """How many people are taken to be outside the release, and why."""
+    if rates.interval:
+        low, high = (_rough_percent(x) for x in rates.interval)
+        share = f"{_rough_percent(rates.outside)} of the people ({low} to {high}) to be outside the release"
+        return f"{share}, estimated from the files as if people outside resembled those inside"
+    share = f"{_rough_percent(rates.outside)} of the people to be outside the release"
+    if not rates.outside:
+        share = "everybody to be in the release"
+    if rates.outside_given:
+        return f"{share}, as stated"
+    return f"{share}, because the files {'are too small to show' if rates.small else 'do not show'} how many are not"
+
+
+def _wrong_values_text(rates: _LinkRates) -> str:
+    """Which share of the known values is taken to be wrong, from the column with the fewest errors to that with the
+    most, and why."""
+    fewest, most = (choose(rates.wrong, key=lambda name: rates.wrong[name]) for choose in (min, max))
+    low, high = (_rough_percent(rates.wrong[name]) for name in (fewest, most))
+    share = low if low == high else f"{low} ({safe_text(fewest)}) to {high} ({safe_text(most)})"
+    source = "by default" if rates.small else "estimated from the files"
+    if rates.given:
+        source = f"as stated for {list_text(rates.given)} and otherwise {source}"
+    if len(rates.given) == len(rates.wrong):
+        source = "as stated"
+    return f"{share} of the known values to be wrong, {source}"
+
+
+def _rough_percent(share: float) -> str:
+    """An estimated share in percent, to three decimals of the share."""
+    return percent_text(round(share, 3) or share)
 
 
 def _fitting_sentence(found: Linkage) -> str:
@@ -303,9 +380,13 @@ def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
 def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     """How many people are found, by the true links."""
     likely, together = measured.likely, measured.together
-    people, share = count_text(found.n, "known person"), percent_text(measured.most_right_links / found.n)
-    once = ", using every row at most once" if together and together.right_links > measured.best.right_links else ""
-    text = f"The attacker finds the row of {_people_text(measured.most_right_links)} of {people} ({share}){once}."
+    low, high = measured.right_range
+    people, right = count_text(found.n, "known person"), _range_text(low, high, _people_text)
+    share = _range_text(low / found.n, high / found.n, percent_text)
+    once = ", using every row at most once" if high > measured.best.right_links + _WHOLE else ""
+    text = f"The attacker finds the row of {right} of {people} ({share}){once}."
+    if high > low + _WHOLE:
+        text += " Several sets of links seem equally good; these are the fewest and the most that are right in any."
     if likely.true_pairs < found.n:
         text += f" The true links place {likely.true_pairs:,} of them in the release."
     if likely.links:
@@ -317,12 +398,18 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
             f" {links} likelier right than wrong; {right} (precision {likely.precision:.4f}, recall "
             f"{likely.recall:.4f})."
         )
-    if together and together.links:
-        text += (
-            f" If every row is used at most once, precision is {together.precision:.4f} and recall "
-            f"{together.recall:.4f}."
+    if together and together[1].links:
+        precision, recall = (
+            _range_text(min(values), max(values), "{:.4f}".format)
+            for values in ([each.precision for each in together], [each.recall for each in together])
         )
+        text += f" If every row is used at most once, precision is {precision} and recall {recall}."
     return text
+
+
+def _range_text(low: float, high: float, write: Callable[[float], str]) -> str:
+    """Two numbers as a range, or as one number if they read the same."""
+    return write(low) if write(low) == write(high) else f"{write(low)} to {write(high)}"
 
 
 def _people_text(expected: float) -> str:
@@ -346,22 +433,21 @@ def _unshared_columns_sentence(
             cast_to_text(table.codes([column], policy.missing, run)[column].values).to_pylist()
             for table in (people, release)
         )
+        if not set(known).isdisjoint(released):
+            continue
         if known and released and not len(match_labels(known, released)[0]):
             text += f" No value of {safe_text(column)} is in both files: is it written differently?"
     return text
 
 
-def _certainty_curve(found: Linkage, errors_estimated: bool) -> Curve:
+def _certainty_curve(found: Linkage) -> Curve:
     """How many people are linked how surely."""
     import numpy as np
 
     there = found.posterior[found.best >= 0]
     step = np.minimum((there * _CURVE_STEPS).astype(np.int64), _CURVE_STEPS - 1)
     counts = np.bincount(step, minlength=_CURVE_STEPS)
-    likely = int((there >= _LIKELY_POSTERIOR).sum())
-    errors = f"{percent_text(_DEFAULT_ERRORS)} of the facts are wrong"
-    if errors_estimated:
-        errors = "facts are wrong as often as the files suggest"
+    likely = len(found.likely_matches(_LIKELY_POSTERIOR))
     return Curve(
         title="Known people, by the probability that their best match is right",
         kind="bars",
@@ -371,12 +457,32 @@ def _certainty_curve(found: Linkage, errors_estimated: bool) -> Curve:
         y=tuple(int(c) for c in counts),
         x_scale="category",
         reading=f"For {likely:,} of {count_text(found.n, 'person')}, the best match is right with a "
-        f"probability of at least {percent_text(_LIKELY_POSTERIOR)}, if {errors}.",
+        f"probability of at least {percent_text(_LIKELY_POSTERIOR)}.",
+    )
+
+
+def _wrong_values_curve(rates: _LinkRates) -> Curve:
+    """The share of wrong values in each column."""
+    names = sorted(rates.wrong, key=lambda name: -rates.wrong[name])[:_MAX_BARS]
+    if len(rates.given) == len(rates.wrong):
+        source = "These shares were stated"
+    else:
+        stated = f", except for {list_text(rates.given)}, where they were stated" if rates.given else ""
+        source = f"These shares are estimated from the files{stated}"
+    return Curve(
+        title="Known values that differ from the person's row",
+        kind="bars",
+        x_label="column",
+        y_label="share of the known values",
+        x=tuple(safe_text(name) for name in names),
+        y=tuple(rates.wrong[name] for name in names),
+        x_scale="category",
+        reading=f"{source}.",
     )
 
 
 def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
-    """The people whose best match is likeliest to be right."""
+    """The people whose likeliest row is most likely right; of equally likely ones, those with the greater lead."""
     import numpy as np
 
     order = np.lexsort((np.arange(found.n), -found.eccentricity, -found.posterior))[: run.exposed]

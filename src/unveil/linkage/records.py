@@ -94,6 +94,15 @@ class Records:
         found[np.repeat(np.arange(self.n), self.support), self.attribute] = self.value
         return found
 
+    def codes_at(self, record: Ints, attribute: npt.NDArray[np.integer]) -> Int32s:
+        """The code of each of these records in each of these attributes, −1 where null."""
+        keys = np.repeat(np.arange(self.n), self.support) * self.c + self.attribute
+        key = record * self.c + attribute
+        if not len(keys):
+            return np.full(len(key), -1, np.int32)
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        return np.where(keys[at] == key, self.value[at], np.int32(-1))
+
     def code_ranges(self, least: float) -> CodeRanges:
         """For every value of every attribute, the range of codes at least ``least`` similar to it."""
         shared: dict[tuple[int, int], int] = {}

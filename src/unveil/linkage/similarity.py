@@ -45,7 +45,8 @@ __all__ = [
 
 _UNIX_TIMES = (315_532_800, 1_988_150_400)  # seconds from 1970 to the beginning of 1980, and to that of 2033
 _UNIX_UNITS = (1, 1e3, 1e6, 1e9)  # per second: Unix times count seconds, milliseconds, microseconds or nanoseconds
-_ROUNDING = 4e-15  # a few times the rounding error of a difference, relative to the largest number
+_ROUNDING = 4.5e-16  # more than the rounding error of a difference, relative to the largest number
+_EXACT = 2.0**53  # whole numbers up to this are exact in floating point
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +79,10 @@ class Similarity:
 
     def _max_distance(self, x: Floats, share: float = 1.0) -> float:
         """The largest distance that counts as near, with a margin for rounding: 2.3 and 2 are 0.3 apart only up to
-        rounding. Without the margin, a could be near b but b not near a."""
+        rounding. Without the margin, a could be near b but b not near a. Whole numbers have no rounding error."""
         reach = self.scale * share if self.kind in ("within", "days", "linear") else 0.0
-        margin = _ROUNDING * (np.abs(x).max(initial=0.0) + self.scale)
+        largest = 0.0 if (x == np.rint(x)).all() else np.abs(x).max(initial=0.0)
+        margin = _ROUNDING * (largest + self.scale)
         return float(reach + margin if self.closed else reach - margin)
 
     def code_ranges(self, values: pa.Array, least: float, name: str = "attribute") -> tuple[Ints, Ints]:
@@ -145,6 +147,24 @@ def _check_scale(scale: float, what: str, zero: bool) -> None:
 
 
 def _values_as_numbers(values: pa.Array, name: str) -> Floats:
+    """The values as numbers. Whole numbers are counted from the least of them, so that differences are exact however
+    large they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        whole = np.asarray(pc.cast(values, pa.int64()), np.int64)
+    except (pa.ArrowException, ValueError):
+        return _finite_numbers(values, name)
+    least, most = (int(whole.min()), int(whole.max())) if len(whole) else (0, 0)
+    if most - least > _EXACT:
+        raise UnveilError(
+            f"{safe_text(name)}: numbers more than 2⁵³ apart cannot be compared; compare the column with 'equal'"
+        )
+    return np.asarray((whole - least).astype(np.float64))
+
+
+def _finite_numbers(values: pa.Array, name: str) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 

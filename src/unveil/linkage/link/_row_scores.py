@@ -116,21 +116,23 @@ def find_fitting_rows(
 @allocating_kernel
 def score_rows(
     people, starts, common, rare, gains, nulls, base, kinds, sizes,
-    prior, first, last, unit, least, space, wholes, reals, kept,
-    kept_reals, kept_counts, weights, blame, chances, tally,
+    first_rows, prior, evidence, first, last, unit, least, space,
+    wholes, reals, kept, kept_reals, kept_counts,
 ):  # fmt: skip
     """Score all rows for some classes of people, as long as the buffer has room for the likely pairs. Returns the next
     class and the number of pairs kept.
 
     ``common`` and ``rare`` are postings of kinds and of classes of rows: the begin and the end of each run's list, the
-    lists, and the same for nulls. ``kinds`` is the kind of every class of rows, and the classes of every kind.
-    ``gains[e]`` is what agreement with a code of run e adds to the score and to the log-likelihood of a row, ``nulls``
-    what a null adds; ``base[p]`` is the log-likelihood ratio of a row that agrees in nothing.
+    lists, and the same for nulls. ``kinds`` is the kind of every class of rows, and the classes of every kind by their
+    first row. ``gains[e]`` is what agreement with a code of run e adds to the score and to the log-likelihood of a row,
+    ``nulls`` what a null adds; ``base[p]`` is the log-likelihood ratio of a row that agrees in nothing. ``evidence``,
+    unless it is empty, says how much likelier what is known of class p is of someone in the release than of someone
+    outside, as a logarithm; otherwise that is the mean likelihood ratio of all rows.
 
     Results, by class of people: ``wholes`` is the best class of rows (−1 if none gains anything), the number of rows
     that tie with it, and the best and second score (−1 if there is no second row); ``reals`` is the standard deviation
-    of the score over all rows, the posterior of a best row and that of no row. Unless ``tally`` is empty, wrong values
-    are counted there; ``blame[e]`` is the probability that agreement in run e is a coincidence.
+    of the score over all rows, the posterior of a best row and that of no row, and the logarithm of the mean
+    likelihood ratio.
     """
     score, _, touched, shared, left = space
     released = kinds[3].sum()
@@ -143,7 +145,7 @@ def score_rows(
         top, second, likely, likeliest, ties, total, square = _leading_scores(count, kinds, sizes, unit, space)
         best = np.int64(-1)
         if top > 0:
-            best = _first_best(count, kinds, top, likely, mark, space)
+            best = _first_best(count, kinds, first_rows, top, likely, mark, space)
         mass = 0.0
         for t in range(count):
             away = (likeliest - score[touched[t], 1]) * unit
@@ -152,9 +154,10 @@ def score_rows(
         for kind in range(len(left)):
             if left[kind] > 0:
                 mass += left[kind] * np.exp((shared[kind, 1] - likeliest) * unit)
+        inside = np.log(mass / max(released, 1)) + base[p] + likeliest * unit
         everything = mass
         if prior > 0:
-            everything += prior / (1 - prior) * released * np.exp(-base[p] - likeliest * unit)
+            everything += mass * prior / (1 - prior) * np.exp(-(evidence[p] if len(evidence) else inside))
         reach = likeliest + np.log(least * everything) / unit
         before = filled
         filled = _keep_likely_pairs(count, kinds, best, reach, mark, space, kept, kept_reals, filled)
@@ -163,16 +166,12 @@ def score_rows(
             kept_reals[e, 0] *= unit
             kept_reals[e, 1] = base[p] + kept_reals[e, 1] * unit
         kept_counts[p] = filled - before
-        if len(tally):
-            _count_errors(
-                people, p, starts, common, rare, kinds, sizes, blame, unit, likeliest, everything, count, weights[p],
-                space, chances, tally,
-            )  # fmt: skip
         wholes[p, 0], wholes[p, 1], wholes[p, 2], wholes[p, 3] = best, ties, top, second
         mean = total / max(released, 1)
         reals[p, 0] = np.sqrt(max(square / max(released, 1) - mean * mean, 0.0))
         reals[p, 1] = np.exp((likely - likeliest) * unit) / everything if best >= 0 else 0.0
         reals[p, 2] = 1 - mass / everything if released > 0 else 1.0
+        reals[p, 3] = inside
     return last, filled
 
 
@@ -264,21 +263,22 @@ def _leading_scores(count, kinds, sizes, unit, space):
 
 
 @allocating_kernel
-def _first_best(count, kinds, top, likely, mark, space):
-    """The first of the best classes of rows."""
+def _first_best(count, kinds, first_rows, top, likely, mark, space):
+    """The best class of rows; if there are several, the one whose first row comes first."""
     score, stamp, touched, shared, left = space
     _, indptr, members, _ = kinds
-    best = np.int64(len(stamp))
+    best = np.int64(-1)
     for t in range(count):
         row = touched[t]
-        if score[row, 0] == top and score[row, 1] == likely:
-            best = min(best, row)
+        if score[row, 0] == top and score[row, 1] == likely and (best < 0 or first_rows[row] < first_rows[best]):
+            best = np.int64(row)
     for kind in range(len(left)):
         if left[kind] > 0 and shared[kind, 0] == top and shared[kind, 1] == likely:
             m = indptr[kind]
             while stamp[members[m]] == mark:
                 m += 1
-            best = min(best, members[m])
+            if best < 0 or first_rows[members[m]] < first_rows[best]:
+                best = np.int64(members[m])
     return best
 
 
@@ -306,43 +306,3 @@ def _keep_likely_pairs(
                     kept_reals[filled, 0], kept_reals[filled, 1] = shared[kind, 0], shared[kind, 1]
                     filled += 1
     return filled
-
-
-@allocating_kernel
-def _count_errors(
-    people, p, starts, common, rare, kinds, sizes, blame, unit,
-    likeliest, everything, count, weight, space, chances, tally,
-):  # fmt: skip
-    """Add to ``tally``, by attribute, the probability that the person's row has a wrong value there, and the
-    probability that it has any value. ``chances`` receives the posteriors of touched classes and of kinds."""
-    indptr, attributes, places = people
-    score, _, touched, shared, left = space
-    of_row, of_kind = chances
-    for kind in range(len(left)):
-        of_kind[kind] = left[kind] * np.exp((shared[kind, 1] - likeliest) * unit) / everything
-    for t in range(count):
-        row = touched[t]
-        of_row[row] = sizes[row] * np.exp((score[row, 1] - likeliest) * unit) / everything
-        of_kind[kinds[0][row]] += of_row[row]
-    inside = of_kind.sum()
-    for k in range(indptr[p], indptr[p + 1]):
-        place, attribute = places[k], attributes[k]
-        known = inside
-        known -= _sum_chances(common[4], common[3][attribute], common[3][attribute + 1], of_kind)
-        known -= _sum_chances(rare[4], rare[3][attribute], rare[3][attribute + 1], of_row)
-        wrong = known
-        for run in range(starts[place], starts[place + 1]):
-            agrees = _sum_chances(common[2], common[0][run], common[1][run], of_kind)
-            agrees += _sum_chances(rare[2], rare[0][run], rare[1][run], of_row)
-            wrong -= agrees * (1 - blame[run])
-        tally[attribute, 0] += weight * max(wrong, 0.0)
-        tally[attribute, 1] += weight * max(known, 0.0)
-
-
-@helper
-def _sum_chances(source, begin, stop, chances):
-    """The sum of the posteriors of the listed classes."""
-    total = 0.0
-    for t in range(begin, stop):
-        total += chances[source[t]]
-    return total

@@ -53,15 +53,17 @@ from unveil.run import Run
 
 __all__ = ["Linkage", "link_people"]
 
+_ROUNDING = 1e-9  # sums of probabilities depend on their order by less than this
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Linkage:
     """The attacker's conclusions about each person.
 
     ``best`` is the row with the highest score, the likelier one among equals, or −1 if no row agrees in anything that
-    tells. ``ties`` counts the rows that are as good; ``best`` is the first of them. ``second`` is the second highest
-    score, NaN if there is only one row. ``posterior`` is the probability that ``best`` is the person's row, ``outside``
-    that no row is. ``candidates`` counts the rows that nothing known rules out.
+    tells. ``ties`` counts the rows that are as good; ``best`` is the first of them in the release. ``second`` is the
+    second highest score, NaN if there is only one row. ``posterior`` is the probability that ``best`` is the person's
+    row, ``outside`` that no row is. ``candidates`` counts the rows that nothing known rules out.
     """
 
     file_pair: FilePair
@@ -100,7 +102,7 @@ class Linkage:
 
     def likely_matches(self, least: float = 0.5) -> Ints:
         """The people whose best row has at least this posterior."""
-        return np.flatnonzero((self.posterior >= least) & (self.best >= 0))
+        return np.flatnonzero((self.posterior >= least - _ROUNDING) & (self.best >= 0))
 
     @cached_property
     def best_class(self) -> Ints:
@@ -122,6 +124,7 @@ def link_people(
     scoring: Scoring = "rarity",
     errors: float | Mapping[str, float] = 0.05,
     outside: float = 0.0,
+    evidence: Floats | None = None,
     run: Run | None = None,
     work: int = MAX_WORK,
 ) -> Linkage:
@@ -136,11 +139,16 @@ def link_people(
         (:mod:`unveil.linkage.link.error_rates`).
     outside
         π, the share of the known people who are not in the release.
+    evidence
+        By class of people, how much likelier what is known is of someone in the release than of someone outside, as a
+        logarithm (:attr:`unveil.linkage.link.error_rates.ErrorRates.evidence`). By default, it is the mean likelihood
+        ratio of all rows, which is right if attributes are independent.
     work
         The number of agreements that may be added up.
     """
     rates = attribute_error_rates(file_pair, errors)
-    found = score_people(file_pair, choose_row_kinds(file_pair), scoring, rates, outside, run, most=work)
+    kinds = choose_row_kinds(file_pair)
+    found = score_people(file_pair, kinds, scoring, rates, outside, run, evidence=evidence, most=work)
     people = file_pair.person_class
     top, second, sigma = found.top[people], found.second[people], found.deviation[people]
     start = found.base[people] if scoring == "likelihood" else np.zeros(file_pair.n)

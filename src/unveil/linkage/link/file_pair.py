@@ -45,6 +45,7 @@ __all__ = [
     "SimilarCodeRanges",
     "class_postings",
     "pair_files",
+    "pair_other_people",
     "records_from_both",
     "twin_classes",
 ]
@@ -90,7 +91,8 @@ class ClassPostings:
 @dataclass(frozen=True, eq=False, repr=False)
 class FilePair:
     """A release and known people. Record k of ``rows`` stands for the ``row_sizes[k]`` rows whose ``row_class`` is k;
-    the same for people. Attribute i has the codes ``base[i] … base[i + 1]`` in a common numbering."""
+    the same for people. Attribute i has the codes ``base[i] … base[i + 1]`` in a common numbering. ``labels`` says what
+    the released labels of some attributes mean."""
 
     rows: Records
     people: Records
@@ -100,6 +102,7 @@ class FilePair:
     base: Ints
     alike: SimilarCodeRanges
     postings: ClassPostings
+    labels: Mapping[str, LabelReader]
 
     @property
     def n(self) -> int:
@@ -169,6 +172,11 @@ class FilePair:
         return np.asarray(found / np.maximum(total, 1))
 
     @cached_property
+    def has_agreeing_rows(self) -> Bools:
+        """Whether any row agrees with each known value of each attribute."""
+        return np.bincount(self.alike.owner, self.agreeing_rows, self.base[-1]) > 0
+
+    @cached_property
     def value_places(self) -> Ints:
         """The place base[i] + v of every known value, beside ``people.value``."""
         return self.base[self.people.attribute] + self.people.value
@@ -183,6 +191,16 @@ class FilePair:
             (rows.indptr, rows.attribute, rows.value, array),
             (alike.indptr, alike.low, alike.high, alike.sim),
         )
+
+    def find_ranges(self, places: Ints, codes: npt.NDArray[np.integer]) -> Ints:
+        """The range of alike codes that contains each released code, among those of the known value at each place; −1
+        if none does."""
+        if not len(self.alike.low):
+            return np.full(len(places), -1)
+        step = int(np.diff(self.base).max()) + 1
+        at = np.searchsorted(self.alike.owner * step + self.alike.low, places * step + codes, "right") - 1
+        inside = (at >= 0) & (codes >= 0) & (self.alike.owner[at] == places) & (codes <= self.alike.high[at])
+        return np.where(inside, at, -1)
 
     def find_pairs(self, person_class: Ints, row_class: Ints, people: npt.ArrayLike, classes: Ints) -> Ints:
         """Where each of these ``people`` with one of these ``classes`` of rows stands among rising pairs of classes; −1
@@ -267,13 +285,27 @@ def pair_files(
     these attributes is ignored."""
     _check_files(released, known, labels or {})
     row_class, first_row = twin_classes(released)
+    return _pair_classes(released.select(first_row), row_class, known, labels or {}, nulls)
+
+
+def pair_other_people(file_pair: FilePair, sizes: Ints, known: Records) -> FilePair:
+    """The same release with only so many rows of each class, beside other people."""
+    kept = np.flatnonzero(sizes)
+    row_class = np.repeat(np.arange(len(kept)), sizes[kept])
+    return _pair_classes(file_pair.rows.select(kept), row_class, known, file_pair.labels, file_pair.nulls)
+
+
+def _pair_classes(
+    rows: Records, row_class: Ints, known: Records, labels: Mapping[str, LabelReader], nulls: NullRule
+) -> FilePair:
     person_class, first_person = twin_classes(known)
-    rows, people = released.select(first_row), known.select(first_person)
+    people = known.select(first_person)
     base = np.append(0, np.cumsum([len(own) for own in rows.values])).astype(np.int64)
     known_codes = np.bincount(base[people.attribute] + people.value, minlength=base[-1]) > 0
     released_codes = np.bincount(base[rows.attribute] + rows.value, minlength=base[-1]) > 0
-    alike = _similar_code_ranges(rows, base, known_codes, released_codes, labels or {})
-    return FilePair(rows, people, row_class, person_class, nulls, base, alike, class_postings(rows, base, nulls))
+    alike = _similar_code_ranges(rows, base, known_codes, released_codes, labels)
+    postings = class_postings(rows, base, nulls)
+    return FilePair(rows, people, row_class, person_class, nulls, base, alike, postings, labels)
 
 
 def class_postings(records: Records, base: Ints, nulls: NullRule, attributes: Bools | None = None) -> ClassPostings:

@@ -5,7 +5,9 @@
 - **expected precision**: the mean posterior of the links. If it exceeds the precision, the attacker is overconfident.
 
 A link to one of t equally good rows is right with probability 1/t if a true one is among them: results are
-expectations, not draws.
+expectations, not draws. Links chosen jointly can be chosen equally well in several ways; what is then known of their
+quality is a range, from the way in which fewest links are right to the one in which most are. Neither depends on the
+order of rows or on how values are spelled.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ import numpy.typing as npt
 
 from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
-from unveil.linkage.link.assignment import Assignment
+from unveil.linkage.link.assignment import Assignment, assign_links
 from unveil.linkage.link.best_match import Linkage
 from unveil.linkage.link.file_pair import FilePair
+from unveil.linkage.link.row_scores import score_pairs
+from unveil.run import Run
 
-__all__ = ["LinkQuality", "assignment_quality", "match_quality"]
+__all__ = ["LinkQuality", "assignment_quality", "assignment_range", "match_quality"]
 
 
 @dataclass(frozen=True)
@@ -72,24 +76,34 @@ def match_quality(
 
 
 def assignment_quality(found: Assignment, people: npt.ArrayLike, rows: npt.ArrayLike) -> LinkQuality:
-    """The quality of links chosen jointly."""
+    """The quality of one set of links chosen jointly."""
     who, where = _check_true_pairs(found.file_pair, people, rows)
     return LinkQuality(found.total, float(found.link_chances(who, where).sum()), len(who))
 
 
+def assignment_range(
+    found: Linkage, people: npt.ArrayLike, rows: npt.ArrayLike, run: Run | None = None
+) -> tuple[LinkQuality, LinkQuality]:
+    """The quality of the worst and of the best of all sets of links that are equally good to someone who does not know
+    the true ones. The number of right links is an expectation over twins."""
+    who, where = _check_true_pairs(found.file_pair, people, rows)
+    files, pairs = found.file_pair, found.pairs
+    at = files.find_pairs(pairs.person, pairs.row, who, files.row_class[where])
+    true = np.bincount(at[at >= 0], minlength=len(pairs.person))
+    right = true / (files.person_sizes[pairs.person] * files.row_sizes[pairs.row])
+    few, many = (assignment_quality(assign_links(found, run=run, favour=sign * right), who, where) for sign in (-1, 1))
+    return few, many
+
+
 def _chance_right(found: Linkage, who: Ints, where: Ints) -> Floats:
-    """The probability that the best row of every person is a true one. Rows of other classes that are as good as the
-    best are looked up among the pairs that were kept; those with a posterior below one in a thousand count as wrong."""
-    pairs = found.pairs
-    if not len(pairs.person):
-        return np.zeros(found.n)
+    """The probability that the best row of every person is a true one."""
+    files, some = found.file_pair, found.best[who] >= 0
     best, true = (
-        found.file_pair.find_pairs(pairs.person, pairs.row, who, classes)
-        for classes in (found.best_class[who], found.file_pair.row_class[where])
+        score_pairs(files, found.scoring, found.errors, files.person_class[who[some]], classes)
+        for classes in (found.best_class[who[some]], files.row_class[where[some]])
     )
-    as_good = (found.best[who] >= 0) & (best >= 0) & (true >= 0)
-    as_good &= (pairs.score[best] == pairs.score[true]) & (pairs.likelihood[best] == pairs.likelihood[true])
-    return np.bincount(who, as_good / np.maximum(found.ties[who], 1), found.n).astype(np.float64)
+    as_good = (best == true).all(axis=1)
+    return np.bincount(who[some], as_good / found.ties[who[some]], found.n).astype(np.float64)
 
 
 def _check_true_pairs(file_pair: FilePair, people: npt.ArrayLike, rows: npt.ArrayLike) -> tuple[Ints, Ints]:

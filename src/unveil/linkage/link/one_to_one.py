@@ -43,6 +43,7 @@ from unveil.run import Run
 __all__ = ["OneToOne", "one_to_one_chances"]
 
 _MAX_PART_PAIRS = 200_000  # pairs of classes in a part up to which beliefs are computed
+_ROUNDING = 1e-9  # probabilities that differ by less are equal
 _MATCHING_BUDGET = Budget(states=1_000_000, transitions=1_000_000_000)
 
 
@@ -73,16 +74,24 @@ class OneToOne:
 
     @cached_property
     def likeliest_row(self) -> Ints:
-        """The likeliest row of every person, the first among equals; −1 for people without candidates."""
-        kind = _likeliest_class(self._pair_owner, self.candidate_rows.classes, self.probability, self.files)
-        return np.append(self.files.first_row, -1)[kind][self.files.person_class]
+        """The likeliest row of every person, the first of those that are equally likely up to rounding; −1 for people
+        without candidates."""
+        equal = self.probability >= self._class_chance[self._pair_owner] - _ROUNDING
+        first = np.full(self.files.people.n, self.files.row_count)
+        np.minimum.at(first, self._pair_owner[equal], self.files.first_row[self.candidate_rows.classes[equal]])
+        return np.where(first < self.files.row_count, first, -1)[self.files.person_class]
 
     @cached_property
-    def best_chance(self) -> Floats:
-        """The probability of that row."""
+    def _class_chance(self) -> Floats:
+        """The highest probability of a row for each class of people."""
         top = np.zeros(self.files.people.n)
         np.maximum.at(top, self._pair_owner, self.probability)
-        return top[self.files.person_class]
+        return top
+
+    @property
+    def best_chance(self) -> Floats:
+        """The probability of that row."""
+        return self._class_chance[self.files.person_class]
 
     @property
     def expected_random(self) -> float:
@@ -224,11 +233,3 @@ def _solve_graph(graph: _CandidateGraph, run: Run | None, budget: Budget) -> tup
 def _number_present(sizes: Ints, start: int) -> Ints:
     """Consecutive numbers from ``start`` for those of nonzero size."""
     return start + np.cumsum(sizes > 0) - 1
-
-
-def _likeliest_class(owner: Ints, row: Ints, probability: Floats, file_pair: FilePair) -> Ints:
-    """The likeliest class of rows for each class of people, −1 if it has none."""
-    order = np.lexsort((row, -probability, owner))
-    found = np.full(file_pair.people.n, -1)
-    found[owner[order][::-1]] = row[order][::-1]
-    return found
