@@ -7,19 +7,24 @@ So does a sign that several rows are one person.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
 from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release.roles import likely_attackers, quote_names
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, list_text, percent_text
+from unveil.settings import option_text
+from unveil.wording import count_text, list_text, percent_text, safe_text
 
 __all__ = ["QUESTION"]
 
+_MOST_KNOWN = 12  # guessed quasi-identifiers from which nobody is likely to know all
+_LONGEST_OPTION = 400
 _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (singling out)"
 
 IDENTIFIERS = Risk(
@@ -135,12 +140,31 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     yield from (f.sentence for f in findings if f.id == IDENTIFIERS.id and f.value and f.status != "over")
     if not (policy.quasi or policy.ratings):
         yield "The policy does not say what an attacker may know."
+    yield from _many_guesses_doubt(policy)
     if policy.guessed:
         one = len(policy.guessed) == 1
         yield (
             f"The {'role' if one else 'roles'} of {list_text(policy.guessed)} "
             f"{'is a guess' if one else 'are guesses'}; confirm {'it' if one else 'them'} in the policy."
         )
+
+
+def _many_guesses_doubt(policy: Policy) -> Iterator[str]:
+    """More quasi-identifiers than anyone is likely to know at once, and what to write instead."""
+    quasi = [c for c in policy.quasi_columns if c in policy.guessed]
+    if len(quasi) <= _MOST_KNOWN:
+        return
+    sets = [
+        f"{option_text('quasi')} {shlex.quote(','.join(quote_names(columns)))} ({who})"
+        for who, columns in likely_attackers(quasi).items()
+    ]
+    typed = [text for text in sets if safe_text(text, _LONGEST_OPTION) == text]
+    likely = f" By the names of the columns, likely attackers are {'; '.join(typed)}." if typed else ""
+    yield (
+        f"{count_text(len(quasi), 'quasi-identifier')} were guessed, more than anyone is likely to know at once, so "
+        "nearly everybody may look unique. Say what an attacker may know, one set of columns for each attacker."
+        + likely
+    )
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:

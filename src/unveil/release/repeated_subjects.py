@@ -24,7 +24,8 @@ from unveil.grouping import class_ids
 from unveil.policy import Policy
 from unveil.release.codes import Codes
 from unveil.release.column_profile import infer_type
-from unveil.release.roles import name_words, quote_names
+from unveil.release.column_topics import name_words
+from unveil.release.roles import quote_names
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
@@ -190,7 +191,7 @@ def _recurs_often(column: Codes) -> bool:
 
 
 def _names_people(name: str) -> bool:
-    called = {word for word in name_words(name) if word}
+    called = name_words(name)
     singular = {word.removesuffix("s") for word in called} | {word.removesuffix("id") for word in called}
     return bool((called | singular) & _PERSON_WORDS) or called <= _ID_WORDS
 
