@@ -2,7 +2,7 @@
 
 A column that the policy calls an identifier and that is still in the release names people for certain. A column that
 only looks like one is reported as an estimate, which decides nothing, but it keeps the verdict from being ``release``.
-So does a sign that several rows are one person.
+So does a sign that several rows are one person. Columns of the kinds that the US HIPAA rule names are for information.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.roles import likely_attackers, quote_names
 from unveil.release.table import Table
+from unveil.release.value_topics import MOST_VALUES_READ
 from unveil.risk import Risk
 from unveil.run import Run
 from unveil.settings import option_text
@@ -26,6 +27,7 @@ __all__ = ["QUESTION"]
 _MOST_KNOWN = 12  # guessed quasi-identifiers from which nobody is likely to know all
 _LONGEST_OPTION = 400
 _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (singling out)"
+_HIPAA = "US Code of Federal Regulations, 45 CFR 164.514(b)(2) (HIPAA Privacy Rule, Safe Harbor)"
 
 IDENTIFIERS = Risk(
     "release.identifiers",
@@ -51,10 +53,20 @@ REPEATED_PEOPLE = Risk(
     summary="The share of rows that seem to belong to a person who has other rows, although each row is counted as a "
     "person.",
 )
+SAFE_HARBOR = Risk(
+    "release.safe_harbor",
+    title="Columns of kinds that HIPAA's Safe Harbor names",
+    unit="count",
+    safer="lower",
+    summary="How many columns look like one of the 18 kinds of identifiers that the US HIPAA rule names for Safe "
+    "Harbor, by their name or values.",
+    detail_of=IDENTIFIERS,
+)
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The identifiers that were declared, those that are suspected, and the people who seem to have several rows."""
+    """The identifiers that were declared, those that are suspected, the people who seem to have several rows, and the
+    columns of kinds that HIPAA names."""
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
@@ -64,6 +76,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         yield _identifiers_finding(SUSPECTED_IDENTIFIERS, table, suspected, policy, run)
     if run.asks(REPEATED_PEOPLE) and policy.subject is None:
         yield _repeated_people_finding(table, policy, run)
+    if run.asks(SAFE_HARBOR):
+        yield _safe_harbor_finding(table, policy, run)
 
 
 def _identifiers_finding(risk: Risk, table: Table, columns: Sequence[str], policy: Policy, run: Run) -> Finding:
@@ -107,6 +121,33 @@ def _repeated_people_finding(table: Table, policy: Policy, run: Run) -> Finding:
         missing="A missing value says nothing about whose row it is.",
         sentence=sentence,
         source=_SOURCE,
+    )
+
+
+def _safe_harbor_finding(table: Table, policy: Policy, run: Run) -> Finding:
+    from unveil.release.safe_harbor import check_safe_harbor
+
+    found = check_safe_harbor(table, policy.missing, run)
+    rule = "the 18 kinds of identifiers that the Safe Harbor method of the US HIPAA rule names"
+    if found.kinds:
+        kinds = "; ".join(f"{kind} ({list_text(columns, 4)})" for kind, columns in found.columns_by_kind.items())
+        columns = count_text(len(found.kinds), "column looks", "columns look")
+        sentence = f"By name or values, {columns} like one of {rule}: {kinds}."
+    else:
+        sentence = f"No column looks like one of {rule}, by its name or values."
+    sentence += " Not checked: names in free text, ages that years tell, and whether a code derives from an identifier."
+    if found.partly_read:
+        sentence += f" Of {list_text(found.partly_read, 4)}, only {MOST_VALUES_READ:,} different values were looked at."
+    return SAFE_HARBOR.finding(
+        policy,
+        value=len(found.kinds),
+        unit="columns",
+        method="estimate",
+        subjects=table.rows,
+        attacker="Anyone who reads the release.",
+        missing="A missing value is of no kind.",
+        sentence=sentence,
+        source=_HIPAA,
     )
 
 
@@ -179,7 +220,7 @@ QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
     kinds=("table",),
-    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE),
+    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE, SAFE_HARBOR),
     ask=ask,
     doubts=doubts,
     hints=hints,
