@@ -118,7 +118,8 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
         return None
     codes, run = table.codes(table.columns, policy.missing, run), run or Run()
     quasi = [codes[c] for c in policy.quasi_columns if c in codes]
-    repeated = {c: own for c, own in codes.items() if c not in policy.quasi_columns and _recurs(own)}
+    told = (*policy.quasi_columns, policy.weight, policy.household)
+    repeated = {c: own for c, own in codes.items() if c not in told and _recurs(own)}
     declared = [c for c in policy.identifier if c in codes and c not in policy.guessed and _recurs_at_all(codes[c])]
     called = [c for c in policy.identifier if c in repeated and _names_people(c) and _recurs_often(codes[c])]
     says = _column_information(policy, codes)

@@ -74,7 +74,8 @@ def complete_roles(policy: Policy, table: Table, run: Run | None = None) -> tupl
         identifier=tuple(c for c in policy.identifier if c in there),
         guessed=tuple(c for c in policy.guessed if c in there),
     )
-    unnamed = [c for c in table.columns if c not in (*policy.roles, *policy.ratings, policy.subject)]
+    counted_by = (policy.subject, policy.weight, policy.household)
+    unnamed = [c for c in table.columns if c not in (*policy.roles, *policy.ratings, *counted_by)]
     guesses = suggest_roles(table, policy.missing, run) if unnamed else {}
     if policy.quasi or policy.ratings:
         guesses = {name: guess for name, guess in guesses.items() if guess.is_evident}
@@ -92,6 +93,10 @@ def _column_role(name: str, policy: Policy, guess: RoleGuess | None) -> Column:
         return Column(name, role, "given")
     if name == policy.subject:
         return Column(name, "insensitive", "assumed", "says which rows belong to the same person")
+    if name == policy.weight:
+        return Column(name, "insensitive", "assumed", "says how many people a row stands for")
+    if name == policy.household:
+        return Column(name, "insensitive", "assumed", "says which people live in the same household")
     if name in policy.ratings:
         return Column(name, "quasi", "assumed", "what someone may know about a person")
     if guess is not None:
