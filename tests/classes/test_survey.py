@@ -58,8 +58,8 @@ def test_individual_risk_equals_the_closed_forms_exactly() -> None:
             assert found == pytest.approx(float(closed), rel=tolerance)
 
 
-def test_individual_risk_of_the_published_example_of_sdcmicro() -> None:
-    """The eight rows of the package's francdat example: class sizes, sums of weights and risks as it prints them."""
+def test_individual_risk_of_the_example_that_sdcmicro_ships() -> None:
+    """Class sizes and sums of weights of francdat; the risks by the closed forms, such as (1/16) ln 17."""
     size = np.array([2, 2, 1, 1, 1, 1])
     weight = np.array([110.0, 84.5, 17.0, 541.0, 8.0, 5.0])
     assert individual_risks(size, weight).round(3).tolist() == [0.017, 0.022, 0.177, 0.012, 0.297, 0.402]

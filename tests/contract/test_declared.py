@@ -28,7 +28,7 @@ IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the to
     "items.o_estimate": "items", "items.correlation": "items", "items.never_together": "items",
     "matching.expected_cracks": "cracks", "matching.o_estimate": "cracks", "matching.heuristic": "cracks",
     "matching.bethe": "cracks", "matching.degree_of_anonymity": "", "network.degree_k": "nodes",
-    "release.identifiers": "columns", "release.suspected_identifiers": "columns",
+    "release.identifiers": "columns", "release.suspected_identifiers": "columns", "release.safe_harbor": "columns",
 }  # fmt: skip
 METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.k": "exact bound", "classes.uniques": "exact bound", "classes.at_risk": "exact bound",
@@ -37,7 +37,8 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
-    "release.repeated_people": "estimate",
+    "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
+    "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
 
@@ -48,7 +49,7 @@ TOLERATED = {"classes.k": 5, "classes.l_distinct": 2, "classes.intersection": 0,
              "items.itemsets_vulnerable": 0.1, "matching.expected_cracks": 0.1, "network.degree_k": 5,
              "release.identifiers": 0}  # fmt: skip
 COUNTS = {"classes.k", "classes.l_distinct", "classes.known_items", "classes.k_map", "network.degree_k",
-          "release.identifiers", "release.suspected_identifiers"}  # fmt: skip
+          "release.identifiers", "release.suspected_identifiers", "release.safe_harbor"}  # fmt: skip
 NUMBERS = {f"classes.{name}" for name in ("recursive_c", "l_entropy", "beta", "beta_enhanced", "delta_disclosure")}
 OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "items.never_together",
           *(f"matching.{name}" for name in ("expected_cracks", "o_estimate", "heuristic", "bethe"))}  # fmt: skip
@@ -253,7 +254,8 @@ def test_a_tolerance_decides_from_exactly_the_value_on() -> None:
 
 def test_nearly_every_risk_is_tried_on_both_sides_of_a_tolerance() -> None:
     left = set(all_risks()) - {f.id for _, f in first_of_each()}
-    estimates = {"classes.dis_suda", "release.suspected_identifiers", "items.o_estimate"}
+    estimates = {"classes.dis_suda", "release.suspected_identifiers", "items.o_estimate", "release.safe_harbor"}
+    estimates |= {"classes.individual_risk"}
     estimates |= {f"matching.{name}" for name in ("o_estimate", "heuristic", "bethe")}
     assert left <= {
         *estimates,

@@ -60,7 +60,6 @@ SAFE_HARBOR = Risk(
     safer="lower",
     summary="How many columns look like one of the 18 kinds of identifiers that the US HIPAA rule names for Safe "
     "Harbor, by their name or values.",
-    detail_of=IDENTIFIERS,
 )
 
 
