@@ -271,6 +271,16 @@ def weighted_survey() -> Attacked:
     return Attacked("weighted survey", case, policy, rows)
 
 
+def noisy() -> Attacked:
+    """Incomes that were moved a little, beside the table that they were made from."""
+    rng, rows = random.Random(6), drawn_rows(21, 30, age=3, sex=2)
+    rows = [{**r, "income": str(rng.randrange(100))} for r in rows]
+    rows = [{**r, "released": r["income"] if i % 3 else str(int(r["income"]) + 5)} for i, r in enumerate(rows)]
+    original = table([{c: r[c] for c in ("age", "sex", "income")} for r in rows], "original")
+    release = table([{"age": r["age"], "sex": r["sex"], "income": r["released"]} for r in rows], "noisy")
+    return Attacked("noisy", Case(release, original), Policy(quasi=(("age", "sex"),), sensitive=("income",)), rows)
+
+
 EARLIER = rows_of("""
 age zip   sex diagnosis
 34  01234 f   flu
@@ -447,7 +457,7 @@ def example(file: str) -> Attacked:
 DEMOS = tuple(e.file for e in EXAMPLES)
 _SMALL: tuple[Callable[[], Attacked], ...] = (
     people, alike, mild, unanswered, single, pair, icd, visits, guessed, population, sample, survey,
-    weighted_survey, intersection, linked,
+    weighted_survey, noisy, intersection, linked,
     ratings, dated_ratings, baskets, plain_baskets, small_baskets, similar_baskets, weighted_matrix, matrix,
     small_matrix, directed_graph, graph, small_graph,
 )  # fmt: skip

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
 from unveil.finding import Finding
+from unveil.holding import ORIGINAL
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release.ask_original import INTERVAL_DISCLOSURE, check_original, interval_findings
 from unveil.release.roles import likely_attackers, quote_names
 from unveil.release.table import Table
 from unveil.release.value_topics import MOST_VALUES_READ
@@ -64,8 +66,8 @@ SAFE_HARBOR = Risk(
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The identifiers that were declared, those that are suspected, the people who seem to have several rows, and the
-    columns of kinds that HIPAA names."""
+    """The identifiers that were declared, those that are suspected, the people who seem to have several rows, the
+    columns of kinds that HIPAA names, and the numbers that stay close to the original."""
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
@@ -77,6 +79,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         yield _repeated_people_finding(table, policy, run)
     if run.asks(SAFE_HARBOR):
         yield _safe_harbor_finding(table, policy, run)
+    if run.asks(INTERVAL_DISCLOSURE):
+        yield from interval_findings(case, table, policy, run)
 
 
 def _identifiers_finding(risk: Risk, table: Table, columns: Sequence[str], policy: Policy, run: Run) -> Finding:
@@ -219,8 +223,10 @@ QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
     kinds=("table",),
-    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE, SAFE_HARBOR),
+    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE, SAFE_HARBOR, INTERVAL_DISCLOSURE),
     ask=ask,
+    holdings=(ORIGINAL,),
+    check=check_original,
     doubts=doubts,
     hints=hints,
 )
