@@ -105,7 +105,7 @@ def _individual_risk_finding(attacker: KnownColumnsAttacker, risk: Floats, weigh
         sentence=f"By the weights in {safe_text(policy.weight)}, the {count_text(rows, 'row')} stand for "
         f"{count_text(people, 'person', 'people')}. Someone who looks for a row's person among them is right with a "
         f"probability of {percent_text(average)} on average and {percent_text(float(risk.max()))} for the row most at "
-        f"risk: they can expect to find {number_text(float(f'{risk.sum():.3g}'))} of the rows. This estimate assumes "
+        f"risk. The expected number of rows found is {number_text(float(f'{risk.sum():.3g}'))}. This estimate assumes "
         "that the weights in a class add up to about as many people as look alike in the population.",
         source=_BENEDETTI,
     )

@@ -29,7 +29,8 @@ INTERVAL_DISCLOSURE = Risk(
     title="Protected numbers close to the original",
     unit="share",
     safer="lower",
-    summary="The share of rows whose original number lies within 1% of the standard deviation of the released one.",
+    summary="The share of rows whose original number differs from the released one by at most 1% of the standard "
+    "deviation.",
 )
 _WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _MATEO = "J. M. Mateo-Sanz, F. Sebé, J. Domingo-Ferrer, Outlier protection in continuous microdata masking, PSD 2004"
@@ -105,8 +106,8 @@ def _interval_finding(column: str, found: IntervalDisclosure, case: Case, policy
         attacker="Anyone who reads the release, and takes its numbers for the original ones.",
         missing="Rows that lack the number in the original or in the release are left out.",
         baseline=found.any_row[0],
-        sentence=f"For {percent_text(share)} of the rows, the original {name} lies within {width} of its standard "
-        f"deviation of the released one; {percent_text(found.by_rank)} moved by no more than {width} of the ranks. "
+        sentence=f"For {percent_text(share)} of the rows, the original {name} differs from the released one by at most "
+        f"{width} of its standard deviation; {percent_text(found.by_rank)} moved by at most {width} of the ranks. "
         f"Between random rows, {percent_text(found.any_row[0])} lie so close.{order}",
         curves=(_width_curve(name, found),),
         source=_MATEO,
