@@ -22,7 +22,7 @@ from unveil import Assessment, Case, Graph, Matrix, Policy, Transactions
 from unveil.demo.examples import EXAMPLES
 from unveil.release import Release
 
-__all__ = ["CASES", "TABLES", "Attacked", "assessed", "table"]
+__all__ = ["CASES", "INCOMES", "TABLES", "Attacked", "assessed", "table"]
 
 Row = Mapping[str, Any]
 
@@ -271,14 +271,15 @@ def weighted_survey() -> Attacked:
     return Attacked("weighted survey", case, policy, rows)
 
 
+INCOMES = [(i * 37 % 100, i * 37 % 100 + (0 if i % 3 else 5)) for i in range(30)]  # original and released
+
+
 def noisy() -> Attacked:
     """Incomes that were moved a little, beside the table that they were made from."""
-    rng, rows = random.Random(6), drawn_rows(21, 30, age=3, sex=2)
-    rows = [{**r, "income": str(rng.randrange(100))} for r in rows]
-    rows = [{**r, "released": r["income"] if i % 3 else str(int(r["income"]) + 5)} for i, r in enumerate(rows)]
-    original = table([{c: r[c] for c in ("age", "sex", "income")} for r in rows], "original")
-    release = table([{"age": r["age"], "sex": r["sex"], "income": r["released"]} for r in rows], "noisy")
-    return Attacked("noisy", Case(release, original), Policy(quasi=(("age", "sex"),), sensitive=("income",)), rows)
+    known = drawn_rows(21, len(INCOMES), age=3, sex=2)
+    before, after = ([{**r, "income": str(pair[at])} for r, pair in zip(known, INCOMES, strict=True)] for at in (0, 1))
+    case = Case(table(after, "noisy"), table(before, "original"))
+    return Attacked("noisy", case, Policy(quasi=(("age", "sex"),), sensitive=("income",)), after)
 
 
 EARLIER = rows_of("""

@@ -138,7 +138,7 @@ def _safe_harbor_finding(table: Table, policy: Policy, run: Run) -> Finding:
         sentence = f"By name or values, {columns} like one of {rule}: {kinds}."
     else:
         sentence = f"No column looks like one of {rule}, by its name or values."
-    sentence += " Not checked: names in free text, ages that years of birth tell, and whether a code derives from an identifier."
+    sentence += " Not checked: names in free text, ages that years of birth tell, and codes derived from an identifier."
     if found.partly_read:
         sentence += f" Of {list_text(found.partly_read, 4)}, only {MOST_VALUES_READ:,} different values were looked at."
     return SAFE_HARBOR.finding(
