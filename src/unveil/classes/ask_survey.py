@@ -11,7 +11,6 @@ from unveil.classes.missing_values import MissingValues
 from unveil.classes.risks import HOUSEHOLD_RISK, HOUSEHOLD_UNIQUES, INDIVIDUAL_RISK
 from unveil.errors import UnveilError
 from unveil.finding import Finding
-from unveil.grouping import class_ids, group_people
 from unveil.policy import Policy
 from unveil.release.codes import cast_to_text
 from unveil.release.roles import check_column
@@ -75,6 +74,7 @@ def survey_findings(
     import numpy as np
 
     from unveil.classes.sampling_weights import individual_risks
+    from unveil.grouping import class_ids
 
     weights = None if policy.weight is None else _read_weights(table, policy.weight, policy, run)
     for attacker in attackers if policy.weight or policy.household else ():
@@ -178,6 +178,8 @@ def _household_uniques_finding(
 ) -> Finding:
     """Households that differ from all others in what their members are like, as multisets."""
     import numpy as np
+
+    from unveil.grouping import class_ids, group_people
 
     order = np.lexsort((ids, household))
     fresh = (np.diff(ids[order], prepend=-1) != 0) | (np.diff(household[order], prepend=-1) != 0)

@@ -3,7 +3,7 @@
 A number that was moved, rounded or averaged still tells the original if that lies in a narrow interval around it. The
 share of rows for which it does is the interval disclosure of the column; J. M. Mateo-Sanz, F. Sebé and J.
 Domingo-Ferrer, Outlier protection in continuous microdata masking, PSD 2004, take intervals of a share of the standard
-deviation (as sdcMicro's ``dRisk`` does) or of the ranks. What the same interval would catch by chance is the share of
+deviation (as sdcMicro does) or of the ranks. What the same interval would catch by chance is the share of
 all pairs of a protected number and the original number of any row that lie so close.
 """
 
