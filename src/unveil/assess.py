@@ -106,7 +106,9 @@ def check_input(release: Any, policy: Policy | None) -> tuple[Case, Policy]:
     for name in case.holds:
         if name not in held and name.rpartition(" ")[0] not in held:
             raise UnveilError(f"nothing an attacker may hold is called {safe_text(name)!r}{did_you_mean(name, held)}")
-    if not isinstance(case.release, Table) and (policy.roles or policy.subject or policy.hierarchy):
+    if not isinstance(case.release, Table) and (
+        policy.roles or policy.subject or policy.weight or policy.household or policy.hierarchy
+    ):
         raise UnveilError(
             f"{safe_text(case.release.name)}: was read as {KIND_SINGULARS[case.release.kind]}, which has no columns; "
             f"leave out the roles, or read it as a table ({option_text('kind', 'table')})"

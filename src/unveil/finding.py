@@ -196,6 +196,9 @@ class Finding:
                 return text
             if self.value not in (low, high):
                 return text
+            worst = high if self.direction == "lower" else low
+            if self.tolerance is not None and self.value == worst:  # "at most 40%, must be at most 10%" would not do
+                return " to ".join(text if x == self.value else self.text_in_unit(x) for x in (low, high))
             if self.unit == "share" and text == percent_text(self.value):
                 return at_least_text(low) if self.value == low else at_most_text(high)
             return f"at {'least' if self.value == low else 'most'} {text}"
@@ -216,9 +219,10 @@ class Finding:
         return f"{'at most' if self.direction == 'lower' else 'at least'} {self.text_in_unit(self.tolerance)}"
 
     def __repr__(self) -> str:
+        tolerated = self.tolerance_text if self.tolerance is None else f"must be {self.tolerance_text}"
         return (
             f"{self.title}: {self.value_text} [{self.method or 'failed'}]"
-            f", {self.tolerance_text}{f': {self.status}' if self.status else ''}\n  {self.sentence}"
+            f", {tolerated}{f': {self.status}' if self.status else ''}\n  {self.sentence}"
         )
 
     def to_dict(self) -> dict[str, Any]:

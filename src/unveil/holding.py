@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from unveil.case import Case
     from unveil.release import Release
 
-__all__ = ["PEOPLE", "Holding"]
+__all__ = ["ORIGINAL", "PEOPLE", "Holding"]
 
 
 @dataclass(frozen=True)
 class Holding:
     """Something that can be read beside a release.
 
-    ``release_kinds`` are the kinds of release it belongs to; without any, all that its question is asked of.
+    ``kind`` is the kind of release that the file is read as; *same*: as the release itself. ``release_kinds`` are the
+    kinds of release it belongs to; without any, all that its question is asked of.
     ``repeatable``: the option may be repeated. ``is_original``: it is the release that the one under attack was made
     from. ``read_truth``: it says which row or item is which, worked out by this function. ``only_for_protection``: only
     a protection reads it. ``only_after_protection``: it belongs to a release that was protected already.
@@ -31,7 +32,7 @@ class Holding:
     """
 
     name: str
-    kind: Literal["table", "transactions"]
+    kind: Literal["table", "transactions", "same"]
     help: str
     release_kinds: tuple[str, ...] = ()
     repeatable: bool = False
@@ -54,3 +55,12 @@ PEOPLE = Holding(
     release_kinds=("table",),
 )
 """Read by several rooms: who is to be found among the rows (``linkage``), or in several releases (``classes``)."""
+
+ORIGINAL = Holding(
+    "original",
+    "same",
+    "The table or baskets that the release was made from.",
+    is_original=True,
+    only_after_protection=True,
+)
+"""Read by several rooms: what became of its items (``items``), or of its numbers (``release``)."""

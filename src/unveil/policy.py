@@ -113,6 +113,20 @@ class Policy:
         release_kinds=("table",),
         help="Every row is a different person, even if values that recur suggest otherwise.",
     )
+    weight: str | None = setting(
+        None,
+        kind="column",
+        release_kinds=("table",),
+        metavar="COLUMN",
+        help="Column that says how many people in the population a row stands for: its sampling weight.",
+    )
+    household: str | None = setting(
+        None,
+        kind="column",
+        release_kinds=("table",),
+        metavar="COLUMN",
+        help="Column that says which people live in the same household.",
+    )
     ratings: tuple[str, ...] = setting(
         (),
         kind="columns",
@@ -362,6 +376,8 @@ def _check_policy(policy: Policy) -> None:
             risk.check_tolerance(value)
     if policy.rows_are_people and policy.subject is not None:
         raise UnveilError("rows_are_people contradicts subject and ratings; leave out one of them")
+    if policy.subject is not None and (policy.weight is not None or policy.household is not None):
+        raise UnveilError("weight and household are for tables with one row per person; leave out subject")
     if policy.missing_as == "wildcard" and policy.subject is not None:
         raise UnveilError('missing_as = "wildcard" is for tables with one row per person; leave out subject')
     for column, text in policy.hierarchy.items():
@@ -390,6 +406,7 @@ def _check_roles(policy: Policy) -> None:
     seen: dict[str, str] = {}
     claims = [(c, role) for role in ("identifier", "sensitive", "insensitive") for c in getattr(policy, role)]
     claims += [(c, "quasi") for c in policy.quasi_columns]
+    claims += [(c, name) for name in ("weight", "household") if (c := getattr(policy, name)) is not None]
     for column, role in claims:
         if column in seen:
             both = f"both {seen[column]} and {role}" if seen[column] != role else f"{role} twice"

@@ -53,4 +53,9 @@ def room_settings() -> dict[str, type]:
 
 def all_holdings() -> dict[str, tuple[Holding, tuple[str, ...]]]:
     """Everything an attacker may hold, by its name, with the kinds of release it belongs beside."""
-    return {held.name: (held, held.release_kinds or q.kinds) for q in QUESTIONS for held in q.holdings}
+    found: dict[str, tuple[Holding, tuple[str, ...]]] = {}
+    for question in QUESTIONS:
+        for held in question.holdings:
+            _, kinds = found.get(held.name, (held, ()))
+            found[held.name] = held, tuple(dict.fromkeys((*kinds, *(held.release_kinds or question.kinds))))
+    return found

@@ -72,7 +72,7 @@ def test_guessed_roles_are_bounded_and_never_release(tmp_path: Path) -> None:
     assert not everything.decides
     assert found["release.suspected_identifiers"].method == "estimate"
     assert everything.value == 1  # by the measurement; the suspected identifier stays out
-    assert found.suggestion == "--quasi sex,region --identifier email --insensitive blood"
+    assert found.suggestion == "--quasi sex,region --identifier email --sensitive blood"
     assert {c.name: (c.role, c.origin) for c in found.columns}["email"] == ("identifier", "guessed")
 
 

@@ -22,7 +22,7 @@ from unveil import Assessment, Case, Graph, Matrix, Policy, Transactions
 from unveil.demo.examples import EXAMPLES
 from unveil.release import Release
 
-__all__ = ["CASES", "TABLES", "Attacked", "assessed", "table"]
+__all__ = ["CASES", "INCOMES", "TABLES", "Attacked", "assessed", "table"]
 
 Row = Mapping[str, Any]
 
@@ -251,6 +251,37 @@ def sample() -> Attacked:
     return Attacked("sample", Case(table(rows, "sample")), policy, rows)
 
 
+def surveyed(**given: Any) -> tuple[Case, Policy, list[dict[str, Any]]]:
+    """Rows that stand for several people, some of whom live together."""
+    rng, rows = random.Random(4), drawn_rows(12, 40, age=4, sex=2, income=3)
+    rows = [{**r, "w": f"{rng.uniform(1, 30):.1f}", "home": str(rng.randrange(18))} for r in rows]
+    policy = Policy(quasi=(("age", "sex"),), sensitive=("income",), household="home", **given)
+    return Case(table(rows, "survey")), policy, rows
+
+
+def survey() -> Attacked:
+    """The weights are of no use to anybody."""
+    case, policy, rows = surveyed(insensitive=("w",))
+    return Attacked("survey", case, policy, rows)
+
+
+def weighted_survey() -> Attacked:
+    """The weights say how many people a row stands for."""
+    case, policy, rows = surveyed(weight="w", tolerance={"classes.individual_risk": 0.1})
+    return Attacked("weighted survey", case, policy, rows)
+
+
+INCOMES = [(i * 37 % 100, i * 37 % 100 + (0 if i % 3 else 5)) for i in range(30)]  # original and released
+
+
+def noisy() -> Attacked:
+    """Incomes that were moved a little, beside the table that they were made from."""
+    known = drawn_rows(21, len(INCOMES), age=3, sex=2)
+    before, after = ([{**r, "income": str(pair[at])} for r, pair in zip(known, INCOMES, strict=True)] for at in (0, 1))
+    case = Case(table(after, "noisy"), table(before, "original"))
+    return Attacked("noisy", case, Policy(quasi=(("age", "sex"),), sensitive=("income",)), after)
+
+
 EARLIER = rows_of("""
 age zip   sex diagnosis
 34  01234 f   flu
@@ -426,7 +457,8 @@ def example(file: str) -> Attacked:
 
 DEMOS = tuple(e.file for e in EXAMPLES)
 _SMALL: tuple[Callable[[], Attacked], ...] = (
-    people, alike, mild, unanswered, single, pair, icd, visits, guessed, population, sample, intersection, linked,
+    people, alike, mild, unanswered, single, pair, icd, visits, guessed, population, sample, survey,
+    weighted_survey, noisy, intersection, linked,
     ratings, dated_ratings, baskets, plain_baskets, small_baskets, similar_baskets, weighted_matrix, matrix,
     small_matrix, directed_graph, graph, small_graph,
 )  # fmt: skip

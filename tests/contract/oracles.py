@@ -70,8 +70,7 @@ class Crowd:
     @property
     def told_apart(self) -> float:
         """The share of pairs who do not look the same."""
-        pairs = self.n * (self.n - 1)
-        return sum(self.n - size for size in self.sizes) / pairs if pairs else 1.0
+        return sum(self.n - size for size in self.sizes) / (self.n * (self.n - 1))
 
 
 def crowd(rows: Sequence[Row], columns: Sequence[str], policy: Policy, exact: Sequence[str] = ()) -> Crowd:
@@ -152,9 +151,10 @@ class Values:
         return earth_mover_distance(p, q, distance(kinds))
 
     @property
-    def pairs(self) -> list[tuple[Any, list[Any]]]:
-        """Every value of everybody, and all values in their class."""
-        return [(v, some) for values, some in zip(self.own, self.around, strict=True) for v in values]
+    def pairs(self) -> list[tuple[Any, list[Any], int]]:
+        """Every value of everybody, all values in their class, and the number of people in it."""
+        around = zip(self.own, self.around, self.peers, strict=True)
+        return [(v, some, len(peers)) for values, some, peers in around for v in values]
 
     @property
     def guessed(self) -> float:

@@ -114,7 +114,8 @@ def test_ratings_are_no_doubt_where_only_known_people_are_asked_about() -> None:
 
 def test_what_was_not_asked_is_told() -> None:
     found = unveil.assess(people(), GIVEN, only=["classes.k", "release"])
-    assert [f.id for f in found.findings] == ["release.identifiers", "release.repeated_people", "classes.k"]
+    release = ["release.identifiers", "release.repeated_people", "release.safe_harbor"]
+    assert [f.id for f in found.findings] == [*release, "classes.k"]
     own = {risk.id for risk in questions.risks_about("table") if risk.question == "classes"}
     assert "classes.known_items" not in own
     assert set(found.not_asked) == (own - {"classes.k"}) | {"linkage"}

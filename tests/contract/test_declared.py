@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -10,13 +11,14 @@ from functools import cache
 import pytest
 
 import unveil
-from contract.cases import CASES, DEMOS, assessed
+from contract.cases import CASES, DEMOS, INCOMES, assessed
 from contract.oracles import harmful, tolerated
 from unveil import Finding, Policy
 from unveil.finding import Curve
 from unveil.questions import QUESTIONS, all_risks, find_risk, questions_about, room_settings
 
 FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds some as well
+    "release.interval_disclosure",
     "classes.reidentification", "classes.known_columns", "classes.intersection", "classes.presence", "linkage.success",
     "linkage.everything_learned", "linkage.matched", "items.point_knowledge", "items.expected_cracks",
     "items.correlation", "items.never_together", "matching.expected_cracks", "network.degree_unique",
@@ -28,7 +30,7 @@ IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the to
     "items.o_estimate": "items", "items.correlation": "items", "items.never_together": "items",
     "matching.expected_cracks": "cracks", "matching.o_estimate": "cracks", "matching.heuristic": "cracks",
     "matching.bethe": "cracks", "matching.degree_of_anonymity": "", "network.degree_k": "nodes",
-    "release.identifiers": "columns", "release.suspected_identifiers": "columns",
+    "release.identifiers": "columns", "release.suspected_identifiers": "columns", "release.safe_harbor": "columns",
 }  # fmt: skip
 METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.k": "exact bound", "classes.uniques": "exact bound", "classes.at_risk": "exact bound",
@@ -38,7 +40,8 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
-    "release.repeated_people": "estimate",
+    "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
+    "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
 
@@ -49,7 +52,7 @@ TOLERATED = {"classes.k": 5, "classes.l_distinct": 2, "classes.intersection": 0,
              "items.itemsets_vulnerable": 0.1, "matching.expected_cracks": 0.1, "network.degree_k": 5,
              "release.identifiers": 0}  # fmt: skip
 COUNTS = {"classes.k", "classes.l_distinct", "classes.known_items", "classes.k_map", "network.degree_k",
-          "release.identifiers", "release.suspected_identifiers"}  # fmt: skip
+          "release.identifiers", "release.suspected_identifiers", "release.safe_harbor"}  # fmt: skip
 NUMBERS = {f"classes.{name}" for name in ("recursive_c", "l_entropy", "beta", "beta_enhanced", "delta_disclosure")}
 OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "items.never_together",
           *(f"matching.{name}" for name in ("expected_cracks", "o_estimate", "heuristic", "bethe"))}  # fmt: skip
@@ -192,6 +195,10 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
             assert f.baseline >= 1 / f.subjects - 1e-12
         elif f.id == "classes.intersection":
             assert f.baseline == 0
+        elif f.id == "release.interval_disclosure":
+            far = 0.01 * statistics.pstdev(x for x, _ in INCOMES)
+            close = sum(abs(x - y) <= far for x, _ in INCOMES for _, y in INCOMES)
+            assert f.baseline == pytest.approx(close / len(INCOMES) ** 2)
         elif f.baseline is not None:
             assert f.baseline == pytest.approx(1 / f.subjects)
 
@@ -254,7 +261,8 @@ def test_a_tolerance_decides_from_exactly_the_value_on() -> None:
 
 def test_nearly_every_risk_is_tried_on_both_sides_of_a_tolerance() -> None:
     left = set(all_risks()) - {f.id for _, f in first_of_each()}
-    estimates = {"classes.dis_suda", "release.suspected_identifiers", "items.o_estimate"}
+    estimates = {"classes.dis_suda", "release.suspected_identifiers", "items.o_estimate", "release.safe_harbor"}
+    estimates |= {"classes.individual_risk"}
     estimates |= {f"matching.{name}" for name in ("o_estimate", "heuristic", "bethe")}
     assert left <= {
         *estimates,

@@ -23,9 +23,9 @@ from unveil.questions import QUESTIONS, all_risks, questions_about
 
 SAID = Path(__file__).parent / "said"
 READ = {
-    "release": ("people", "guessed", "mild"),
+    "release": ("people", "guessed", "mild", "noisy"),
     "classes": ("mild", "visits", "single", "holes as wildcard", "holes as excluded", "guessed", "population", "sample",
-                "intersection", "icd", "unanswered", "baskets", "small baskets"),
+                "survey", "weighted survey", "intersection", "icd", "unanswered", "baskets", "small baskets"),
     "linkage": ("people", "visits", "intersection", "linked", "ratings", "dated ratings", "holes as value", "alike"),
     "items": ("baskets", "plain baskets", "small baskets", "similar baskets"),
     "matching": ("weighted matrix", "matrix", "small matrix"),

@@ -43,8 +43,8 @@ else:
             "minimal_uniques": "MinimalUniques dis_suda_scores find_minimal_uniques smallest_unique_set",
             "missing_values": "MissingValues",
             "population_estimates": (
-                "ClassSample PopulationBounds PopulationEstimate dankar_estimate pitman_estimate population_bounds "
-                "snb_estimate zayatz_estimate"
+                "ClassSample PopulationBounds PopulationEstimate dankar_estimate least_population_class "
+                "pitman_estimate population_bounds snb_estimate zayatz_estimate"
             ),
             "table_classes": "SmallClass classes_with_values count_class_sizes smallest_classes",
             "wildcard": "Neighbourhoods find_neighbourhoods neighbourhood_classes",

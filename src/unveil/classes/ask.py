@@ -1,9 +1,10 @@
 """The question ``classes``: how many look alike?
 
 Whatever an attacker knows divides the people into classes of those who look the same. Each ``ask_*.py`` makes findings
-about one idea: for every set of quasi-identifiers in the policy, how large the classes are, what they give away, and
-how many people in the population match a row; for the table as a whole, how many columns an attacker must know, and
-what several releases give away together; for baskets, how many contain the few items that an attacker knows.
+about one idea: for every set of quasi-identifiers in the policy, how large the classes are, what they give away, how
+many people in the population match a row, and what weights and households say; for the table as a whole, how many
+columns an attacker must know, and what several releases give away together; for baskets, how many contain the few items
+that an attacker knows.
 
 Where the quasi-identifiers were only guessed, class sizes are also measured for an attacker who knows all other
 columns: nobody who knows less does better.
@@ -20,6 +21,7 @@ from unveil.classes.ask_known_items import item_findings
 from unveil.classes.ask_population import check_population, population_findings
 from unveil.classes.ask_releases import check_releases, class_size_doubts, release_findings
 from unveil.classes.ask_sizes import size_findings
+from unveil.classes.ask_survey import check_survey, survey_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
 from unveil.classes.attacker import KnownColumnsAttacker, Subjects, attackers, bounding_attackers
 from unveil.classes.settings import ClassesSettings
@@ -50,7 +52,10 @@ EARLIER = Holding(
 )
 
 _ABOUT_POPULATION = (risks.POPULATION_UNIQUES, risks.K_MAP, risks.PRESENCE)
-_MATCHES = {risk.id for risk in (*risks.SIZE_RISKS, risks.KNOWN_COLUMNS, risks.DIS_SUDA, *_ABOUT_POPULATION)}
+_ABOUT_SURVEYS = (risks.INDIVIDUAL_RISK, risks.HOUSEHOLD_RISK, risks.HOUSEHOLD_UNIQUES)
+_MATCHES = {
+    risk.id for risk in (*risks.SIZE_RISKS, risks.KNOWN_COLUMNS, risks.DIS_SUDA, *_ABOUT_POPULATION, *_ABOUT_SURVEYS)
+}
 _DIVERSITY = {risk.id for risk in risks.VALUE_RISKS}
 
 
@@ -71,6 +76,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
         yield from release_findings(case, policy, run)
     if run.asks(*_ABOUT_POPULATION):
         yield from population_findings(case, attackers(policy), policy, run)
+    if run.asks(*_ABOUT_SURVEYS):
+        yield from survey_findings(table, attackers(policy), policy, run)
 
 
 def _class_findings(
@@ -100,9 +107,10 @@ def _class_findings(
 
 
 def check(case: Case, policy: Policy) -> None:
-    """Other releases and a population must have the columns that they are compared by."""
+    """Other releases and a population must have the columns that they are compared by, and every row its weight."""
     check_releases(case, policy)
     check_population(case, policy)
+    check_survey(case, policy)
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:

@@ -33,6 +33,8 @@ _ESTIMATES = (
     "S. Keller-McNulty, JOS 14(1), 1998 (SNB); F. K. Dankar and others, BMC Medical Informatics and Decision Making "
     "12:66, 2012"
 )
+_EL_EMAM = "K. El Emam, F. K. Dankar, Protecting privacy using k-anonymity, JAMIA 15(5), 2008 (test for k-map)"
+_SIGNIFICANCE = 0.05
 
 
 def check_population(case: Case, policy: Policy) -> None:
@@ -76,7 +78,11 @@ def population_findings(
             yield from _counted_findings(case, table, held, attacker, policy, run, aside)
     elif chosen.population_size is not None or chosen.sampling_fraction is not None:
         for attacker in attackers:
-            yield _bounded_uniques_finding(table, attacker, policy, run)
+            sample = _class_sample(table, attacker, policy, run)
+            if run.asks(POPULATION_UNIQUES):
+                yield _bounded_uniques_finding(sample, attacker, policy, run)
+            if run.asks(K_MAP):
+                yield _estimated_k_map_finding(sample, attacker, policy)
 
 
 def _counted_findings(
@@ -201,18 +207,22 @@ def _incomplete_population_sentence(found: PopulationMatches) -> str:
     )
 
 
-def _bounded_uniques_finding(table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run) -> Finding:
-    from unveil.classes import population_estimates as estimates
+def _class_sample(table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run) -> ClassSample:
+    from unveil.classes.population_estimates import ClassSample
     from unveil.classes.table_classes import count_class_sizes
 
     chosen = policy.settings_for(ClassesSettings)
     class_sizes = count_class_sizes(table, attacker.columns, None, run)
-    sample = estimates.ClassSample.from_class_sizes(
+    return ClassSample.from_class_sizes(
         class_sizes, population=chosen.population_size, fraction=chosen.sampling_fraction
     )
+
+
+def _bounded_uniques_finding(sample: ClassSample, attacker: KnownColumnsAttacker, policy: Policy, run: Run) -> Finding:
+    from unveil.classes import population_estimates as estimates
+
     limits = estimates.population_bounds(sample, run.confidence)
     low, high = (x / sample.rows for x in limits.uniques)
-    people = count_text(sample.population, "person", "people")
     by_model = [
         method(sample) for method in (estimates.pitman_estimate, estimates.zayatz_estimate, estimates.snb_estimate)
     ]
@@ -226,12 +236,58 @@ def _bounded_uniques_finding(table: Table, attacker: KnownColumnsAttacker, polic
         known=attacker.columns,
         subjects=sample.rows,
         share=(low, high),
-        attacker=f"Can look up {list_text(attacker.columns)} for all people in a population of {people}, but does not "
-        "know who is in the release.",
+        attacker=_population_attacker_text(sample, attacker),
         missing="A missing value is a value of its own.",
         sentence=_bounds_sentence(sample, limits, run.confidence),
         curves=(_methods_curve(by_model, estimates.dankar_estimate(sample), low, high, sample.rows),),
         source=_ESTIMATES,
+    )
+
+
+def _population_attacker_text(sample: ClassSample, attacker: KnownColumnsAttacker) -> str:
+    people = count_text(sample.population, "person", "people")
+    return (
+        f"Can look up {list_text(attacker.columns)} for all people in a population of {people}, but does not know who "
+        "is in the release."
+    )
+
+
+def _estimated_k_map_finding(sample: ClassSample, attacker: KnownColumnsAttacker, policy: Policy) -> Finding:
+    """k-map from the sizes of the classes in the release, each tested on its own."""
+    from unveil.classes.population_estimates import least_population_class
+
+    smallest, k = int(sample.size[0]), policy.tolerance_for(K_MAP) or policy.threshold(K)
+    plausible = min(sample.population, least_population_class(smallest, sample.fraction, _SIGNIFICANCE))
+    needed = next(f for f in range(1, int(k) + 1) if least_population_class(f, sample.fraction, _SIGNIFICANCE) >= k)
+    below = sample.size < needed
+    few = int((sample.size[below] * sample.classes[below]).sum()) / sample.rows
+    rows = count_text(smallest, "row")
+    if smallest == 1:
+        said = "The smallest class has 1 row, which does not tell how many people it comes from: there may be only 1."
+    else:
+        said = (
+            f"The smallest class has {rows}. If the rows are a random sample of the population, it plausibly comes "
+            f"from at least {count_text(plausible, 'person', 'people')}: of fewer, a class that is in the release has "
+            f"so many rows with a probability of at most {percent_text(_SIGNIFICANCE)}."
+        )
+    share = (
+        f"{capitalise_text(percent_text(few))} of the rows are in classes that may"
+        if few
+        else "No row is in a class that may"
+    )
+    return K_MAP.finding(
+        policy,
+        title=K_MAP.title + attacker.title_suffix,
+        value=plausible,
+        unit="people",
+        method="estimate",
+        known=attacker.columns,
+        subjects=sample.rows,
+        attacker=_population_attacker_text(sample, attacker),
+        missing="A missing value is a value of its own.",
+        sentence=f"{said} {share} come from fewer than {count_text(int(k), 'person', 'people')}. This is an estimate: "
+        "it tests each class on its own, and among many classes some look larger than they are by chance.",
+        source=_EL_EMAM,
     )
 
 

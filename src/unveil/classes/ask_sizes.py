@@ -134,7 +134,8 @@ def _class_finding(
 
 
 def _distinction_findings(class_sizes: ClassSizes, attacker: KnownColumnsAttacker, policy: Policy) -> Iterator[Finding]:
-    """Distinction and separation. Where missing values are wildcards, classes overlap and there is no distinction."""
+    """Distinction and separation. Where missing values are wildcards, classes overlap and there is no distinction. With
+    only one person there are no pairs to separate."""
     subjects, people = Subjects.from_policy(policy), class_sizes.total
     finding = partial(_class_finding, attacker=attacker, policy=policy, subjects=people, source=MOTWANI)
     sizes = list(zip(class_sizes.size.tolist(), class_sizes.subjects.tolist(), strict=True))
@@ -148,16 +149,16 @@ def _distinction_findings(class_sizes: ClassSizes, attacker: KnownColumnsAttacke
             f"{subjects.count_text(people)} ({percent_text(classes / people)}) would be left.",
         )
     pairs = people * (people - 1)
-    apart = (pairs - sum(n * (size - 1) for size, n in sizes)) / pairs if pairs else 1.0
+    if not pairs:
+        return
+    apart = (pairs - sum(n * (size - 1) for size, n in sizes)) / pairs
     differ = "certainly differ in" if attacker.missing.read_as == "wildcard" else "differ in"
     columns = f"{'at least one of ' if len(attacker.columns) > 1 else ''}{list_text(attacker.columns)}"
     yield finding(
         SEPARATION,
         title=f"Pairs of {subjects.many} told apart (separation)",
         value=apart,
-        sentence=f"{capitalise_text(percent_text(apart))} of all pairs of {subjects.many} {differ} {columns}."
-        if pairs
-        else f"There is only one {subjects.one}, so there are no pairs to tell apart.",
+        sentence=f"{capitalise_text(percent_text(apart))} of all pairs of {subjects.many} {differ} {columns}.",
     )
 
 
@@ -216,12 +217,11 @@ def _exposed_rows(
     small = smallest_classes(table, attacker.columns, k, run.exposed, policy.subject, attacker.missing, run)
     if not small:
         return ()
+    sensitive = tuple(c for c in policy.sensitive if c not in attacker.columns)
     shown_columns = [c for c in table.columns if c in policy.roles and c not in policy.insensitive]
-    rows = (
-        read_row_values(table, [s.row for s in small], shown_columns, run).to_pylist()
-        if run.reveal
-        else [None] * len(small)
-    )
+    rows: list[dict[str, object]] = read_row_values(
+        table, [s.row for s in small], shown_columns if run.reveal else sensitive, run
+    ).to_pylist()
     alone = [s.row for s in small if s.size == 1] if attacker.missing.is_own_value and not policy.subject else []
     unique_on = _smallest_unique_sets(table, attacker.columns, alone, run)
     return tuple(
@@ -229,13 +229,18 @@ def _exposed_rows(
             subject=Subjects.from_policy(policy).row_text(s.row),
             risk=1 / s.size,
             because=_exposed_row_reason(s.size, unique_on.get(s.row), attacker, Subjects.from_policy(policy)),
-            learns=tuple(c for c in policy.sensitive if c not in attacker.columns),
+            learns=tuple(c for c in sensitive if policy.subject or not _is_missing(values[c], policy)),
             values={safe_text(c): "missing" if v is None else safe_text(v) for c, v in values.items()}
-            if values is not None
+            if run.reveal
             else None,
         )
         for s, values in zip(small, rows, strict=True)
     )
+
+
+def _is_missing(value: object, policy: Policy) -> bool:
+    """Whether there is nothing to learn."""
+    return value is None or value != value or str(value).strip() in policy.missing
 
 
 def _exposed_row_reason(size: int, unique_on: str | None, attacker: KnownColumnsAttacker, subjects: Subjects) -> str:

@@ -298,17 +298,15 @@ def _relative_change_findings(view: _AttackedClasses) -> Iterator[Finding]:
 
 def _homogeneity_finding(view: _AttackedClasses) -> Finding:
     """Classes in which everybody has the same value, or the same kind of value."""
-    import numpy as np
-
     classes = view.classes
     same = view.share_in(classes.is_certain)
-    gain = classes.class_shares - classes.table_shares[classes.value]
-    at = int(np.argmax(gain))
-    before, after = float(classes.table_shares[classes.value[at]]), float(classes.class_shares[at])
+    before, after = classes.largest_rise
     skew, certain = "No class differs from the whole table", f"No class alone reveals {view.name}"
-    if after > before:
-        shares = f"{percent_text(after)}, against {percent_text(before)} of the whole table"
-        skew = f"In the most skewed class, one value makes up {shares}"
+    if after > before + _NOISE:
+        skew = (
+            f"The share of a value rises most from {percent_text(before)} in the whole table to {percent_text(after)} "
+        )
+        skew += "in a class"
     if same:
         certain = f"The class alone reveals {view.name} for {percent_text(same)} of {view.people}"
     kinds = None if view.target.hierarchy is None else _kinds_curve(view, view.target.hierarchy)

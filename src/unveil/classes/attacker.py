@@ -89,14 +89,16 @@ def bounding_attackers(table: Table, policy: Policy) -> list[KnownColumnsAttacke
     attackers know some."""
     if policy.ratings or (policy.quasi and not set(policy.guessed) - set(policy.identifier)):
         return []
-    others = tuple(c for c in table.columns if c not in policy.identifier and c != policy.subject)
+    others = tuple(c for c in table.columns if c not in (*policy.identifier, policy.subject, policy.household))
     if not others or others in policy.quasi:
         return []
+    household = "" if policy.household is None else " and the number of the household"
     rows = "all of the person's rows" if policy.subject else "the person's row"
     return [
         KnownColumnsAttacker(
             columns=others,
-            text=f"Knows every column of {rows} except direct identifiers. Nobody who knows fewer columns does better.",
+            text=f"Knows every column of {rows} except direct identifiers{household}. Nobody who knows fewer columns "
+            "does better.",
             title_suffix=", knowing every column",
             missing=MissingValues(),
             is_upper_bound=True,

@@ -87,6 +87,16 @@ class SensitiveClasses:
         return shares
 
     @property
+    def largest_rise(self) -> tuple[float, float]:
+        """The share of people in the table, and in a class, who have the value whose share rises most from one to the
+        other. The second exceeds no ``alpha``; both are equal if no share rises."""
+        several = 1.0 if self.holders is None else float(self.size.sum() / self.holders.sum())
+        of_class: Floats = self.count / np.repeat(self._class_people, self.distinct)
+        of_table: Floats = self.table_shares[self.value] * several
+        at = int(np.argmax(of_class - of_table))
+        return float(of_table[at]), max(float(of_table[at]), float(of_class[at]))
+
+    @property
     def people(self) -> int:
         """The number of people."""
         return int(self.target_counts.sum())

@@ -14,6 +14,8 @@ carries along as a sentence:
 - :func:`dankar_estimate`: a rule that picks one of them, by F. K. Dankar, K. El Emam, A. Neisa and T. Roffey,
   Estimating the re-identification risk of clinical data sets, BMC Medical Informatics and Decision Making 12:66, 2012.
 
+:func:`least_population_class` tests how many people a class of the sample plausibly comes from.
+
 An interval based on one of these models covers the truth only if the model is right. If it is wrong, the estimates miss
 on the same side in sample after sample. So estimates have no interval unless the answer is certain.
 :func:`population_bounds` gives limits that hold for *every* population, from C. J. Skinner and M. J. Elliot, A measure
@@ -30,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq, minimize
-from scipy.special import betaln, digamma, gammaln
+from scipy.special import betaln, digamma, gammainc, gammaln
 
 from unveil.arrays import Floats, Ints
 from unveil.class_sizes import ClassSizes
@@ -42,6 +44,7 @@ __all__ = [
     "PopulationBounds",
     "PopulationEstimate",
     "dankar_estimate",
+    "least_population_class",
     "pitman_estimate",
     "population_bounds",
     "snb_estimate",
@@ -299,6 +302,27 @@ def dankar_estimate(sample: ClassSample) -> PopulationEstimate:
     lower = sample.fraction <= _SMALL_FRACTION or other.population_uniques <= plain.population_uniques
     chosen = other if other.converged and lower else plain
     return dataclasses.replace(chosen, method=f"Dankar: {chosen.method}")
+
+
+def least_population_class(size: int, fraction: float, significance: float = 0.05) -> int:
+    """The fewest people in the population that a class of ``size`` rows plausibly comes from.
+
+    Of F people, about a Poisson number with mean πF are in a sample, and a class that is seen has at least one. F is
+    implausible if ``size`` rows or more then have a probability P(X ≥ f | X ≥ 1) of at most ``significance``. This is
+    the test of K. El Emam and F. K. Dankar, Protecting privacy using k-anonymity, JAMIA 15(5), 2008, which ARX uses for
+    k-map. A single row says nothing.
+
+    >>> [least_population_class(f, 0.01) for f in (1, 2, 3)]
+    [1, 11, 60]
+    """
+    if size == 1 or fraction >= 1:
+        return size
+
+    def excess(mean: float) -> float:
+        return float(gammainc(size, mean)) / -math.expm1(-mean) - significance
+
+    mean = float(brentq(excess, 1e-12, size + 1.0, xtol=1e-13))
+    return max(size, math.floor(mean / fraction) + 1)
 
 
 def population_bounds(sample: ClassSample, confidence: float = 0.95) -> PopulationBounds:

@@ -146,6 +146,21 @@ PRESENCE = _share_risk(
     title="Highest probability of being in the release (δ-presence)",
     summary="How sure an attacker can be that somebody in the population is in the release.",
 )
+INDIVIDUAL_RISK = _share_risk(
+    "classes.individual_risk",
+    title="Average re-identification risk in the population, by weights",
+    summary="The average probability of finding a row's person in the population, estimated from sampling weights.",
+)
+HOUSEHOLD_RISK = _share_risk(
+    "classes.household_risk",
+    title="Average risk that somebody in the household is found",
+    summary="The average probability that at least one member of a row's household is found.",
+)
+HOUSEHOLD_UNIQUES = _share_risk(
+    "classes.household_uniques",
+    title="Rows in households that are unique by their members",
+    summary="The share of rows in households that no other household equals in what is known about all members.",
+)
 
 SIZE_RISKS = (K, UNIQUES, DISTINCTION, SEPARATION, AT_RISK, REIDENTIFICATION)
 """What follows from the sizes of the classes."""
@@ -160,5 +175,8 @@ RISKS = (
     POPULATION_UNIQUES,
     K_MAP,
     PRESENCE,
+    INDIVIDUAL_RISK,
+    HOUSEHOLD_RISK,
+    HOUSEHOLD_UNIQUES,
     KNOWN_ITEMS,
 )

@@ -142,9 +142,9 @@ def smallest_classes(
 
 def read_row_values(table: Table, rows: Sequence[int], columns: Sequence[str], run: Run | None = None) -> pa.Table:
     """The values of these columns in these rows, in the order of ``rows``."""
-    picked = ", ".join(table.column(c) for c in columns)
+    picked = ", ".join(["row_no", *(table.column(c) for c in columns)])
     row_list = ", ".join(str(r) for r in rows)
-    found = table.query(f"SELECT row_no, {picked} FROM {table.numbered_relation} WHERE row_no IN ({row_list})", run)
+    found = table.query(f"SELECT {picked} FROM {table.numbered_relation} WHERE row_no IN ({row_list})", run)
     order = {row: i for i, row in enumerate(found["row_no"].to_pylist())}
     return found.take([order[r] for r in rows]).drop_columns("row_no").rename_columns(list(columns))
 

@@ -95,8 +95,8 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     from unveil.release.read import read
     from unveil.release.source_file import format_ending
 
-    if held.kind != "table":
-        return read(file, held.kind)
+    if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):
+        return read(file, "transactions")
     _check_is_file(held, file)
     is_text = format_ending(Path(file)) in (".csv", ".tsv", ".txt", "")
     if not isinstance(case.release, Table):

@@ -15,7 +15,7 @@ from unveil.errors import UnveilError
 from unveil.policy import COLUMN_SETTINGS, Policy, Role
 from unveil.questions import questions_about, risks_about
 from unveil.release import Table
-from unveil.settings import Setting, declared_settings
+from unveil.settings import Setting, declared_settings, option_text
 from unveil.toml_writer import to_toml
 from unveil.wording import safe_text
 
@@ -123,6 +123,9 @@ def _columns_section(policy: Policy, reasons: dict[str, str], rows: RepeatedSubj
     if rows:
         lines += [f"# (each value of {safe_text(rows.person)} is in {rows.rows:.1f} rows on average)"]
     lines += [f"{subject}subject = {to_toml(policy.subject or person)}"]
+    for name in ("weight", "household"):
+        guess = next((c for c, why in reasons.items() if option_text(name) in why), name)
+        lines += ["", *_comment(declared[name]), f"# {name} = {to_toml(guess)}"]
     rated = "" if policy.ratings else "# "
     lines += ["", *_comment(declared["ratings"])]
     if ratings:

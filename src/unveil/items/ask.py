@@ -14,7 +14,7 @@ from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
 from unveil.finding import Curve, ExposedSubject, Finding
-from unveil.holding import Holding
+from unveil.holding import ORIGINAL, Holding
 from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
 from unveil.items.ask_pairs import correlation_findings, never_together_findings
@@ -317,13 +317,7 @@ HOLDINGS = (
         "Items that the attacker knows are never bought together: columns item and other, one pair per row.",
         former_names=("never",),
     ),
-    Holding(
-        "original",
-        "transactions",
-        "The baskets that the release was made from.",
-        is_original=True,
-        only_after_protection=True,
-    ),
+    ORIGINAL,
     Holding(
         "mapping",
         "table",

@@ -2,25 +2,34 @@
 
 A column that the policy calls an identifier and that is still in the release names people for certain. A column that
 only looks like one is reported as an estimate, which decides nothing, but it keeps the verdict from being ``release``.
-So does a sign that several rows are one person.
+So does a sign that several rows are one person. Columns of the kinds that the US HIPAA rule names are for information.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
 from unveil.finding import Finding
+from unveil.holding import ORIGINAL
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release.ask_original import INTERVAL_DISCLOSURE, check_original, interval_findings
+from unveil.release.roles import likely_attackers, quote_names
 from unveil.release.table import Table
+from unveil.release.value_topics import MOST_VALUES_READ
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, list_text, percent_text
+from unveil.settings import option_text
+from unveil.wording import count_text, list_text, percent_text, safe_text
 
 __all__ = ["QUESTION"]
 
+_MOST_KNOWN = 12  # guessed quasi-identifiers from which nobody is likely to know all
+_LONGEST_OPTION = 400
 _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (singling out)"
+_HIPAA = "US Code of Federal Regulations, 45 CFR 164.514(b)(2) (HIPAA Privacy Rule, Safe Harbor)"
 
 IDENTIFIERS = Risk(
     "release.identifiers",
@@ -46,10 +55,19 @@ REPEATED_PEOPLE = Risk(
     summary="The share of rows that seem to belong to a person who has other rows, although each row is counted as a "
     "person.",
 )
+SAFE_HARBOR = Risk(
+    "release.safe_harbor",
+    title="Columns of kinds that HIPAA's Safe Harbor names",
+    unit="count",
+    safer="lower",
+    summary="How many columns look like one of the 18 kinds of identifiers that the US HIPAA rule names for Safe "
+    "Harbor, by their name or values.",
+)
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The identifiers that were declared, those that are suspected, and the people who seem to have several rows."""
+    """The identifiers that were declared, those that are suspected, the people who seem to have several rows, the
+    columns of kinds that HIPAA names, and the numbers that stay close to the original."""
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
@@ -59,6 +77,10 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         yield _identifiers_finding(SUSPECTED_IDENTIFIERS, table, suspected, policy, run)
     if run.asks(REPEATED_PEOPLE) and policy.subject is None:
         yield _repeated_people_finding(table, policy, run)
+    if run.asks(SAFE_HARBOR):
+        yield _safe_harbor_finding(table, policy, run)
+    if run.asks(INTERVAL_DISCLOSURE):
+        yield from interval_findings(case, table, policy, run)
 
 
 def _identifiers_finding(risk: Risk, table: Table, columns: Sequence[str], policy: Policy, run: Run) -> Finding:
@@ -105,6 +127,33 @@ def _repeated_people_finding(table: Table, policy: Policy, run: Run) -> Finding:
     )
 
 
+def _safe_harbor_finding(table: Table, policy: Policy, run: Run) -> Finding:
+    from unveil.release.safe_harbor import check_safe_harbor
+
+    found = check_safe_harbor(table, policy.missing, run)
+    rule = "the 18 kinds of identifiers that the Safe Harbor method of the US HIPAA rule names"
+    if found.kinds:
+        kinds = "; ".join(f"{kind} ({list_text(columns, 4)})" for kind, columns in found.columns_by_kind.items())
+        columns = count_text(len(found.kinds), "column looks", "columns look")
+        sentence = f"By name or values, {columns} like one of {rule}: {kinds}."
+    else:
+        sentence = f"No column looks like one of {rule}, by its name or values."
+    sentence += " Not checked: names in free text, ages that years of birth tell, and codes derived from an identifier."
+    if found.partly_read:
+        sentence += f" Of {list_text(found.partly_read, 4)}, only {MOST_VALUES_READ:,} different values were looked at."
+    return SAFE_HARBOR.finding(
+        policy,
+        value=len(found.kinds),
+        unit="columns",
+        method="estimate",
+        subjects=table.rows,
+        attacker="Anyone who reads the release.",
+        missing="A missing value is of no kind.",
+        sentence=sentence,
+        source=_HIPAA,
+    )
+
+
 def _identifier_sentence(columns: Sequence[str], suspected: bool, named: float) -> str:
     if not columns:
         return "No column that the policy calls an identifier is in the release."
@@ -135,12 +184,31 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     yield from (f.sentence for f in findings if f.id == IDENTIFIERS.id and f.value and f.status != "over")
     if not (policy.quasi or policy.ratings):
         yield "The policy does not say what an attacker may know."
+    yield from _many_guesses_doubt(policy)
     if policy.guessed:
         one = len(policy.guessed) == 1
         yield (
             f"The {'role' if one else 'roles'} of {list_text(policy.guessed)} "
             f"{'is a guess' if one else 'are guesses'}; confirm {'it' if one else 'them'} in the policy."
         )
+
+
+def _many_guesses_doubt(policy: Policy) -> Iterator[str]:
+    """More quasi-identifiers than anyone is likely to know at once, and what to write instead."""
+    quasi = [c for c in policy.quasi_columns if c in policy.guessed]
+    if len(quasi) <= _MOST_KNOWN:
+        return
+    sets = [
+        f"{option_text('quasi')} {shlex.quote(','.join(quote_names(columns)))} ({who})"
+        for who, columns in likely_attackers(quasi).items()
+    ]
+    typed = [text for text in sets if safe_text(text, _LONGEST_OPTION) == text]
+    likely = f" By the names of the columns, likely attackers are {'; '.join(typed)}." if typed else ""
+    yield (
+        f"{count_text(len(quasi), 'quasi-identifier')} were guessed, more than anyone is likely to know at once, so "
+        "nearly everybody may look unique. Say what an attacker may know, one set of columns for each attacker."
+        + likely
+    )
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
@@ -155,8 +223,10 @@ QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
     kinds=("table",),
-    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE),
+    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE, SAFE_HARBOR, INTERVAL_DISCLOSURE),
     ask=ask,
+    holdings=(ORIGINAL,),
+    check=check_original,
     doubts=doubts,
     hints=hints,
 )

@@ -24,7 +24,8 @@ from unveil.grouping import class_ids
 from unveil.policy import Policy
 from unveil.release.codes import Codes
 from unveil.release.column_profile import infer_type
-from unveil.release.roles import name_words, quote_names
+from unveil.release.column_topics import name_words
+from unveil.release.roles import quote_names
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
@@ -117,7 +118,8 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
         return None
     codes, run = table.codes(table.columns, policy.missing, run), run or Run()
     quasi = [codes[c] for c in policy.quasi_columns if c in codes]
-    repeated = {c: own for c, own in codes.items() if c not in policy.quasi_columns and _recurs(own)}
+    told = (*policy.quasi_columns, policy.weight, policy.household)
+    repeated = {c: own for c, own in codes.items() if c not in told and _recurs(own)}
     declared = [c for c in policy.identifier if c in codes and c not in policy.guessed and _recurs_at_all(codes[c])]
     called = [c for c in policy.identifier if c in repeated and _names_people(c) and _recurs_often(codes[c])]
     says = _column_information(policy, codes)
@@ -190,7 +192,7 @@ def _recurs_often(column: Codes) -> bool:
 
 
 def _names_people(name: str) -> bool:
-    called = {word for word in name_words(name) if word}
+    called = name_words(name)
     singular = {word.removesuffix("s") for word in called} | {word.removesuffix("id") for word in called}
     return bool((called | singular) & _PERSON_WORDS) or called <= _ID_WORDS
 

@@ -11,47 +11,55 @@ values. A suggestion stays visible as a guess: with guessed roles the verdict is
 from __future__ import annotations
 
 import difflib
-import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, get_args
 
 from unveil.errors import UnveilError
 from unveil.policy import Column, Policy, Role
 from unveil.release.column_profile import ColumnProfile, profile_columns
+from unveil.release.column_topics import TOPICS, find_topics
 from unveil.release.table import Table
+from unveil.release.value_topics import are_test_results, is_flag, recognise_topic
 from unveil.run import Run
 from unveil.settings import option_text
 from unveil.wording import count_text, list_text, safe_text
 
-__all__ = ["RoleGuess", "check_column", "complete_roles", "name_words", "quote_names", "role_options", "suggest_roles"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "RoleGuess",
+    "check_column",
+    "complete_roles",
+    "likely_attackers",
+    "quote_names",
+    "role_options",
+    "suggest_roles",
+]
 
 
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_ROLE_WORDS: dict[Role, frozenset[str]] = {
-    "identifier": _word_set(
-        "name firstname lastname surname forename givenname familyname fullname maiden email mail phone telephone "
-        "mobile fax ssn sin nino nhs passport licence license iban account address street url ip mac imei vin plate "
-        "id uid uuid guid mrn patient subject person customer client member user username login record rec"
-    ),
-    "sensitive": _word_set(
-        "diagnosis diagnoses diagnose disease illness condition icd icd10 symptom treatment drug medication salary "
-        "income wage wages pay earnings cost charge debt loan credit balance capital religion faith belief party vote "
-        "orientation hiv disability offence offense crime conviction outcome result grade score"
-    ),
-    "quasi": _word_set(
-        "geburtsdatum geschlecht alter wohnort beruf "
-        "age birth birthdate birthday dob born sex gender zip zipcode postcode postal plz city town municipality "
-        "county state region district country nationality citizenship native race ethnicity ethnic language marital "
-        "married relationship children household education degree school occupation job profession employer work "
-        "workclass industry department ward date day month year time admitted admission discharge discharged death "
-        "died weight height latitude longitude lat lon lng location place hours"
-    ),
-}
 _MEASUREMENT_SHARE = 0.5
+_HEALTH_TABLE = 3  # columns named after health from which a table is about health
+_VALUE_TEXTS = {
+    "email": "email addresses",
+    "url": "web addresses",
+    "ip address": "IP addresses",
+    "device": "addresses of devices",
+    "social security": "social security numbers",
+    "phone": "phone numbers",
+    "account": "account numbers",
+    "health": "codes of diagnoses",
+}
+_BOOKKEEPING = {"sampling weight": "weight", "household number": "household"}  # topics that a setting declares
+_LIKELY_KNOWLEDGE = {
+    "a neighbour": ("region", "place", "person"),
+    "a colleague": ("person", "work"),
+    "someone who knows when it happened": ("person", "time"),
+    "someone who has seen the person": ("person", "body"),
+}
+"""The topics that someone is likely to know about; without a column about the last, it is not worth a set."""
 _MAX_COMMAND_LINE = 1000
 _NAME_SIMILARITY = 0.7  # similarity from which a name is offered as a correction
 
@@ -66,7 +74,8 @@ def complete_roles(policy: Policy, table: Table, run: Run | None = None) -> tupl
         identifier=tuple(c for c in policy.identifier if c in there),
         guessed=tuple(c for c in policy.guessed if c in there),
     )
-    unnamed = [c for c in table.columns if c not in (*policy.roles, *policy.ratings, policy.subject)]
+    counted_by = (policy.subject, policy.weight, policy.household)
+    unnamed = [c for c in table.columns if c not in (*policy.roles, *policy.ratings, *counted_by)]
     guesses = suggest_roles(table, policy.missing, run) if unnamed else {}
     if policy.quasi or policy.ratings:
         guesses = {name: guess for name, guess in guesses.items() if guess.is_evident}
@@ -84,6 +93,10 @@ def _column_role(name: str, policy: Policy, guess: RoleGuess | None) -> Column:
         return Column(name, role, "given")
     if name == policy.subject:
         return Column(name, "insensitive", "assumed", "says which rows belong to the same person")
+    if name == policy.weight:
+        return Column(name, "insensitive", "assumed", "says how many people a row stands for")
+    if name == policy.household:
+        return Column(name, "insensitive", "assumed", "says which people live in the same household")
     if name in policy.ratings:
         return Column(name, "quasi", "assumed", "what someone may know about a person")
     if guess is not None:
@@ -120,22 +133,37 @@ class RoleGuess:
 
 def suggest_roles(table: Table, missing: tuple[str, ...], run: Run | None = None) -> dict[str, RoleGuess]:
     """A suggested role for every column."""
-    return {name: _suggest_role(p) for name, p in profile_columns(table, missing, run).items()}
+    profiles, encoded = profile_columns(table, missing, run), table.codes(table.columns, missing, run)
+    guesses = {name: _suggest_role(p, encoded[name].values) for name, p in profiles.items()}
+    about_health = [name for name in guesses if "health" in find_topics(name)]
+    if len(about_health) >= _HEALTH_TABLE:
+        flags = [c for c, g in guesses.items() if not g.is_evident and is_flag(encoded[c].values)]
+        guesses |= dict.fromkeys(flags, RoleGuess("sensitive", "yes or no, in a table about health"))
+    return guesses
 
 
-def _suggest_role(column: ColumnProfile) -> RoleGuess:
+def _suggest_role(column: ColumnProfile, values: pa.Array) -> RoleGuess:
     if column.distinct <= 1:
         return RoleGuess("insensitive", "the same in every row")
-    called = name_words(column.name)
-    hit = {role: sorted(called & known) for role, known in _ROLE_WORDS.items()}
+    if (seen := recognise_topic(values)) is not None:
+        return RoleGuess(TOPICS[seen].role, f"its values look like {_VALUE_TEXTS[seen]}", is_evident=True)
+    if are_test_results(values):
+        return RoleGuess("sensitive", "its values look like results of a test", is_evident=True)
+    called = find_topics(column.name)
+    if column.type not in ("number", "whole number"):
+        called.pop("amount", None)
+    different = count_text(column.distinct, "different value")
+    if column.type == "date":
+        return RoleGuess("quasi", f"a date with {different}", is_evident=True)
+    hit = {role: [word for topic, word in called.items() if TOPICS[topic].role == role] for role in get_args(Role)}
     if hit["identifier"] and not (hit["quasi"] or hit["sensitive"]) and column.distinct > 2:
         return RoleGuess("identifier", f"its name contains {hit['identifier'][0]!r}", is_evident=True)
     for role in ("sensitive", "quasi"):
         if hit[role]:
             return RoleGuess(role, f"its name contains {hit[role][0]!r}", is_evident=True)
-    different = count_text(column.distinct, "different value")
-    if column.type == "date":
-        return RoleGuess("quasi", f"a date with {different}", is_evident=True)
+    for topic, setting in _BOOKKEEPING.items():
+        if topic in called:
+            return RoleGuess("insensitive", f"seems to be a {topic}; if it is, say so with {option_text(setting)}")
     if column.is_nearly_unique and column.type in ("text", "whole number"):
         return RoleGuess("identifier", f"{different} in {count_text(column.rows, 'row')}", is_evident=True)
     if column.type == "number" or column.distinct > _MEASUREMENT_SHARE * column.rows:
@@ -143,13 +171,16 @@ def _suggest_role(column: ColumnProfile) -> RoleGuess:
     return RoleGuess("quasi", f"{different} that others may know")
 
 
-def name_words(name: str) -> set[str]:
-    """The words of a column's name.
-
-    >>> sorted(name_words("dateOf_Birth"))
-    ['birth', 'date', 'of']
-    """
-    return set(re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
+def likely_attackers(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What different people are likely to know of many columns, by the names of the columns: a neighbour, a colleague,
+    someone who knows when something happened, someone who has seen the person."""
+    topics = {name: find_topics(name).keys() for name in columns}
+    sets: dict[str, tuple[str, ...]] = {}
+    for who, known in _LIKELY_KNOWLEDGE.items():
+        about = tuple(name for name, found in topics.items() if found & set(known))
+        if any(known[-1] in topics[name] for name in about) and about not in sets.values():
+            sets[who] = about
+    return sets
 
 
 def role_options(policy: Policy, columns: Iterable[Column]) -> str | None:
