@@ -97,8 +97,9 @@ class Assessment:
 
     ``suggestion`` holds the command-line options that state the guessed roles explicitly. ``protections`` are those
     that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
-    were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``artefacts`` are for the
-    owner's eyes only and are never written with the rest.
+    were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``doubts`` are the reasons
+    why a person would have to decide even if nothing failed. ``artefacts`` are for the owner's eyes only and are never
+    written with the rest.
     """
 
     release: Summary
@@ -110,6 +111,7 @@ class Assessment:
     protections: tuple[ProtectionResult, ...] = ()
     not_asked: tuple[str, ...] = ()
     checks_off: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     artefacts: Mapping[str, Callable[[], pa.Table]] = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
@@ -150,6 +152,7 @@ class Assessment:
             "protections": [p.to_dict() for p in self.protections],
             "not_asked": list(self.not_asked),
             "checks_off": list(self.checks_off),
+            "doubts": list(self.doubts),
         }
 
     @classmethod
@@ -180,6 +183,7 @@ class Assessment:
             protections=tuple(ProtectionResult.from_dict(p) for p in data["protections"]),
             not_asked=tuple(data["not_asked"]),
             checks_off=tuple(data["checks_off"]),
+            doubts=tuple(data["doubts"]),
         )
 
     def to_json(self) -> str:
