@@ -205,11 +205,23 @@ class Assessment:
 
         return render_page([self])
 
-    def to_text(self) -> str:
-        """The assessment as plain text."""
+    def to_text(self, details: bool = False) -> str:
+        """The assessment as plain text: the summary on one screen or, with details, everything."""
         from unveil.report.terminal import plain_text
 
-        return plain_text(self)
+        return plain_text(self, details)
+
+    def to_markdown(self) -> str:
+        """The assessment as Markdown, for a comment on a pull request."""
+        from unveil.report.markdown import render_markdown
+
+        return render_markdown(self)
+
+    def to_junit(self) -> str:
+        """The assessment as JUnit XML, for continuous integration."""
+        from unveil.report.junit import render_junit
+
+        return render_junit(self)
 
     def __repr__(self) -> str:
         return self.to_text()

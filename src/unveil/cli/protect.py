@@ -101,6 +101,7 @@ def command(
     mapping_file: str | None,
     method: str | None,
     form: str,
+    details: bool,
     report: str | None,
     exposed: int,
     reveal: bool,
@@ -131,7 +132,7 @@ def command(
         if made.case is not None:
             write(made.release, held)
         assessment = made.assessment if made.case is None else _rename_assessment(made, output, held.getvalue())
-        text = render_assessment(assessment, form, to_file=False)
+        text = render_assessment(assessment, form, details, to_file=False)
         page = assessment.to_html() if report else ""
     print_notes(case, tell)
     if made.case is not None:

@@ -47,7 +47,9 @@ def count_by_group(findings: Iterable[Finding]) -> dict[str, int]:
 
 def attacker_letters(assessment: Assessment) -> dict[str, str]:
     """Every attacker's description and its letter: A is the attacker of the first finding that is told."""
-    told = [f for main in order_findings(assessment.findings) for f in (main, *details_under(main, assessment.findings))]
+    told = [
+        f for main in order_findings(assessment.findings) for f in (main, *details_under(main, assessment.findings))
+    ]
     attackers = dict.fromkeys(f.attacker for f in told if f.attacker)
     return {attacker: _letter(place) for place, attacker in enumerate(attackers)}
 

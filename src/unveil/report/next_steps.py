@@ -172,7 +172,9 @@ def _option_texts(name: str, setting: Setting, value: Any) -> list[str] | None:
     elif setting.kind in ("text per column", "texts per column"):
         if any("=" in column for column in value):
             return None
-        values = [f"{c}={text}" for c, texts in value.items() for text in ([texts] if isinstance(texts, str) else texts)]
+        values = [
+            f"{c}={text}" for c, texts in value.items() for text in ([texts] if isinstance(texts, str) else texts)
+        ]
     else:
         values = [str(v) for v in value] if setting.kind == "texts" else [str(value)]
     return [f"{option} {shlex.quote(v)}" for v in values]
