@@ -58,7 +58,11 @@ _REPORT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         help="How many exposed subjects to list for each finding.",
     ),
-    click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Keep the result secret."),
+    click.option(
+        "--reveal",
+        is_flag=True,
+        help="Show names and values of exposed subjects, and all details. Keep the result secret.",
+    ),
     click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
     quiet_option,
 )
@@ -113,7 +117,8 @@ def assess_and_deliver(
         )
         assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
         report_progress("writing", None)
-        text = render_assessment(assessment, given["form"], given["details"], to_file=output is not None)
+        shown = {name: given[name] for name in ("details", "reveal")}
+        text = render_assessment(assessment, given["form"], **shown, to_file=output is not None)
         page = assessment.to_html() if report else ""
         private = None if secret is None else (secret[1], _csv(assessment.artefacts[secret[0]]()))
     print_notes(case, tell)
@@ -136,8 +141,8 @@ def print_notes(case: Case, tell: Callable[[str], None]) -> None:
             tell(f"{safe_text(held.name)}: {said}")
 
 
-def render_assessment(assessment: Assessment, form: str, details: bool, to_file: bool) -> str:
-    """The assessment in the form that was asked for."""
+def render_assessment(assessment: Assessment, form: str, *, details: bool, reveal: bool, to_file: bool) -> str:
+    """The assessment in the form that was asked for. Text that shows values shows them in its details."""
     if form != "text":
         render = {
             "json": assessment.to_json,
@@ -146,6 +151,7 @@ def render_assessment(assessment: Assessment, form: str, details: bool, to_file:
             "junit": assessment.to_junit,
         }
         return render[form]()
+    details = details or reveal
     if to_file or not sys.stdout.isatty():
         return assessment.to_text(details)
     return _coloured_text(assessment, details)

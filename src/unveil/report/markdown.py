@@ -19,7 +19,7 @@ from unveil.wording import count_text, safe_text
 __all__ = ["code_block", "escape_markdown", "markdown_table", "render_markdown"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&$]|:(?=[\w+/])|(?<=www)\.)", re.IGNORECASE)
-_LINE_START = re.compile(r"^(\d*)([-+=.)])")  # a list, or an underlined heading
+_LINE_START = re.compile(r"^(\d*)([-+=.)])(?!\d)")  # a list, or an underlined heading
 _REFERENCE = re.compile(r"(@|\\#)(?=\w)")  # @somebody and #1 would become links
 _MAX_TEXT = 2_000
 
