@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+import random
 import re
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
+from report import samples
 from unveil.assessment import Assessment
 from unveil.finding import Curve
 from unveil.report import phrases
-from unveil.report.terminal import plain_text, print_assessment
+from unveil.report.arrangement import GROUP_TITLES, attacker_letters, findings_by_group, order_findings
+from unveil.report.terminal import MOST_LINES, plain_text, print_assessment
+from unveil.verdict import decide_verdict
+from unveil.wording import list_text, safe_text
 
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
@@ -78,7 +84,7 @@ def test_markup_in_names_is_text(hostile: Assessment) -> None:
 def test_too_many_guessed_roles_to_type_go_into_a_file(hostile: Assessment) -> None:
     assert hostile.suggestion is not None and len(hostile.suggestion) > 400
     for text in (plain_text(hostile), detailed(hostile)):
-        assert "column 190" not in text.partition("Who attacks")[0]
+        assert not [line for line in text.splitlines() if "--quasi" in line]
         assert any(line.strip().startswith("unveil init ") for line in text.splitlines())
 
 
@@ -133,3 +139,64 @@ def test_a_narrow_terminal_is_kept(hospital: Assessment) -> None:
     for details in (False, True):
         text = printed(hospital, details, width=60)
         assert max(len(line) for line in text.splitlines() if not line.startswith("     unveil ")) <= 60
+
+
+def crowded_assessment(findings: int, columns: int, name_length: int, rng: random.Random) -> Assessment:
+    """A wide table: many findings by many attackers who know columns with long names."""
+    hospital = samples.hospital()
+    names = [f"{'x' * name_length} {i}" for i in range(columns)]
+    made = []
+    for i in range(findings):
+        known = tuple(rng.sample(names, min(columns, rng.randrange(1, 9))))
+        source = rng.choice(hospital.findings)
+        says = list_text(known)
+        made.append(
+            replace(
+                source,
+                column=f"c{i}",
+                known=known,
+                title=f"{source.title}, knowing {list_text(known, 3)}",
+                attacker=f"Knows {says} of person {rng.randrange(findings)}.",
+                sentence=f"{source.sentence} {says} " * rng.randrange(1, 4),
+            )
+        )
+    doubts = [f"Doubt {i} about {list_text(rng.sample(names, min(columns, 8)))}." for i in range(rng.randrange(9))]
+    return replace(
+        hospital, findings=tuple(made), verdict=decide_verdict(made, doubts), doubts=tuple(doubts), not_asked=("items",)
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_text_was_longer_than_a_screen(seed: int) -> None:
+    rng = random.Random(seed)
+    made = crowded_assessment(rng.choice((1, 30, 120)), rng.choice((1, 40)), rng.choice((1, 20, 58)), rng)
+    lines = plain_text(made).splitlines()
+    assert sum(max(1, -(-len(line) // 100)) for line in lines) <= MOST_LINES
+    assert lines[-1].startswith("--details shows everything")
+    shown = len([line for line in lines if re.search(r" (fails|open|within tolerance|for information)$", line)])
+    said = re.search(r"Findings not shown here: (.*?)\.", " ".join(lines))
+    left = sum(int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", said[1])) if said else 0
+    assert shown + left == len(order_findings(made.findings)), "what is left out is counted"
+    assert len(detailed(made).splitlines()) >= len(lines)
+
+
+def test_every_sample_fits_on_a_screen(sample: Assessment) -> None:
+    assert len(plain_text(sample).splitlines()) <= MOST_LINES
+
+
+def test_findings_were_told_in_the_order_they_came(hospital: Assessment) -> None:
+    text = detailed(hospital)
+    titles = [text.index(title) for title in GROUP_TITLES.values() if title in text]
+    assert titles == sorted(titles) and len(titles) >= 2
+    groups = list(findings_by_group(hospital.findings))
+    assert groups == [g for g in GROUP_TITLES if g in groups]
+
+
+def test_attackers_were_told_on_every_finding(sample: Assessment) -> None:
+    letters = attacker_letters(sample)
+    assert len(set(letters.values())) == len(letters)
+    text = " ".join(detailed(sample).split())
+    for attacker, letter in letters.items():
+        assert f" {letter} {safe_text(attacker, 1_000)}" in text
+        others = [f.sentence for f in sample.findings] + [a for a in letters if a != attacker]
+        assert text.count(safe_text(attacker, 1_000)) == 1 + sum(attacker in other for other in others)

@@ -16,6 +16,7 @@ from unveil import questions
 from unveil.assessment import Assessment
 from unveil.errors import UnveilError
 from unveil.policy import Policy
+from unveil.release.ask import IDENTIFIERS
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.roles import quote_names
 from unveil.release.write import choose_writer
@@ -50,9 +51,9 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
     if decided is not None and decided.is_unreachable:
         yield NextStep("Decide first whether a tolerance below what guessing reaches is meant.")
         return
-    if named and any(f.id == "release.identifiers" for f in failing):
+    if named and any(f.id == IDENTIFIERS.id for f in failing):
         yield NextStep(f"Drop {list_text(named)} from the file: no protection leaves identifiers out.")
-        failing = [f for f in failing if f.id != "release.identifiers"]
+        failing = [f for f in failing if f.id != IDENTIFIERS.id]
     if not failing:
         yield NextStep("Then assess the new file:", _command("assess", assessment))
     elif assessment.protections:

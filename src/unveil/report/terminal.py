@@ -232,8 +232,8 @@ def _findings_table(assessment: Assessment, findings: Sequence[Finding], caps: _
     table = new_table("Finding", "Measured", "Tolerated", "Attacker", "Method", "Status")
     for f in findings:
         status = _styled_text(phrases.status_text(f), _STATUS_STYLES.get(f.status or "", "dim"))
-        tolerated = f.tolerance_text if f.tolerance is not None else "–"
-        letter = letters.get(f.attacker, "–")
+        tolerated = f.tolerance_text if f.tolerance is not None else "-"
+        letter = letters.get(f.attacker, "-")
         cells = (phrases.short_title(f), phrases.measured_text(f), tolerated, letter, f.method or "failed")
         table.add_row(*(_styled_text(c, limit=min(200, caps.characters)) for c in cells), status)
     return Padding(table, (1, 0, 0, 0))
