@@ -164,11 +164,11 @@ def _summary_claims(place: str, a: Assessment, text: str) -> Iterator[Claim]:
     total = max(shown, min(shown, phrases.MOST_REASONS) + int(more[1])) if more else shown
     yield place, "verdict", "reasons", str(total)
     for f in a.findings:
-        for reason in a.verdict.reasons:
-            if a.verdict.decision == "protect first" and reason.startswith(f"{f.title}: "):
-                value, _, limit = reason.removeprefix(f"{f.title}: ").rpartition(", must be ")
-                yield f"{place}, reasons", key(f), "measured", flat(value)
-                yield f"{place}, reasons", key(f), "tolerated", limit
+        if f.decides and f.status == "over":
+            title = re.escape(flat(safe_text(f.title, 300)))
+            for value, limit in re.findall(rf"{title}: ([^:]*?), must be (at \w+ \S+)", text):
+                yield f"{place}, reasons", key(f), "measured", value
+                yield f"{place}, reasons", key(f), "tolerated", limit.rstrip(".")
 
 
 def _markdown_claims(a: Assessment, text: str) -> Iterator[Claim]:
@@ -250,7 +250,7 @@ ALTERED: tuple[tuple[str, str, str], ...] = (
     ("text", "at least 5 ", "at least 4 "),
     ("details", "Protect first", "Your call"),
     ("markdown", "1 person |", "3 people |"),
-    ("junit", "1 person, must be at least 5", "1 person, must be at least 50"),
+    ("junit", 'message="1 person, must be at least 5"', 'message="1 person, must be at least 50"'),
     ("json", '"tolerance": 5', '"tolerance": 3'),
     ("text", "more checks fail", "0 more checks fail"),
 )
