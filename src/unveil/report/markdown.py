@@ -65,7 +65,7 @@ def _markdown_lines(assessment: Assessment) -> Iterator[str]:
         yield f"{place}. {escape_markdown(step.sentence)}"
         if step.command:
             yield from ("", *(f"   {line}" for line in code_block(step.command)), "")
-    yield from ("", "### What was not looked at", "")
+    yield from ("", f"### {phrases.UNEXAMINED_TITLE}", "")
     yield from (f"- {escape_markdown(sentence)}" for sentence in phrases.unexamined_sentences(assessment))
     letters = attacker_letters(assessment)
     if letters:

@@ -83,6 +83,10 @@ def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
     """Guessed roles have to be confirmed by somebody who knows the data."""
     if assessment.suggestion is None:
         return
+    suspected = [c.name for c in assessment.columns if c.role == "identifier" and c.origin == "guessed"]
+    if suspected:
+        them = "it names" if len(suspected) == 1 else "they name"
+        yield NextStep(f"Drop {list_text(suspected)} from the file if {them} people: no protection leaves names out.")
     if _suggested_options(assessment):
         yield NextStep("Some roles are guesses: correct any that are wrong in the next command.")
     else:

@@ -25,6 +25,7 @@ __all__ = [
     "ROLE_MEANINGS",
     "ROLE_NAMES",
     "TERM_MEANINGS",
+    "UNEXAMINED_TITLE",
     "VERDICT_HEADLINES",
     "Reason",
     "chart_table",
@@ -49,6 +50,9 @@ __all__ = [
     "unexamined_sentences",
     "verdict_reasons",
 ]
+
+UNEXAMINED_TITLE = "In doubt, or not looked at"
+"""What stands above :func:`unexamined_sentences`."""
 
 MOST_REASONS = 3
 """How many reasons a summary gives."""

@@ -178,7 +178,7 @@ def _summary_parts(assessment: Assessment, caps: _Caps, details: bool) -> Iterat
         yield _indented_text(step.sentence, limit=caps.characters, first=f"{place}.")
         if step.command:
             yield _command_text(step.command)
-    yield _styled_text("What was not looked at", "bold")
+    yield _styled_text(phrases.UNEXAMINED_TITLE, "bold")
     unexamined = phrases.unexamined_sentences(assessment)
     for sentence in unexamined[: caps.unexamined]:
         yield _indented_text(sentence, limit=caps.characters, first="-")
