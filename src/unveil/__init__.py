@@ -14,6 +14,7 @@ The names in ``__all__`` are the stable interface.
 from unveil.assess import assess
 from unveil.assessment import Assessment
 from unveil.case import Case
+from unveil.comparison import Comparison, compare
 from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.finding import Finding
@@ -28,6 +29,7 @@ from unveil.verdict import Verdict
 __all__ = [
     "Assessment",
     "Case",
+    "Comparison",
     "Engine",
     "Finding",
     "Graph",
@@ -40,6 +42,7 @@ __all__ = [
     "UnveilError",
     "Verdict",
     "assess",
+    "compare",
     "protect",
     "read",
     "write",

@@ -211,9 +211,10 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
     case, policy = resolved.case, resolved.policy
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     findings, artefacts = _ask_all(case, policy, run)
+    doubts = tuple(_collect_doubts(case, policy, findings, run, doubt_unasked))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
-        verdict=decide_verdict(findings, list(_collect_doubts(case, policy, findings, run, doubt_unasked))),
+        verdict=decide_verdict(findings, doubts),
         findings=findings,
         columns=resolved.columns,
         suggestion=_suggest_roles(resolved),
@@ -228,6 +229,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
         ),
         not_asked=tuple(_unasked_names(case, run)),
         checks_off=tuple(risk.id for risk in _checks_off(case, policy, run)),
+        doubts=doubts,
         artefacts=MappingProxyType(artefacts),
     )
 

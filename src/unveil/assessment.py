@@ -103,8 +103,9 @@ class Assessment:
 
     ``suggestion`` holds the command-line options that state the guessed roles explicitly. ``protections`` are those
     that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
-    were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``artefacts`` are for the
-    owner's eyes only and are never written with the rest.
+    were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``doubts`` are the reasons
+    why a person would have to decide even if nothing failed. ``artefacts`` are for the owner's eyes only and are never
+    written with the rest.
     """
 
     release: Summary
@@ -116,6 +117,7 @@ class Assessment:
     protections: tuple[ProtectionResult, ...] = ()
     not_asked: tuple[str, ...] = ()
     checks_off: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     artefacts: Mapping[str, Callable[[], pa.Table]] = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
@@ -156,6 +158,7 @@ class Assessment:
             "protections": [p.to_dict() for p in self.protections],
             "not_asked": list(self.not_asked),
             "checks_off": list(self.checks_off),
+            "doubts": list(self.doubts),
         }
 
     @classmethod
@@ -186,6 +189,7 @@ class Assessment:
             protections=tuple(ProtectionResult.from_dict(p) for p in data["protections"]),
             not_asked=tuple(data["not_asked"]),
             checks_off=tuple(data["checks_off"]),
+            doubts=tuple(data["doubts"]),
         )
 
     def to_json(self) -> str:
@@ -217,11 +221,23 @@ class Assessment:
 
         return render_page([self])
 
-    def to_text(self) -> str:
-        """The assessment as plain text."""
+    def to_text(self, details: bool = False) -> str:
+        """The assessment as plain text: the summary on one screen or, with details, everything."""
         from unveil.report.terminal import plain_text
 
-        return plain_text(self)
+        return plain_text(self, details)
+
+    def to_markdown(self) -> str:
+        """The assessment as Markdown, for a comment on a pull request."""
+        from unveil.report.markdown import render_markdown
+
+        return render_markdown(self)
+
+    def to_junit(self) -> str:
+        """The assessment as JUnit XML, for continuous integration."""
+        from unveil.report.junit import render_junit
+
+        return render_junit(self)
 
     def __repr__(self) -> str:
         return self.to_text()

@@ -235,7 +235,8 @@ class _Attempt:
             return self
         reasons = (*(verdict.reasons if verdict.decision == "your call" else ()), *doubts)
         changed = replace(verdict, decision="your call", sentence=" ".join(reasons), reasons=reasons)
-        return replace(self, assessment=replace(self.assessment, verdict=changed))
+        said = (*self.assessment.doubts, *doubts)
+        return replace(self, assessment=replace(self.assessment, verdict=changed, doubts=said))
 
     @property
     def is_over(self) -> bool:

@@ -52,8 +52,8 @@ def test_the_numbers(unveil: Unveil, files: Path) -> None:
 
 
 def test_labels_stay_secret(unveil: Unveil, files: Path) -> None:
-    for form in ("text", "json", "html"):
-        hidden = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form)
+    for form in ("text", "json", "html", "junit"):
+        hidden = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form, "--details")
         assert "CANARY" not in hidden.stdout + hidden.stderr
         assert "entry 1" in hidden.stdout
         shown = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form, "--reveal").stdout

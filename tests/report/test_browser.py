@@ -201,3 +201,79 @@ def test_the_page_prints(browser: Any, written: dict[str, Path], name: str) -> N
     assert printed.startswith(b"%PDF")
     assert re.search(rb"/MediaBox \[0 0 59[45]\.\d+ 84[12]\.\d+\]|/MediaBox \[0 0 595 842\]", printed)
     assert len(re.findall(rb"/Type /Page\b", printed)) >= 2
+
+
+# Words of the page that are broken over two lines although a line could hold them, and the text that is cut off.
+BROKEN_WORDS = """() => {
+  const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!parent.checkVisibility() || parent.closest('svg, .hidden, pre, code, .stack thead')) continue;
+    for (const match of node.textContent.matchAll(/(?<!\\S)[\\p{L}\\p{N}_]{2,18}(?![^\\s.,:;)])/gu)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      const tops = new Set([...range.getClientRects()].filter(r => r.width > 0).map(r => Math.round(r.top)));
+      if (tops.size > 1) broken.push(match[0]);
+    }
+  }
+  return broken;
+}"""
+
+# Cells of tables that do not lie within the page, and tables that must be scrolled to be read.
+CELLS_OUTSIDE = """() => [
+  ...[...document.querySelectorAll('th, td')].filter(e => e.checkVisibility() && !e.closest('.stack thead'))
+    .filter(e => { const r = e.getBoundingClientRect(); return r.left < -1 || r.right > innerWidth + 1; })
+    .map(e => e.textContent.trim().slice(0, 30)),
+  ...[...document.querySelectorAll('.scroll')].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.getAttribute('aria-label')),
+]"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_columns_were_out_of_sight_on_a_phone(browser: Any, written: dict[str, Path], name: str) -> None:
+    opened = browser.new_page(viewport={"width": 390, "height": 900})
+    show(opened, written[name])
+    assert opened.evaluate(CELLS_OUTSIDE) == []
+    labels = opened.evaluate(
+        "[...document.querySelectorAll('.stack td[data-label]')]"
+        ".map(e => getComputedStyle(e, '::before').content === JSON.stringify(e.dataset.label))"
+    )
+    assert labels and all(labels), "every cell says which column it belongs to"
+    opened.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_words_were_broken_in_print(browser: Any, written: dict[str, Path], name: str) -> None:
+    opened = browser.new_page(viewport={"width": 680, "height": 960})
+    opened.goto(written[name].as_uri())
+    opened.emulate_media(media="print")
+    assert opened.evaluate(BROKEN_WORDS) == []
+    opened.close()
+
+
+@pytest.mark.parametrize("name", ["hospital", "crowded", "several"])
+def test_the_summary_fits_on_one_printed_page(browser: Any, written: dict[str, Path], name: str) -> None:
+    opened = browser.new_page(viewport={"width": 680, "height": 960})
+    opened.goto(written[name].as_uri())
+    opened.emulate_media(media="print")
+    heights = opened.evaluate("[...document.querySelectorAll('.summary')].map(e => e.getBoundingClientRect().height)")
+    assert heights and max(heights) < 940, "an A4 page inside its margins, less the masthead"
+    opened.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_printed_pages_were_half_empty(browser: Any, written: dict[str, Path], name: str) -> None:
+    """Every page but the last is filled with text to more than half."""
+    pdfium = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed")
+    opened = browser.new_page()
+    opened.goto(written[name].as_uri())
+    document = pdfium.PdfDocument(opened.pdf(prefer_css_page_size=True))
+    opened.close()
+    filled = []
+    for page in document:
+        text = page.get_textpage()
+        height = page.get_height()
+        bottoms = [text.get_charbox(i)[1] for i in range(text.count_chars())]
+        filled.append(1 - min((b for b in bottoms if b > 0), default=height) / height)
+    assert all(share > 0.5 for share in filled[:-1]), [round(share, 2) for share in filled]

@@ -43,13 +43,14 @@ class _LazyGroup(click.Group):
 _COMMAND_SUMMARIES = {
     "assess": "Attack a release and say whether it may be released.",
     "protect": "Write a safer version of a release, and say what it costs.",
+    "compare": "Say what changed between two assessments.",
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely an attacker is to crack each pseudonym in a matrix.",
     "theory": "Say what theorems guarantee an attacker before there is any data.",
-    "demo": "Make four examples, assess them and write the report.",
+    "demo": "Make four examples, assess them, protect one and write the report.",
     "schema": "Print the JSON Schema of assessments or policies.",
     "completion": "Print a shell completion script.",
 }

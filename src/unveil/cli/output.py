@@ -43,7 +43,15 @@ _OUTPUT_OPTION = click.option(
     "-o", "--output", metavar="FILE", help="Write the result to FILE instead of standard output."
 )
 _REPORT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json", "html", "markdown", "junit"]),
+        default="text",
+        show_default=True,
+        help="markdown suits a comment on a pull request, junit continuous integration.",
+    ),
+    click.option("--details", is_flag=True, help="Text: show every finding, sentence, exposed subject and column."),
     click.option("--report", metavar="FILE", help="Also write an HTML report to FILE."),
     click.option(
         "--exposed",
@@ -52,7 +60,11 @@ _REPORT_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         help="How many exposed subjects to list for each finding.",
     ),
-    click.option("--reveal", is_flag=True, help="Show names and values of exposed subjects. Keep the result secret."),
+    click.option(
+        "--reveal",
+        is_flag=True,
+        help="Show names and values of exposed subjects, and all details. Keep the result secret.",
+    ),
     click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdict."),
     quiet_option,
 )
@@ -121,7 +133,8 @@ def assess_and_deliver(
         )
         assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
         report_progress("writing", None)
-        text = render_assessment(assessment, given["form"], to_file=output is not None)
+        shown = {name: given[name] for name in ("details", "reveal")}
+        text = render_assessment(assessment, given["form"], **shown, to_file=output is not None)
         page = assessment.to_html() if report else ""
         private = None if secret is None else (secret[1], _csv(assessment.artefacts[secret[0]]()))
     print_notes(case, tell)
@@ -144,23 +157,30 @@ def print_notes(case: Case, tell: Callable[[str], None]) -> None:
             tell(f"{safe_text(held.name)}: {said}")
 
 
-def render_assessment(assessment: Assessment, form: str, to_file: bool) -> str:
-    """The assessment in the form that was asked for."""
-    if form == "json":
-        return assessment.to_json()
-    if form == "html":
-        return assessment.to_html()
-    return assessment.to_text() if to_file or not sys.stdout.isatty() else _coloured_text(assessment)
+def render_assessment(assessment: Assessment, form: str, *, details: bool, reveal: bool, to_file: bool) -> str:
+    """The assessment in the form that was asked for. Text that shows values shows them in its details."""
+    if form != "text":
+        render = {
+            "json": assessment.to_json,
+            "html": assessment.to_html,
+            "markdown": assessment.to_markdown,
+            "junit": assessment.to_junit,
+        }
+        return render[form]()
+    details = details or reveal
+    if to_file or not sys.stdout.isatty():
+        return assessment.to_text(details)
+    return _coloured_text(assessment, details)
 
 
-def _coloured_text(assessment: Assessment) -> str:
+def _coloured_text(assessment: Assessment, details: bool) -> str:
     """Text as it looks best on this terminal."""
     from rich.console import Console
 
     from unveil.report.terminal import print_assessment
 
     text = io.StringIO()
-    print_assessment(assessment, Console(file=text, force_terminal=True, width=Console().width))
+    print_assessment(assessment, Console(file=text, force_terminal=True, width=Console().width), details)
     return text.getvalue()
 
 

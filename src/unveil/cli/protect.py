@@ -25,12 +25,13 @@ from unveil.wording import list_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy
     from unveil.protect import ProtectedRelease
     from unveil.protection import ProtectionOffer
 
-__all__ = ["command"]
+__all__ = ["command", "rename_assessment", "write_release"]
 
 _EPILOG = """\b
 Exit code: 0 the new file may be released, 3 your call, 1 no protection reaches the tolerance and nothing was written,
@@ -101,6 +102,7 @@ def command(
     mapping_file: str | None,
     method: str | None,
     form: str,
+    details: bool,
     report: str | None,
     exposed: int,
     reveal: bool,
@@ -130,12 +132,12 @@ def command(
         held = io.BytesIO()
         if made.case is not None:
             write(made.release, held)
-        assessment = made.assessment if made.case is None else _rename_assessment(made, output, held.getvalue())
-        text = render_assessment(assessment, form, to_file=False)
+        assessment = made.assessment if made.case is None else rename_assessment(made, output, held.getvalue())
+        text = render_assessment(assessment, form, details=details, reveal=reveal, to_file=False)
         page = assessment.to_html() if report else ""
     print_notes(case, tell)
     if made.case is not None:
-        _write_release(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
+        write_release(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
         what = f"; {safe_text(mapping, 200)} maps items to their new names: keep it secret" if mapping else ""
         tell(f"{safe_text(output, 200)} written{what}")
         if report:
@@ -181,7 +183,7 @@ def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Ite
         yield from question.hints(case, policy, names)
 
 
-def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Any:
+def rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Assessment:
     """The assessment under the name and the hash of the file that is written."""
     a = made.assessment
     digest = hashlib.sha256(data).hexdigest()
@@ -192,7 +194,7 @@ def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Any:
     )
 
 
-def _write_release(
+def write_release(
     mapping: pa.Table | None, data: bytes, page: str, output: str, mapping_file: str | None, report: str | None
 ) -> None:
     """The release, its mapping if it has one, and the report: either all of them appear or none."""

@@ -20,11 +20,12 @@ __all__ = ["EXAMPLES", "Example"]
 
 @dataclass(frozen=True)
 class Example:
-    """A release generated from a seed, and its policy as TOML."""
+    """A release generated from a seed, its policy as TOML, and the method that the demo protects it with, if any."""
 
     file: str
     make: Callable[[np.random.Generator], Release]
     policy: str
+    protection: str | None = None
 
     def write(self, directory: Path, seed: int) -> tuple[Path, Path]:
         """Write the release and its policy; returns both paths."""
@@ -90,6 +91,7 @@ classes.k = 5
 [tolerance]
 items.expected_cracks = 0.1
 """,
+        protection="recount",
     ),
     Example(
         "films.csv",

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 from unveil import wording
 from unveil.assessment import Assessment
 from unveil.finding import Curve, LinkChart
-from unveil.report import folding, phrases
+from unveil.report import arrangement, folding, phrases
+from unveil.report.next_steps import next_steps
 from unveil.toml_writer import to_toml
 from unveil.wording import safe_text
 
@@ -72,8 +73,8 @@ def _template_environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(words=phrases, wording=wording, folding=folding)
-    environment.globals.update(picture=_chart_markup, policy_lines=_policy_lines)
+    environment.globals.update(words=phrases, wording=wording, folding=folding, arrangement=arrangement)
+    environment.globals.update(picture=_chart_markup, policy_lines=_policy_lines, next_steps=next_steps)
     environment.filters["name"] = safe_text
     return environment
 

@@ -10,43 +10,52 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
+from typing import NamedTuple
 
 from unveil.assessment import Assessment, ProtectionResult
 from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.policy import Role
 from unveil.verdict import Decision
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, unit_noun
 
 __all__ = [
-    "DECIDED_BY",
     "METHOD_MEANINGS",
+    "MOST_REASONS",
     "ORIGIN_NAMES",
     "ROLE_MEANINGS",
     "ROLE_NAMES",
     "TERM_MEANINGS",
+    "UNEXAMINED_TITLE",
     "VERDICT_HEADLINES",
-    "VERDICT_MEANINGS",
+    "Reason",
     "chart_table",
-    "checks_off_sentence",
-    "findings_by_attacker",
-    "findings_by_question",
     "group_exposed",
     "harm_text",
     "interval_text",
     "is_share_axis",
+    "largest_harm_sentence",
     "lead_sentence",
+    "measured_text",
     "meter_position",
-    "not_asked_sentence",
-    "other_reasons",
+    "more_reasons_sentence",
     "protection_cells",
     "question_title",
     "reveals_values",
     "risk_text",
+    "short_title",
     "shows_unit",
+    "size_text",
     "status_text",
     "tolerance_text",
-    "verdict_meaning",
+    "unexamined_sentences",
+    "verdict_reasons",
 ]
+
+UNEXAMINED_TITLE = "In doubt, or not looked at"
+"""What stands above :func:`unexamined_sentences`."""
+
+MOST_REASONS = 3
+"""How many reasons a summary gives."""
 
 VERDICT_HEADLINES: Mapping[Decision, str] = MappingProxyType(
     {
@@ -54,18 +63,6 @@ VERDICT_HEADLINES: Mapping[Decision, str] = MappingProxyType(
         "protect first": "Protect first",
         "your call": "Your call",
     }
-)
-
-VERDICT_MEANINGS: Mapping[Decision, str] = MappingProxyType(
-    {
-        "release": "Attackers who know more than this report describes were not tried.",
-        "protect first": "Do not release this version. Protect it, then assess it again.",
-        "your call": "No deciding finding fails, but someone has to decide these points.",
-    }
-)
-
-DECIDED_BY: Mapping[Decision, str] = MappingProxyType(
-    {"release": "The largest harm measured:", "protect first": "Decided by", "your call": "It depends on"}
 )
 
 METHOD_MEANINGS: Mapping[str, str] = MappingProxyType(
@@ -152,6 +149,25 @@ def shows_unit(finding: Finding) -> bool:
     return finding.value is not None and finding.unit not in ("", "share")
 
 
+def measured_text(finding: Finding) -> str:
+    """The value with its interval and its unit."""
+    return f"{finding.value_text} {safe_text(finding.unit_text)}" if shows_unit(finding) else finding.value_text
+
+
+def short_title(finding: Finding) -> str:
+    """The title without what the attacker knows, for places that name the attacker.
+
+    ``Smallest class (k)`` instead of ``Smallest class (k), knowing age and zip``
+    """
+    return finding.title.removesuffix(f", knowing {list_text(finding.known or (), 3)}")
+
+
+def size_text(assessment: Assessment) -> str:
+    """What was assessed: the kind of release and its size."""
+    sizes = (f"{n:,} {unit_noun(f'{n:,}', safe_text(key))}" for key, n in assessment.release.size.items())
+    return ", ".join([safe_text(assessment.release.kind), *sizes])
+
+
 def interval_text(finding: Finding) -> str:
     """The interval of a finding; empty if it reads the same as the value."""
     if finding.value is None or finding.interval is None:
@@ -188,24 +204,57 @@ def risk_text(risk: float) -> str:
     return percent_text(risk) if 0 <= risk <= 1 else number_text(risk)
 
 
+class Reason(NamedTuple):
+    """A reason for the verdict, and the finding that it is about, if it is about one."""
+
+    text: str
+    finding: Finding | None
+
+
+def verdict_reasons(assessment: Assessment) -> list[Reason]:
+    """All reasons for the verdict, the one that decided it first."""
+    deciding = [f for f in assessment.findings if f.decides]
+    return [
+        Reason(text, next((f for f in deciding if text.startswith(f"{f.title}: ")), None))
+        for text in assessment.verdict.reasons
+    ]
+
+
+def more_reasons_sentence(assessment: Assessment) -> str:
+    """How many reasons a summary leaves out; empty if it gives all."""
+    more = len(assessment.verdict.reasons) - MOST_REASONS
+    if more <= 0:
+        return ""
+    if assessment.verdict.decision == "protect first":
+        return f"{count_text(more, 'more check fails', 'more checks fail')}."
+    return f"{count_text(more, 'more point has', 'more points have')} to be decided."
+
+
 def lead_sentence(assessment: Assessment) -> str:
-    """The sentence under the verdict; what the verdict means if the sentence would only repeat the reasons."""
+    """The sentence under the verdict, which does not repeat the reasons."""
     verdict = assessment.verdict
-    return verdict_meaning(assessment) if verdict.sentence == " ".join(verdict.reasons) else verdict.sentence
+    if verdict.decision != "your call":
+        return verdict.sentence
+    points = "this point" if len(verdict.reasons) == 1 else "these points"
+    return f"No deciding finding fails, but someone has to decide {points}."
 
 
-def verdict_meaning(assessment: Assessment) -> str:
-    """What to do about the verdict."""
-    decided = assessment.deciding_finding
-    if decided is not None and decided.status == "over" and decided.is_unreachable:
-        return "Do not release this version. Decide first whether a tolerance below what guessing reaches is meant."
-    return VERDICT_MEANINGS[assessment.verdict.decision]
+def largest_harm_sentence(assessment: Assessment) -> str:
+    """The largest harm of a release that is within tolerance; empty for other verdicts and without any harm."""
+    worst = assessment.deciding_finding
+    if worst is None or assessment.verdict.decision != "release":
+        return ""
+    limit = "" if worst.tolerance is None else f", must be {worst.tolerance_text}"
+    return f"The largest harm measured: {worst.title}: {measured_text(worst)}{limit}."
 
 
-def other_reasons(assessment: Assessment) -> tuple[str, ...]:
-    """The reasons other than the deciding finding, which ``protect first`` lists first."""
-    reasons = assessment.verdict.reasons
-    return reasons[1:] if assessment.verdict.decision == "protect first" else reasons
+def unexamined_sentences(assessment: Assessment) -> list[str]:
+    """What the verdict does not cover: doubts that it does not give as reasons, what was not asked, other attackers."""
+    verdict = assessment.verdict
+    sentences = [doubt for doubt in assessment.doubts if doubt not in verdict.reasons]
+    if assessment.not_asked:
+        sentences.append(f"Not asked: {list_text(assessment.not_asked, 12)}. unveil assess asks everything.")
+    return [*sentences, "Attackers who know more than those described here were not tried."]
 
 
 def reveals_values(assessment: Assessment) -> bool:
@@ -215,39 +264,10 @@ def reveals_values(assessment: Assessment) -> bool:
     return truth or any(e.values for f in findings for e in f.exposed)
 
 
-def not_asked_sentence(assessment: Assessment) -> str:
-    """What was left out on request, and how to ask it."""
-    return f"Not asked: {list_text(assessment.not_asked, 12)}. unveil assess asks everything."
-
-
-def checks_off_sentence(assessment: Assessment) -> str:
-    """Which checks the policy turns off, where the verdict does not give them as a reason; empty if there are none."""
-    if not assessment.checks_off or assessment.verdict.decision != "protect first":
-        return ""
-    return f"Checks that the policy turns off: {list_text(assessment.checks_off, 12)}."
-
-
-def findings_by_question(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """The findings by question, in the order they came."""
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.question, []).append(finding)
-    return groups
-
-
 def group_exposed(exposed: Iterable[ExposedSubject]) -> list[tuple[str, ExposedSubject]]:
     """Consecutive exposed subjects with equal risk, reason and values, as one row: their names, and one of them."""
     groups = (list(group) for _, group in groupby(exposed, key=lambda e: (e.risk, e.because, e.learns, e.values)))
     return [(list_text((e.subject for e in group), limit=20), group[0]) for group in groups]
-
-
-def findings_by_attacker(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """The findings by the attacker they describe."""
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.attacker:
-            groups.setdefault(finding.attacker, []).append(finding)
-    return groups
 
 
 def is_share_axis(label: str, values: Iterable[float]) -> bool:

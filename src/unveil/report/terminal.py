@@ -1,4 +1,7 @@
-"""An assessment as terminal text: the verdict, then the findings, then the column roles that still need checking.
+"""An assessment as terminal text: the summary and the findings that decide, on one screen; with details, everything.
+
+Without details the text has at most :data:`MOST_LINES` lines, whatever was assessed: what does not fit is counted, and
+the option that shows it is named.
 
 Everything that comes from data passes through :func:`~unveil.wording.safe_text` and becomes a :class:`rich.text.Text`,
 which has no markup: a column called ``[red]``, or one full of escape codes, stays a name.
@@ -8,74 +11,138 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from unveil.assessment import Assessment
 from unveil.finding import Curve, Finding
 from unveil.report import phrases
-from unveil.report.folding import details_under, main_findings
-from unveil.wording import list_text, number_text, safe_text, unit_noun
+from unveil.report.arrangement import (
+    GROUP_TITLES,
+    attacker_letters,
+    count_by_group,
+    findings_by_group,
+    order_findings,
+)
+from unveil.report.folding import details_under
+from unveil.report.next_steps import next_steps
+from unveil.wording import count_text, list_text, number_text, safe_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-__all__ = ["plain_text", "print_assessment"]
+__all__ = ["MOST_LINES", "TEXT_WIDTH", "new_table", "plain_text", "print_assessment", "render_plain"]
+
+MOST_LINES = 60
+"""How many lines the text has at most without details."""
+TEXT_WIDTH = 100
+"""How many characters a line of plain text has."""
 
 _STATUS_STYLES = {"over": "bold red", "within": "green", "open": "yellow", "failed": "yellow"}
 _VERDICT_STYLES = {"protect first": "bold red", "your call": "bold yellow", "release": "bold green"}
 _BLOCK_CHARACTERS = "▁▂▃▄▅▆▇█"
-_TEXT_WIDTH = 100
 _MAX_BLOCKS = 60
 _MAX_TEXT = 20_000
+_FEWEST_ROWS = 5
 
 
-def plain_text(assessment: Assessment) -> str:
+class _Caps(NamedTuple):
+    """How much of the summary is shown: attackers, what was not looked at, and characters of each text."""
+
+    attackers: int
+    unexamined: int
+    characters: int
+
+
+_EVERYTHING = _Caps(_MAX_TEXT, _MAX_TEXT, _MAX_TEXT)
+_BRIEFER = (_Caps(8, 5, _MAX_TEXT), _Caps(6, 4, 500), _Caps(4, 3, 300), _Caps(3, 2, 200), _Caps(2, 1, 95))
+
+
+def plain_text(assessment: Assessment, details: bool = False) -> str:
     """The assessment as plain text, 100 characters wide."""
+    parts = _detailed_parts(assessment, True) if details else _brief_parts(assessment, TEXT_WIDTH)
+    return render_plain(parts)
+
+
+def render_plain(parts: Iterable[RenderableType], width: int = TEXT_WIDTH) -> str:
+    """Parts of a text, one below the other, as plain text."""
     from rich.console import Console
 
     console = Console(
         file=io.StringIO(),
-        width=_TEXT_WIDTH,
+        width=width,
         color_system=None,
         force_terminal=False,
         force_jupyter=False,  # a notebook would display what is only to be captured
         legacy_windows=False,
     )
     with console.capture() as capture:
-        print_assessment(assessment, console)
+        _print_parts(parts, console)
     return "\n".join(line.rstrip() for line in capture.get().splitlines()).rstrip() + "\n"
 
 
-def print_assessment(assessment: Assessment, console: Console) -> None:
+def print_assessment(assessment: Assessment, console: Console, details: bool = False) -> None:
     """Print the assessment."""
-    for part in _render_parts(assessment, console):
-        console.print(part, markup=False, highlight=False, emoji=False)
-    if assessment.suggestion:
-        console.print()
-        _print_line(console, "Some roles are guesses. Correct any that are wrong, then pass them explicitly:", "bold")
-        _print_line(console, assessment.suggestion, soft_wrap=True)
+    can_draw = console.encoding.lower().startswith("utf")
+    parts = _detailed_parts(assessment, can_draw) if details else _brief_parts(assessment, console.width)
+    _print_parts(parts, console)
 
 
-def _render_parts(assessment: Assessment, console: Console) -> Iterator[RenderableType]:
-    if phrases.reveals_values(assessment):
-        yield _styled_text("This shows values from the data. Treat it like the data itself.", "bold red")
-    yield from _verdict_lines(assessment)
-    yield from _protections_table(assessment)
+def _print_parts(parts: Iterable[RenderableType], console: Console) -> None:
+    from rich.text import Text
+
+    for part in parts:
+        whole = isinstance(part, Text) and bool(part.no_wrap)
+        console.print(part, markup=False, highlight=False, emoji=False, soft_wrap=whole)
+
+
+def _brief_parts(assessment: Assessment, width: int) -> list[RenderableType]:
+    """The summary, and as many findings as fit."""
+    findings = order_findings(assessment.findings)
+    parts: list[RenderableType] = []
+    for caps in _BRIEFER:
+        summary = list(_summary_parts(assessment, caps, details=False))
+        room = MOST_LINES - _line_count(summary, width)
+        rows = _rows_that_fit(assessment, findings, caps, room, width)
+        parts = [*summary, *_brief_findings(assessment, findings, rows, caps)]
+        if rows >= min(len(findings), _FEWEST_ROWS):
+            break
+    return parts
+
+
+def _rows_that_fit(assessment: Assessment, findings: list[Finding], caps: _Caps, room: int, width: int) -> int:
+    """How many findings fit into so many lines."""
+    low, high = 0, len(findings)
+    while low < high:
+        rows = (low + high + 1) // 2
+        if _line_count(_brief_findings(assessment, findings, rows, caps), width) <= room:
+            low = rows
+        else:
+            high = rows - 1
+    return low
+
+
+def _line_count(parts: Iterable[RenderableType], width: int) -> int:
+    """How many lines a terminal of that width shows."""
+    lines = render_plain([*parts, _styled_text(".")], width).splitlines()[:-1]
+    return sum(max(1, math.ceil(len(line) / width)) for line in lines)
+
+
+def _detailed_parts(assessment: Assessment, can_draw_blocks: bool) -> Iterator[RenderableType]:
+    """The summary and everything that was found."""
+    yield from _summary_parts(assessment, _EVERYTHING, details=True)
+    for note in assessment.release.notes:
+        yield _styled_text(note, "dim")
     if assessment.findings:
-        yield _findings_table(assessment)
+        yield _findings_table(assessment, order_findings(assessment.findings), _EVERYTHING)
     yield from _finding_sentences(assessment)
-    if _can_draw_blocks(console):
+    if can_draw_blocks:
         yield from _spark_line(assessment)
     yield from _exposed_tables(assessment)
     yield from _column_roles(assessment)
-
-
-def _print_line(console: Console, text: str, style: str = "", soft_wrap: bool = False) -> None:
-    console.print(_styled_text(text, style), markup=False, highlight=False, emoji=False, soft_wrap=soft_wrap)
 
 
 def _styled_text(value: object, style: str = "", limit: int = _MAX_TEXT) -> RenderableType:
@@ -84,98 +151,149 @@ def _styled_text(value: object, style: str = "", limit: int = _MAX_TEXT) -> Rend
     return Text(safe_text(value, limit), style=style)
 
 
-def _indented_text(value: object, style: str = "") -> RenderableType:
-    from rich.padding import Padding
+def _indented_text(value: object, style: str = "", limit: int = _MAX_TEXT, first: str = "") -> RenderableType:
+    """Text with an indent; ``first`` hangs before its first line."""
+    from rich.table import Table
 
-    return Padding(_styled_text(value, style), (0, 0, 0, 2))
+    if not first:
+        from rich.padding import Padding
 
-
-def _verdict_lines(assessment: Assessment) -> Iterator[RenderableType]:
-    verdict, decided = assessment.verdict, assessment.deciding_finding
-    yield _styled_text(
-        f"{safe_text(assessment.release.name)}: {phrases.VERDICT_HEADLINES[verdict.decision]}",
-        _VERDICT_STYLES[verdict.decision],
-    )
-    if off := phrases.checks_off_sentence(assessment):
-        yield _styled_text(off, "bold")
-    yield _styled_text(phrases.lead_sentence(assessment))
-    if decided:
-        tolerated = f", must be {decided.tolerance_text}" if decided.tolerance is not None else ""
-        yield _styled_text(
-            f"{phrases.DECIDED_BY[verdict.decision]} {decided.title}: {_measured_text(decided)}{tolerated}."
-        )
-    others = phrases.other_reasons(assessment)
-    if others and verdict.decision == "protect first":
-        yield _styled_text("These fail as well:")
-    for reason in others:
-        yield _indented_text(f"- {reason}")
-    if phrases.lead_sentence(assessment) != phrases.verdict_meaning(assessment):
-        yield _styled_text(phrases.verdict_meaning(assessment))
-    sizes = ", ".join(f"{n:,} {unit_noun(f'{n:,}', safe_text(key))}" for key, n in assessment.release.size.items())
-    yield _styled_text(f"Assessed: {safe_text(assessment.release.kind)}, {sizes}", "dim")
-    for note in assessment.release.notes:
-        yield _styled_text(note, "dim")
-    if assessment.not_asked:
-        yield _styled_text(phrases.not_asked_sentence(assessment), "dim")
+        return Padding(_styled_text(value, style, limit), (0, 0, 0, 2))
+    line = Table.grid(padding=(0, 1, 0, 0))
+    line.add_column(no_wrap=True)
+    line.add_column(overflow="fold")
+    line.add_row(_styled_text(f"  {first}"), _styled_text(value, style, limit))
+    return line
 
 
-def _measured_text(finding: Finding) -> str:
-    return f"{finding.value_text} {safe_text(finding.unit_text)}" if phrases.shows_unit(finding) else finding.value_text
+def _command_text(command: str) -> RenderableType:
+    """A command on one line, however long, so that it can be copied."""
+    from rich.text import Text
+
+    return Text(f"     {safe_text(command, _MAX_TEXT)}", no_wrap=True)
 
 
-def _new_table(*headings: str) -> Table:
+# ---- the summary -----------------------------------------------------------------------------------------------------
+
+
+def _summary_parts(assessment: Assessment, caps: _Caps, details: bool) -> Iterator[RenderableType]:
+    if phrases.reveals_values(assessment):
+        yield _styled_text("This shows values from the data. Treat it like the data itself.", "bold red")
+    yield from _verdict_lines(assessment, caps, details)
+    yield _styled_text("What to do next", "bold")
+    for place, step in enumerate(next_steps(assessment), 1):
+        yield _indented_text(step.sentence, limit=caps.characters, first=f"{place}.")
+        if step.command:
+            yield _command_text(step.command)
+    yield _styled_text(phrases.UNEXAMINED_TITLE, "bold")
+    unexamined = phrases.unexamined_sentences(assessment)
+    for sentence in unexamined[: caps.unexamined]:
+        yield _indented_text(sentence, limit=caps.characters, first="-")
+    if len(unexamined) > caps.unexamined:
+        yield _indented_text(f"{count_text(len(unexamined) - caps.unexamined, 'more point')}.", first="-")
+    yield from _attacker_lines(assessment, caps)
+    yield from _protections_table(assessment, details)
+
+
+def _verdict_lines(assessment: Assessment, caps: _Caps, details: bool) -> Iterator[RenderableType]:
+    decision = assessment.verdict.decision
+    headline = f"{safe_text(assessment.release.name)}: {phrases.VERDICT_HEADLINES[decision]}"
+    yield _styled_text(headline, _VERDICT_STYLES[decision])
+    yield _styled_text(phrases.lead_sentence(assessment), limit=2 * caps.characters)
+    if harm := phrases.largest_harm_sentence(assessment):
+        yield _styled_text(harm, limit=2 * caps.characters)
+    reasons = phrases.verdict_reasons(assessment)
+    for place, reason in enumerate(reasons if details else reasons[: phrases.MOST_REASONS], 1):
+        yield _indented_text(reason.text, limit=caps.characters, first=f"{place}.")
+    if not details and (more := phrases.more_reasons_sentence(assessment)):
+        yield _indented_text(more)
+    yield _styled_text(f"Assessed: {phrases.size_text(assessment)}", "dim")
+
+
+def _attacker_lines(assessment: Assessment, caps: _Caps) -> Iterator[RenderableType]:
+    letters = attacker_letters(assessment)
+    yield _styled_text("Who attacks", "bold")
+    if not letters:
+        yield _indented_text("No attack could be carried out.")
+    for sentence, letter in list(letters.items())[: caps.attackers]:
+        yield _indented_text(sentence, limit=caps.characters, first=letter)
+    if len(letters) > caps.attackers:
+        yield _indented_text(f"{count_text(len(letters) - caps.attackers, 'more attacker')}.")
+
+
+def new_table(*headings: str) -> Table:
+    """An empty table with these headings; single words are kept whole."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("Method", "Status", "Risk"))
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("Method", "Status", "Risk", "Attacker"))
     return table
 
 
-def _findings_table(assessment: Assessment) -> RenderableType:
+def _findings_table(assessment: Assessment, findings: Sequence[Finding], caps: _Caps) -> RenderableType:
     from rich.padding import Padding
 
-    table = _new_table("Finding", "Measured", "Tolerated", "Method", "Status")
-    for f in main_findings(assessment.findings):
+    letters = attacker_letters(assessment)
+    table = new_table("Finding", "Measured", "Tolerated", "Attacker", "Method", "Status")
+    for f in findings:
         status = _styled_text(phrases.status_text(f), _STATUS_STYLES.get(f.status or "", "dim"))
-        cells = (f.title, _measured_text(f), f.tolerance_text, f.method or "failed")
-        table.add_row(*(_styled_text(c, limit=200) for c in cells), status)
-    return Padding(table, (1, 0))
+        tolerated = f.tolerance_text if f.tolerance is not None else "-"
+        letter = letters.get(f.attacker, "-")
+        cells = (phrases.short_title(f), phrases.measured_text(f), tolerated, letter, f.method or "failed")
+        table.add_row(*(_styled_text(c, limit=min(200, caps.characters)) for c in cells), status)
+    return Padding(table, (1, 0, 0, 0))
 
 
-def _protections_table(assessment: Assessment) -> Iterator[RenderableType]:
+def _brief_findings(
+    assessment: Assessment, findings: list[Finding], rows: int, caps: _Caps
+) -> Iterator[RenderableType]:
+    """The first findings as a table, how many of which group are left out, and how to see them."""
+    if rows:
+        yield _findings_table(assessment, findings[:rows], caps)
+    names = {"fails": "that fail", "open": "left open", "within": "within tolerance", "informs": "for information"}
+    left = [f"{n:,} {names[group]}" for group, n in count_by_group(findings[rows:]).items()]
+    if left:
+        yield _styled_text(f"Findings not shown here: {list_text(left)}.")
+    yield _styled_text(
+        "--details shows everything (in Python: to_text(details=True)), --report FILE writes it as a page.", "dim"
+    )
+
+
+def _protections_table(assessment: Assessment, details: bool) -> Iterator[RenderableType]:
     """The protections that were tried, with risk and usefulness side by side."""
     from rich.padding import Padding
 
     if not assessment.protections:
         return
-    table = _new_table("Protection", "Usefulness", "Harmed", "Verdict", "What it does")
+    table = new_table("Protection", "Usefulness", "Harmed", "Verdict", *(["What it does"] if details else []))
     for p in assessment.protections:
-        cells = (p.title, *phrases.protection_cells(p), p.sentence)
+        cells = (p.title, *phrases.protection_cells(p), *([p.sentence] if details else []))
         table.add_row(*(_styled_text(c, "bold" if p.chosen else "", limit=300) for c in cells))
     yield Padding(table, (1, 0, 0, 0))
+    for p in assessment.protections:
+        if p.chosen and not details:
+            yield _styled_text(f"{p.title}: {p.sentence}", limit=300)
+
+
+# ---- details ---------------------------------------------------------------------------------------------------------
 
 
 def _finding_sentences(assessment: Assessment) -> Iterator[RenderableType]:
-    """The sentences of the findings by question; each attacker is described once."""
-    for question, findings in phrases.findings_by_question(main_findings(assessment.findings)).items():
-        yield _styled_text(phrases.question_title(question), "bold")
-        attacker = ""
+    """The sentences of the findings, those that fail first."""
+    letters = attacker_letters(assessment)
+    for group, findings in findings_by_group(assessment.findings).items():
+        yield _styled_text("")
+        yield _styled_text(GROUP_TITLES[group], "bold")
         for f in findings:
-            if f.attacker and f.attacker != attacker:
-                attacker = f.attacker
-                yield _indented_text(f"Attacker: {attacker}", "dim")
+            by = f", attacker {letters[f.attacker]}" if f.attacker else ""
             guess = "" if f.baseline is None else f" Guessing alone: {f.text_in_unit(f.baseline)}."
-            yield _indented_text(f"- {f.sentence}{guess}")
+            yield _indented_text(f"{phrases.short_title(f)}{by}: {f.sentence}{guess}", first="-")
             if details := details_under(f, assessment.findings):
-                measures = "; ".join(f"{d.title} {_measured_text(d)}" for d in details)
-                yield _indented_text(f"  In detail: {measures}.", "dim")
+                measures = "; ".join(f"{phrases.short_title(d)} {phrases.measured_text(d)}" for d in details)
+                yield _indented_text(f"In detail: {measures}.", "dim", first=" ")
     yield _styled_text("")
-
-
-def _can_draw_blocks(console: Console) -> bool:
-    return console.encoding.lower().startswith("utf")
 
 
 def _spark_line(assessment: Assessment) -> Iterator[RenderableType]:
@@ -226,7 +344,7 @@ def _exposed_tables(assessment: Assessment) -> Iterator[RenderableType]:
             continue
         learned, revealed = any(e.learns for e in f.exposed), any(e.values for e in f.exposed)
         extra = ["Would learn"] * learned + ["Values"] * revealed
-        table = _new_table("Subject", "Risk", "Because", *extra)
+        table = new_table("Subject", "Risk", "Because", *extra)
         for subjects, e in phrases.group_exposed(f.exposed):
             values = "; ".join(f"{safe_text(k)}: {safe_text(v)}" for k, v in (e.values or {}).items())
             cells = [subjects, phrases.risk_text(e.risk), e.because]

@@ -1,0 +1,185 @@
+"""What an owner can do after a verdict, and the command for it.
+
+Commands repeat the policy of the assessment as options, so that they can be copied. A policy that options cannot
+express is referred to as ``unveil.toml``, which the page prints at its end.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from unveil import questions
+from unveil.assessment import Assessment
+from unveil.errors import UnveilError
+from unveil.policy import Policy
+from unveil.release.ask import IDENTIFIERS
+from unveil.release.kinds import KIND_SINGULARS
+from unveil.release.roles import quote_names
+from unveil.release.write import choose_writer
+from unveil.settings import Setting, declared_settings, option_text
+from unveil.wording import list_text, safe_text
+
+__all__ = ["NextStep", "next_steps", "policy_options_text"]
+
+_MAX_OPTIONS = 400  # characters; more are better written to a file
+_FALLBACK_ENDINGS = {"table": ".csv", "transactions": ".dat"}
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Something to do, as a sentence, and the command that does it if there is one."""
+
+    sentence: str
+    command: str | None = None
+
+
+def next_steps(assessment: Assessment) -> list[NextStep]:
+    """What to do about the verdict, in order."""
+    steps = {"protect first": _steps_to_protect, "your call": _steps_to_decide, "release": _steps_to_release}
+    return list(steps[assessment.verdict.decision](assessment))
+
+
+def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
+    yield NextStep("Do not release this version.")
+    failing = [f for f in assessment.findings if f.decides and f.status == "over"]
+    named = [c.name for c in assessment.columns if c.role == "identifier" and c.origin != "guessed"]
+    decided = assessment.deciding_finding
+    if decided is not None and decided.is_unreachable:
+        yield NextStep("Decide first whether a tolerance below what guessing reaches is meant.")
+        return
+    if named and any(f.id == IDENTIFIERS.id for f in failing):
+        yield NextStep(f"Drop {list_text(named)} from the file: no protection leaves identifiers out.")
+        failing = [f for f in failing if f.id != IDENTIFIERS.id]
+    if not failing:
+        yield NextStep("Then assess the new file:", _command("assess", assessment))
+    elif assessment.protections:
+        yield NextStep("None of the protections tried meets the tolerances: release less, or coarser values.")
+    elif not any(q.protections for q in questions.questions_about(assessment.release.kind)):
+        kind = KIND_SINGULARS[assessment.release.kind]
+        yield NextStep(f"unveil has no protection for {kind} yet: change what would be released, then assess it again.")
+    else:
+        yield from _steps_about_roles(assessment)
+        yield NextStep("Make a safer version, which is then assessed again:", _command("protect", assessment))
+
+
+def _steps_to_decide(assessment: Assessment) -> Iterator[NextStep]:
+    yield from _steps_about_roles(assessment)
+    if assessment.suggestion and _suggested_options(assessment):
+        yield NextStep("Assess again with all roles given:", _command("assess", assessment))
+    if assessment.checks_off:
+        yield NextStep(f"Turn on again what the policy turns off: {list_text(assessment.checks_off, 12)}.")
+    yield NextStep("Decide every point that remains, and record who decided it and why.")
+
+
+def _steps_to_release(assessment: Assessment) -> Iterator[NextStep]:
+    yield NextStep("Publish exactly this file. Assess it again after any change to it.")
+
+
+def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
+    """Guessed roles have to be confirmed by somebody who knows the data."""
+    if assessment.suggestion is None:
+        return
+    suspected = [c.name for c in assessment.columns if c.role == "identifier" and c.origin == "guessed"]
+    if suspected:
+        them = "it names" if len(suspected) == 1 else "they name"
+        yield NextStep(f"Drop {list_text(suspected)} from the file if {them} people: no protection leaves names out.")
+    if _suggested_options(assessment):
+        yield NextStep("Some roles are guesses: correct any that are wrong in the next command.")
+    else:
+        command = f"unveil init {shlex.quote(assessment.release.name)}"
+        yield NextStep("Some roles are guesses: write a policy, and correct any that are wrong in it:", command)
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+
+def _command(verb: str, assessment: Assessment) -> str:
+    """The command that protects or assesses the release of an assessment under the same policy."""
+    name = assessment.release.name
+    options = _repeated_options(assessment)
+    parts = ["unveil", verb, shlex.quote(name), "--policy unveil.toml" if options is None else options]
+    parts += [f"{option} FILE" for option in _held_options(assessment, verb == "protect")]
+    if verb == "protect":
+        parts.append(f"-o {shlex.quote(_protected_name(name, assessment.release.kind))}")
+    return " ".join(part for part in parts if part)
+
+
+def _repeated_options(assessment: Assessment) -> str | None:
+    """The policy of the assessment as options, with the roles that were guessed; None if a file says it better."""
+    policy, suggested = dict(assessment.provenance.policy), _suggested_options(assessment)
+    if assessment.suggestion and not suggested:
+        return None
+    if suggested:
+        policy |= {"identifier": [], "quasi": [], "sensitive": [], "guessed": []}
+    given = policy_options_text(policy, assessment.release.kind)
+    return given if given is None else f"{suggested} {given}".strip()
+
+
+def _suggested_options(assessment: Assessment) -> str:
+    """The options that state guessed roles; empty if there are none, or if they are too long to type."""
+    text = assessment.suggestion or ""
+    return "" if text.startswith("unveil ") or len(text) > _MAX_OPTIONS else text
+
+
+def _held_options(assessment: Assessment, protecting: bool) -> list[str]:
+    """The options for the files that the attacker held; where they lie is not known here."""
+    held = questions.all_holdings()
+    names = [name if name in held else name.rpartition(" ")[0] for name in assessment.provenance.beside]
+    found = [held[name][0] for name in names if name in held]
+    return [h.option for h in found if not (h.only_after_protection if protecting else h.only_for_protection)]
+
+
+def _protected_name(name: str, kind: str) -> str:
+    path = PurePath(name)
+    try:
+        choose_writer(kind, name)
+    except UnveilError:
+        return f"{path.stem or 'release'}-protected{_FALLBACK_ENDINGS.get(kind, '.csv')}"
+    return f"{path.stem}-protected{path.suffix}"
+
+
+def policy_options_text(policy: Mapping[str, Any], kind: str) -> str | None:
+    """A policy, as plain values, as the command-line options for a kind of release; None if options cannot say it."""
+    usual, options = Policy().to_dict(), []
+    for name, setting in declared_settings(Policy).items():
+        if policy[name] != usual[name] and not (name == "subject" and policy["ratings"]):
+            options.append(_option_texts(name, setting, policy[name]))
+    for question in questions.questions_about(kind):
+        if question.settings is None:
+            continue
+        for name, setting in declared_settings(question.settings).items():
+            value = policy[question.name][name]
+            if value != usual[question.name][name] and kind in (setting.release_kinds or question.kinds):
+                options.append(None if setting.secret else _option_texts(name, setting, value))
+    for risk_id, limit in policy["tolerance"].items():
+        options.append([f"--tolerance {risk_id}={'off' if limit is False else repr(limit)}"])
+    if any(texts is None for texts in options):
+        return None
+    line = " ".join(dict.fromkeys(text for texts in options if texts is not None for text in texts))
+    return line if safe_text(line, _MAX_OPTIONS) == line else None
+
+
+def _option_texts(name: str, setting: Setting, value: Any) -> list[str] | None:
+    """A setting as it is typed, once or several times; None if it cannot be."""
+    option = option_text(name)
+    if not setting.option or value in (None, False, [], {}):
+        return None
+    if setting.kind == "flag":
+        return [option]
+    if setting.kind == "columns":
+        values = [",".join(quote_names(tuple(value)))]
+    elif setting.kind == "sets of columns":
+        values = [",".join(quote_names(tuple(group))) for group in value]
+    elif setting.kind in ("text per column", "texts per column"):
+        if any("=" in column for column in value):
+            return None
+        values = [
+            f"{c}={text}" for c, texts in value.items() for text in ([texts] if isinstance(texts, str) else texts)
+        ]
+    else:
+        values = [str(v) for v in value] if setting.kind == "texts" else [str(value)]
+    return [f"{option} {shlex.quote(v)}" for v in values]

@@ -1,0 +1,105 @@
+"""What to do next: commands that say what the policy says, and advice that fits the verdict."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import click
+import pytest
+
+import unveil
+from contract.cases import CASES, assessed
+from unveil import Policy
+from unveil.assessment import Assessment
+from unveil.cli.main import cli
+from unveil.cli.policy import make_policy
+from unveil.report.next_steps import next_steps, policy_options_text
+from unveil.settings import declared_settings
+
+
+def parsed_policy(command: str) -> Policy:
+    """The policy that a printed command leads to, by the command line's own parser."""
+    name, *arguments = shlex.split(command)[1:]
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    context = found.make_context(name, arguments, resilient_parsing=False)
+    return make_policy(context.params | {"no_policy": True}, lambda line: None)
+
+
+def relevant(policy: Policy, kind: str) -> dict[str, object]:
+    """What a policy says about a kind of release."""
+    plain = policy.to_dict()
+    for question in unveil.questions.QUESTIONS:
+        if question.settings is None:
+            continue
+        if kind not in question.kinds:
+            plain.pop(question.name)
+            continue
+        for name, setting in declared_settings(question.settings).items():
+            if kind not in (setting.release_kinds or question.kinds):
+                plain[question.name].pop(name)
+    return plain
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_command_repeats_the_policy(name: str) -> None:
+    attacked = CASES[name]()
+    kind = attacked.case.release.kind
+    options = policy_options_text(attacked.policy.to_dict(), kind)
+    if options is None:
+        return
+    found = parsed_policy(f"unveil protect x {options} -o y")
+    assert relevant(found, kind) == relevant(attacked.policy, kind)
+
+
+def test_most_policies_can_be_typed() -> None:
+    typed = [policy_options_text(c.policy.to_dict(), c.case.release.kind) for c in (made() for made in CASES.values())]
+    assert sum(text is not None for text in typed) > len(typed) / 2
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(quasi=(("a b", "c,d"), ("it's",)), sensitive=('"x"',), tolerance={"classes.k": None, "classes.t": 0.25}),
+        Policy(quasi=(("age",),), rows_are_people=True, missing=("", "-"), preset="cms-11", seed=7),
+        Policy(quasi=(("age",),), hierarchy={"age": "intervals:5,10"}, settings={"linkage": {"compare": {"age": "2"}}}),
+        Policy(ratings=("person", "film", "stars"), settings={"linkage": {"known": 3}}),
+    ],
+)
+def test_hard_policies_are_repeated(policy: Policy) -> None:
+    options = policy_options_text(policy.to_dict(), "table")
+    assert options is not None
+    assert relevant(parsed_policy(f"unveil protect x.csv {options} -o y.csv"), "table") == relevant(policy, "table")
+
+
+def test_secret_values_are_not_put_into_a_command() -> None:
+    policy = Policy(quasi=(("age",),), sensitive=("d",), settings={"classes": {"ruled_out": {"d": ["flu"]}}})
+    assert policy_options_text(policy.to_dict(), "table") is None
+
+
+def test_identifiers_are_dropped_before_anything_is_protected(hospital: Assessment) -> None:
+    steps = next_steps(hospital)
+    assert [s.sentence for s in steps][:2] == [
+        "Do not release this version.",
+        "Drop case_id from the file: no protection leaves identifiers out.",
+    ]
+    assert steps[-1].command is not None
+    assert steps[-1].command.startswith("unveil protect patients-2025.csv --identifier case_id")
+    assert steps[-1].command.endswith("--population FILE -o patients-2025-protected.csv")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_advice_turns_a_check_off_or_protects_what_may_be_released(name: str) -> None:
+    found = assessed(name)
+    steps = next_steps(found)
+    assert steps
+    text = " ".join(f"{s.sentence} {s.command or ''}" for s in steps)
+    off = [f for f in found.provenance.policy["tolerance"].values() if f is False]
+    assert text.count("=off") <= 2 * len(off)
+    assert ("unveil protect" in text) <= (found.verdict.decision == "protect first")
+
+
+def test_a_graph_is_not_told_to_run_unveil_protect() -> None:
+    found = assessed("graph")
+    assert not [s for s in next_steps(replace(found)) if s.command]
