@@ -83,6 +83,10 @@ def check(case: Case, policy: Policy) -> None:
     tables = {name: held for name, held in case.holds.items() if isinstance(held, Table)}
     if "beliefs" in tables:
         attacker_files.parse_beliefs(tables["beliefs"], baskets)
+    if "pairs" in tables and policy.settings_for(ItemsSettings).known_pairs is not None:
+        raise UnveilError("named pairs and a number of known pairs exclude each other; give one of them")
+    if "pairs" in tables:
+        attacker_files.parse_pairs(tables["pairs"], baskets)
     if "never_together" in tables:
         attacker_files.parse_never_together(tables["never_together"], baskets)
     if "categories" in tables:
@@ -310,6 +314,11 @@ HOLDINGS = (
         "table",
         "Sets of items to protect: a column items (names separated by blanks or semicolons) and optionally sigma, tau "
         "and class.",
+    ),
+    Holding(
+        "pairs",
+        "table",
+        "Items that the attacker knows are often bought together: columns item and other, one pair per row.",
     ),
     Holding(
         "never_together",

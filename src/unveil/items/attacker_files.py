@@ -1,4 +1,5 @@
-"""Parse what the attacker holds: beliefs, similar baskets, itemsets of interest, items never bought together."""
+"""Parse what the attacker holds: beliefs, similar baskets, itemsets of interest, items often or never bought
+together."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import list_text, safe_text
 
-__all__ = ["parse_beliefs", "parse_categories", "parse_itemsets", "parse_never_together", "similar_counts"]
+__all__ = [
+    "parse_beliefs",
+    "parse_categories",
+    "parse_itemsets",
+    "parse_never_together",
+    "parse_pairs",
+    "similar_counts",
+]
 
 
 def parse_beliefs(given: Table, baskets: Transactions) -> Beliefs:
@@ -118,8 +126,24 @@ def _parse_share(value: object, default: float, column: str, row: int, name: str
 
 
 def parse_never_together(given: Table, baskets: Transactions, run: Run | None = None) -> tuple[Ints, Ints]:
-    """Distinct pairs of items that are never bought together, from the columns item and other; the lower code comes
-    first. Pairs that do occur together are refused: such knowledge would be false."""
+    """Distinct pairs of items that are never bought together. Pairs that do occur together are refused: such knowledge
+    would be false."""
+    x, y = _parse_pair_columns(given, baskets)
+    met = pair_counts(baskets, x, y, run) > 0
+    _refuse_first_row(met, "names two items that do occur in one basket; remove the row", safe_text(given.name))
+    return _distinct_pairs(x, y)
+
+
+def parse_pairs(given: Table, baskets: Transactions, run: Run | None = None) -> tuple[Ints, Ints]:
+    """Distinct pairs of items that are bought together. Pairs that never occur together are refused."""
+    x, y = _parse_pair_columns(given, baskets)
+    apart = pair_counts(baskets, x, y, run) == 0
+    _refuse_first_row(apart, "names two items that never occur in one basket; remove the row", safe_text(given.name))
+    return _distinct_pairs(x, y)
+
+
+def _parse_pair_columns(given: Table, baskets: Transactions) -> tuple[Ints, Ints]:
+    """The codes of two different items in each row, from the columns item and other."""
     name = safe_text(given.name)
     named = _read_columns(given, ("item", "other"), "name a pair in each row as item and other")
     x, y = (_item_codes(column, baskets) for column in named)
@@ -127,9 +151,11 @@ def parse_never_together(given: Table, baskets: Transactions, run: Run | None = 
         (x < 0) | (y < 0), "names an item that is not in the baskets; use the item names of that file", name
     )
     _refuse_first_row(x == y, "names the same item twice; name two items", name)
-    _refuse_first_row(
-        pair_counts(baskets, x, y, run) > 0, "names two items that do occur in one basket; remove the row", name
-    )
+    return x, y
+
+
+def _distinct_pairs(x: Ints, y: Ints) -> tuple[Ints, Ints]:
+    """Each pair once, the lower code first."""
     a, b = np.unique(np.sort(np.stack([x, y]), axis=0), axis=1)
     return a, b
 

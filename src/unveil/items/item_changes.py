@@ -110,7 +110,7 @@ def measure_usefulness(
     kept = np.flatnonzero(change.becomes >= 0)
     original[change.becomes[kept]] = kept
     original[~alone] = -1
-    old, new = top_pairs(before, _TOP_PAIRS, run), top_pairs(after, _TOP_PAIRS, run)
+    old, new = (top_pairs(baskets, _TOP_PAIRS, run).take_first(_TOP_PAIRS) for baskets in (before, after))
     named = original[new.a], original[new.b]
     there = (named[0] >= 0) & (named[1] >= 0)
     a = np.append(old.a, np.minimum(*named)[there])
