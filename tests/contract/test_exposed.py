@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,8 @@ LISTS = {  # the risks that list subjects, and what a subject is called
 
 
 def number_of(e: ExposedSubject) -> int:
-    return int(e.subject.rpartition(" ")[2].replace(",", ""))
+    found = re.search(r"\d[\d,]*", e.subject)
+    return int(found[0].replace(",", "")) if found else 0
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -38,7 +41,7 @@ def test_lists_are_sorted_and_hide_what_they_should(name: str) -> None:
         ]
         assert len({e.subject for e in hidden.exposed}) == len(risks)
         for e in hidden.exposed:
-            assert e.subject.startswith(LISTS[hidden.id]) and number_of(e) >= 1
+            assert LISTS[hidden.id] in e.subject and number_of(e) >= 1
             assert e.because[0].islower() or e.because[0].isdigit()
             assert not e.because.endswith(".")
         assert hidden.sentence == shown.sentence or "revealed" in name

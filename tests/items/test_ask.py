@@ -199,3 +199,24 @@ def test_between_is_said_where_sets_could_not_be_decided() -> None:
     beliefs = Beliefs.from_half_width(np.arange(1, 61), 15)
     bounded = measure_vulnerable_share(beliefs, ItemsetRequirement(sigma=0.02), simulate=False)
     assert bounded.interval[1] > 10 * high
+
+
+def test_the_two_readings_of_being_wrong_do_not_contradict_each_other() -> None:
+    """Four items in one basket each are taken for each other even by someone who is wrong about all of them, so that
+    too many are identified whatever is right; in the other reading a share is tolerated. Each says which it is."""
+    told = unveil.assess(Transactions.from_baskets([["a"], ["b"], ["c"], ["d"]]), Policy())["items.alpha_max"].sentence
+    assert (
+        "the attacker may be right about no more than 40% of the items (1 of 4), if those they are wrong about are "
+        in told
+    )
+    assert "If, instead, the items they are wrong about are mixed up with each other, even an attacker who is " in told
+
+
+def test_a_number_looked_like_the_name_of_an_item() -> None:
+    """The item called 38 is the first in the file, so it must not be shown as item 1, nor another one as item 38."""
+    baskets = Transactions.from_baskets([["38", "1"], ["38"], ["1"], ["38"]])
+    shown = unveil.assess(baskets, reveal=True)["items.point_knowledge"].exposed
+    assert [(e.subject, dict(e.values or {})) for e in shown] == [
+        ("1st item", {"item": "38"}),
+        ("2nd item", {"item": "1"}),
+    ]

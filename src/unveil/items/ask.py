@@ -29,7 +29,7 @@ from unveil.release import Release
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, range_text, safe_text
+from unveil.wording import count_text, number_text, ordinal_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
@@ -160,13 +160,14 @@ def _same_frequency_text(size: int) -> str:
 def _exposed_items(
     baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
 ) -> tuple[ExposedSubject, ...]:
-    """The items most at risk, the most frequent first. Items are numbered in the order in which they first appear."""
+    """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order in which they
+    first appear: a bare number would look like an item's name."""
     import numpy as np
 
     order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
     return tuple(
         ExposedSubject(
-            subject=f"item {i + 1:,}",
+            subject=f"{ordinal_text(i + 1)} item",
             risk=float(min(risk[i], 1.0)),
             because=because(i),
             learns=("which item it is",),

@@ -326,9 +326,12 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
 
 
 def _people_text(expected: float) -> str:
-    """A number of people, which is an average where rows tie."""
+    """A number of people, which is an average where rows tie. Of few people, a whole number would not agree with the
+    percentage beside it."""
     whole = round(expected)
-    return number_text(whole) if abs(expected - whole) < _WHOLE else f"about {number_text(whole)}"
+    if abs(expected - whole) < _WHOLE:
+        return number_text(whole)
+    return f"about {number_text(whole if expected >= 100 else float(f'{expected:.3g}'))}"
 
 
 def _unshared_columns_sentence(
