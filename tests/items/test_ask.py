@@ -54,7 +54,7 @@ def test_a_tolerance_for_what_nobody_knows_is_no_reason_to_doubt() -> None:
 @pytest.mark.parametrize(
     ("chosen", "complaint"),
     [
-        ({"frequency_precision": "gap"}, "median-gap or mean-gap, or a share between 0 and 1 such as 0.01"),
+        ({"frequency_precision": "gap"}, "such as 2x, or a share between 0 and 1 such as 0.01"),
         ({"frequency_precision": 2}, "items.frequency_precision must be"),
         ({"itemsets": "triples"}, "pairs, top:10"),
         ({"itemset_threshold": 0}, "above 0 and up to 1"),

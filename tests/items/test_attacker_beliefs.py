@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,3 +160,22 @@ def test_names_with_blanks_and_names_like_headers(unveil: Unveil, tmp_path: Path
     mapping = tmp_path / "s.mapping.csv"
     again = unveil("assess", tmp_path / "s.jsonl", "--original", tmp_path / "b.jsonl", "--mapping", mapping)
     assert again.returncode in (0, 1), again.stderr
+
+
+def test_widths_are_multiples_of_the_gap(unveil: Unveil, tmp_path: Path) -> None:
+    """Counts 1, 2, 4, 8 and 16: the median gap is 3, so 2x is 6 baskets, as 6/16 is."""
+    rows = ["a b c d e"] + ["b c d e"] + ["c d e"] * 2 + ["d e"] * 4 + ["e"] * 8
+    (tmp_path / "b.dat").write_text("\n".join(rows) + "\n")
+
+    def found(precision: str) -> dict[str, Any]:
+        how = ("assess", tmp_path / "b.dat", "--frequency-precision", precision, "--format", "json")
+        return next(f for f in json.loads(unveil(*how).stdout)["findings"] if f["id"] == "items.expected_cracks")
+
+    assert found("1x")["value"] == found("median-gap")["value"] != found("2x")["value"]
+    assert found("2x")["value"] == found("0.375")["value"] == found("37.5%")["value"]
+    assert "to within 6 of 16 baskets (2 times the median gap between frequencies)" in found("2x")["attacker"]
+    assert found("0x")["value"] == found("0")["value"] == 5
+    for wrong in ("x", "2y", "-1x", "1e3x"):
+        done = unveil("assess", tmp_path / "b.dat", "--frequency-precision", wrong)
+        assert done.returncode == 2
+        assert "such as 2x, or a number such as 0.1 or 10%" in " ".join(done.stderr.split())

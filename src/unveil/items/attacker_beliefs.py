@@ -73,11 +73,19 @@ def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
             f"beliefs are right for {percent_text(beliefs.alpha)} of the items."
         )
     precision, exactly = _precision_in_baskets(baskets, policy), "Knows exactly how often every item was bought"
-    gaps = {"median-gap": " (the median gap between frequencies)", "mean-gap": " (the mean gap between frequencies)"}
-    gap = gaps.get(str(policy.settings_for(ItemsSettings).frequency_precision), "")
+    gap = _gap_text(policy.settings_for(ItemsSettings).frequency_precision)
     within = f" to within {number_text(precision)} of {count_text(baskets.baskets, 'basket')}{gap}"
     knows = f"Knows how often every item was bought{within}" if precision else exactly
     return f"{done}{knows}, and tries to tell which pseudonym is which item."
+
+
+def _gap_text(precision: str | float) -> str:
+    """Which gap the attacker's precision is."""
+    if not isinstance(precision, str):
+        return ""
+    if precision.endswith("x"):
+        return f" ({number_text(float(precision[:-1]))} times the median gap between frequencies)"
+    return f" (the {precision.removesuffix('-gap')} gap between frequencies)"
 
 
 def released_codes(case: Case) -> dict[str, int | None]:
@@ -143,4 +151,6 @@ def _precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
 
 def _gap_of_counts(counts: npt.ArrayLike, which: str) -> float:
     groups = FrequencyGroups.from_counts(counts)
+    if which.endswith("x"):
+        return float(which[:-1]) * groups.median_gap
     return groups.median_gap if which == "median-gap" else groups.mean_gap
