@@ -13,7 +13,7 @@ probability of at most ln(1/error)/n. Chains that disagree, or give too few effe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,7 +30,13 @@ from unveil.matching.diagnostics import effective_size, split_rhat
 from unveil.matching.solver import Budget, check_bijection, solve
 from unveil.run import Run
 
-__all__ = ["CrackProbability", "set_crack_probability", "simulate_marginals", "simulate_set_cracks"]
+__all__ = [
+    "CrackProbability",
+    "set_crack_probabilities",
+    "set_crack_probability",
+    "simulate_marginals",
+    "simulate_set_cracks",
+]
 
 _BURN_IN = 200
 _BATCH_SWEEPS = 40
@@ -62,34 +68,63 @@ def set_crack_probability(
     >>> set_crack_probability([[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 1, 1]], [0, 2]).value
     0.25
     """
+    return set_crack_probabilities(matrix, [members], truth, run, budget=budget)[0]
+
+
+def set_crack_probabilities(
+    matrix: Candidates | npt.ArrayLike,
+    sets: Sequence[Sequence[int]],
+    truth: Ints | None = None,
+    run: Run | None = None,
+    *,
+    budget: Budget | None = None,
+) -> list[CrackProbability]:
+    """The probability of :func:`set_crack_probability` for each of some sets; simulated blocks are simulated once. Each
+    interval holds with the confidence of the run."""
     candidates = matrix if isinstance(matrix, Candidates) else Candidates.from_matrix(matrix)
     run, budget, truth = run or Run(), budget or Budget(), check_bijection(truth, candidates.n)
+    flow = feasible_flow(candidates, truth)
+    blocks = list(independent_blocks(candidates, flow))
+    permanents: dict[tuple[int, bytes, bytes], float | None] = {}
+    factors, open_parts = np.ones((len(sets), 3)), dict[tuple[int, int], list[tuple[int, Ints, Ints]]]()
+    for number, members in enumerate(sets):
+        run.progress("inspecting sets", number / len(sets))
+        run.check()
+        for k, s, t in _parts_of_set(candidates, blocks, members, truth):
+            log = (
+                _exact_log_probability(k, blocks[k], s, t, permanents, run, budget) if s.sum() == t.sum() else -math.inf
+            )
+            if log is not None:
+                factors[number] *= math.exp(log)
+            elif factors[number].any():
+                open_parts.setdefault((k, int(s.sum())), []).append((number, s, t))
+    error = (1 - run.confidence) / len(blocks) if blocks else 1.0
+    for (k, _), parts in open_parts.items():
+        classes = np.stack([np.repeat(np.arange(len(s)), s) for _, s, _ in parts])
+        groups = np.stack([np.repeat(np.arange(len(t)), t) for _, _, t in parts])
+        ends = np.stack(simulate_set_cracks(blocks[k], flow, classes, groups, error, run), axis=1)
+        np.multiply.at(factors, [number for number, _, _ in parts], ends)
+    simulated = {number for parts in open_parts.values() for number, _, _ in parts}
+    return [
+        CrackProbability(value, (low, high), exact=number not in simulated or high == 0)
+        for number, (value, low, high) in enumerate(factors.tolist())
+    ]
+
+
+def _parts_of_set(
+    candidates: Candidates, blocks: list[Block], members: Sequence[int], truth: Ints
+) -> Iterator[tuple[int, Ints, Ints]]:
+    """The blocks that a set touches, with the number of its entries in each class and of its pseudonyms in each
+    group."""
     chosen = np.unique(np.asarray(members, np.int64))
     if len(chosen) < len(members) or (len(chosen) and not 0 <= chosen[0] <= chosen[-1] < candidates.n):
         raise UnveilError(f"a set must name entries from 0 to {candidates.n - 1}, each at most once")
     entries = np.bincount(candidates.entry_class[chosen], minlength=len(candidates.class_sizes))
     slots = np.bincount(candidates.pseudonym_group[truth[chosen]], minlength=len(candidates.group_sizes))
-    flow = feasible_flow(candidates, truth)
-    log, ends, simulated = 0.0, np.ones(3), False
-    blocks = list(independent_blocks(candidates, flow))
-    error = (1 - run.confidence) / len(blocks)
-    for block in blocks:
+    for k, block in enumerate(blocks):
         s, t = _count_members(candidates, block, entries, slots)
-        if not s.any() and not t.any():
-            continue
-        if s.sum() != t.sum():
-            return CrackProbability(0.0, (0.0, 0.0))
-        exact = _exact_log_probability(block, s, t, run, budget)
-        if exact == -math.inf:
-            return CrackProbability(0.0, (0.0, 0.0))
-        if exact is not None:
-            log += exact
-        else:
-            classes, groups = (np.repeat(np.arange(len(many)), many)[None] for many in (s, t))
-            found = simulate_set_cracks(block, flow, classes, groups, error, run)
-            ends, simulated = ends * np.concatenate(found), True
-    value, low, high = (math.exp(log) * ends).tolist()
-    return CrackProbability(value, (low, high), exact=not simulated)
+        if s.any() or t.any():
+            yield k, s, t
 
 
 def _count_members(candidates: Candidates, block: Block, entries: Ints, slots: Ints) -> tuple[Ints, Ints]:
@@ -101,17 +136,30 @@ def _count_members(candidates: Candidates, block: Block, entries: Ints, slots: I
     return s, t
 
 
-def _exact_log_probability(block: Block, s: Ints, t: Ints, run: Run, budget: Budget) -> float | None:
-    """ln of the probability from three permanents; None if one of them is too costly."""
+def _exact_log_probability(
+    k: int,
+    block: Block,
+    s: Ints,
+    t: Ints,
+    permanents: dict[tuple[int, bytes, bytes], float | None],
+    run: Run,
+    budget: Budget,
+) -> float | None:
+    """ln of the probability from three permanents, which are remembered; None if one of them is too costly."""
     logs = []
     for r, c in ((s, t), (block.r - s, block.c - t), (block.r, block.c)):
-        try:
-            solution = solve(block.with_sizes(r, c), run=run, budget=budget, may_exclude_truth=True, simulate=False)
-        except InfeasibleError:
-            return -math.inf
-        if not solution.exact:
-            return None
-        logs.append(solution.log_permanent[0])
+        key = k, r.tobytes(), c.tobytes()
+        if key not in permanents:
+            try:
+                rest = block.with_sizes(r, c)
+                solution = solve(rest, run=run, budget=budget, may_exclude_truth=True, simulate=False)
+                permanents[key] = solution.log_permanent[0] if solution.exact else None
+            except InfeasibleError:
+                permanents[key] = -math.inf
+        log = permanents[key]
+        if log is None or log == -math.inf:
+            return log
+        logs.append(log)
     return min(0.0, logs[0] + logs[1] - logs[2])
 
 
