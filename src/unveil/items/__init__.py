@@ -29,7 +29,7 @@ else:
     __all__, __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "beliefs": "Beliefs",
+            "beliefs": "Beliefs WeightedRanges",
             "correlation": (
                 "PairAttack RefinedAttack attack_with_pairs identify_and_filter match_known_pairs "
                 "pairs_still_together refine_and_match refine_beliefs select_nearly_always"

@@ -56,7 +56,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     recipe = assess_risk(beliefs, policy.threshold(risks.EXPECTED_CRACKS), run)
     attack = FrequencyAttack(case, baskets, beliefs, recipe, describe_attacker(case, policy, beliefs))
     yield _expected_cracks_finding(attack, policy, run)
-    if run.asks(risks.O_ESTIMATE):
+    if run.asks(risks.O_ESTIMATE) and beliefs.ranges is None:  # O counts candidates, whatever their weights
         yield _o_estimate_finding(attack, policy, run)
     if run.asks(risks.ALPHA_MAX):
         yield alpha_max_finding(attack, policy, run)
@@ -82,7 +82,11 @@ def check(case: Case, policy: Policy) -> None:
     assert isinstance(baskets, Transactions)
     tables = {name: held for name, held in case.holds.items() if isinstance(held, Table)}
     if "beliefs" in tables:
-        attacker_files.parse_beliefs(tables["beliefs"], baskets)
+        weighted = attacker_files.parse_beliefs(tables["beliefs"], baskets).ranges is not None
+        if weighted and "never_together" in tables:
+            raise UnveilError(
+                "items that are never bought together need beliefs without weights; remove the column weight"
+            )
     if "pairs" in tables and policy.settings_for(ItemsSettings).known_pairs is not None:
         raise UnveilError("named pairs and a number of known pairs exclude each other; give one of them")
     if "pairs" in tables:
@@ -308,7 +312,12 @@ def _truth_from_mapping(mapping: Release, case: Case) -> Ints:
 
 
 HOLDINGS = (
-    Holding("beliefs", "table", "What the attacker believes about item frequencies: columns item, low and high."),
+    Holding(
+        "beliefs",
+        "table",
+        "What the attacker believes about item frequencies: columns item, low and high, and optionally weight, which "
+        "allows several ranges per item.",
+    ),
     Holding("similar", "transactions", "Similar baskets that the attacker holds, with the items' names."),
     Holding(
         "itemsets_file",

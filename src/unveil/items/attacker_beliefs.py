@@ -62,6 +62,11 @@ def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     baskets = _original_baskets(case)
     done = "" if case.original is None else "Knows what was done to protect the release. "
     if isinstance(case.holds.get("beliefs"), Table):
+        if beliefs.ranges is not None:
+            return (
+                f"{done}Believes that the frequency of each item named in a file lies in one of the ranges given "
+                "there, and takes pseudonyms in a range of more weight for likelier."
+            )
         return f"{done}Believes that the frequency of each item named in a file lies in the interval given there."
     if isinstance(similar := case.holds.get("similar"), Transactions):
         there = similar_counts(similar, baskets)[1]

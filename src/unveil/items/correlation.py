@@ -104,7 +104,7 @@ def refine_beliefs(beliefs: Beliefs, steps: Iterable[ItemPairs]) -> Beliefs:
             np.maximum.at(least, one[overlap], low[other[overlap]])
             np.minimum.at(most, one[overlap], high[other[overlap]])
         low, high = np.where(least <= most, least, low), np.where(least <= most, most, high)
-    return replace(beliefs, low=low, high=high)
+    return beliefs.clip_intervals(low, high)
 
 
 def select_nearly_always(pairs: ItemPairs, counts: Ints) -> list[ItemPairs]:

@@ -13,7 +13,7 @@ anyone could compute the names back.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def carry_beliefs(beliefs: Beliefs, change: ItemChange) -> Beliefs:
     first = np.unique(change.becomes[order], return_index=True)[1]
     best = order[first]
     moved = change.counts - beliefs.counts[best]
-    return Beliefs(beliefs.low[best] + moved, beliefs.high[best] + moved, change.counts.astype(np.float64))
+    return replace(beliefs.select(best).move_intervals(moved, moved), counts=change.counts.astype(np.float64))
 
 
 def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
