@@ -230,8 +230,8 @@ def test_ranges_weigh_what_they_should(
 
 
 def test_beliefs_of_unequal_weight_reach_the_command_line(unveil: Unveil, tmp_path: Path) -> None:
-    """Of b the attacker thinks that it is nine times as likely to be in two of six baskets as in one or three; nothing is
-    known of the others."""
+    """Of b the attacker thinks that it is nine times as likely to be in two of six baskets as in one or three; nothing
+    is known of the others."""
     (tmp_path / "b.dat").write_text("a b c\nb c\nc\nd\nd\nd\n")
     (tmp_path / "beliefs.csv").write_text("item,low,high,weight\nb,0.1,0.6,1\nb,0.3,0.4,9\n")
     counts = {"a": 1, "b": 2, "c": 3, "d": 3}
