@@ -134,7 +134,8 @@ def _withstands_text(case: Case, policy: Policy, run: Run, change: ItemChange) -
     held = broken = None
 
     def precision_text(part: float) -> str:
-        return f"{number_text(part * precision)} instead of {number_text(precision)} {verb(precision, 'basket', 'baskets')}"
+        assumed = f"{number_text(precision)} {verb(precision, 'basket', 'baskets')}"
+        return f"{number_text(part * precision)} instead of {assumed}"
 
     for part in _TRIED_PARTS:
         cracks = evaluator.evaluate_cracks(carry_beliefs(build_beliefs(case, policy, part), change))
