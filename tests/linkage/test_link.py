@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from reference import naive_link
 from unveil.errors import UnveilError
-from unveil.linkage.ask_link import _people_text
+from unveil.linkage.ask_link import people_text
 from unveil.linkage.link import row_kinds as kinds_module
 from unveil.linkage.link.assignment import assign_links
 from unveil.linkage.link.best_match import Linkage, link_people
@@ -510,4 +510,4 @@ def test_febrl_without_names(data: Path) -> None:
 )
 def test_the_number_of_people_did_not_agree_with_the_percentage(expected: float, told: str) -> None:
     """3.58 of 6 people, 59.7%, read as about 4 of 6."""
-    assert _people_text(expected) == told
+    assert people_text(expected) == told

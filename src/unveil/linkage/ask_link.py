@@ -262,7 +262,7 @@ def _matched_sentence(found: Linkage, one_to_one: OneToOne, measured: _MeasuredL
         text = _measured_sentences(found, measured)
         text += f" An attacker without the true links would expect to find {expected}."
     else:
-        people, right = count_text(found.n, "known person"), _people_text(found.expected_links)
+        people, right = count_text(found.n, "known person"), people_text(found.expected_links)
         text = f"The best match is expected to be right for {right} of {people} ({expected})."
     return f"{text} {_fitting_sentence(found)}{_one_to_one_sentence(found, one_to_one)}"
 
@@ -289,7 +289,7 @@ def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
     if not some:
         return ""
     estimate = "" if one_to_one.method == "exact" else ", by estimate"
-    whom, right = "them", f"right for {_people_text(one_to_one.expected_best)} of them"
+    whom, right = "them", f"right for {people_text(one_to_one.expected_best)} of them"
     if some < found.n:
         whom = f"the {some:,} who {verb(some, 'fits', 'fit')} a row"
     if some == 1:
@@ -305,12 +305,12 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     likely, together = measured.likely, measured.together
     people, share = count_text(found.n, "known person"), percent_text(measured.most_right_links / found.n)
     once = ", using every row at most once" if together and together.right_links > measured.best.right_links else ""
-    text = f"The attacker finds the row of {_people_text(measured.most_right_links)} of {people} ({share}){once}."
+    text = f"The attacker finds the row of {people_text(measured.most_right_links)} of {people} ({share}){once}."
     if likely.true_pairs < found.n:
         text += f" The true links place {likely.true_pairs:,} of them in the release."
     if likely.links:
         links = f"{count_text(likely.links, 'link')} {verb(likely.links, 'seems', 'seem')}"
-        right = f"{_people_text(likely.right_links)} of them {verb(round(likely.right_links), 'is', 'are')} right"
+        right = f"{people_text(likely.right_links)} of them {verb(round(likely.right_links), 'is', 'are')} right"
         if likely.links == 1:
             right = f"it is right with a probability of {percent_text(likely.right_links)}"
         text += (
@@ -325,7 +325,7 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     return text
 
 
-def _people_text(expected: float) -> str:
+def people_text(expected: float) -> str:
     """A number of people, which is an average where rows tie. Of few people, a whole number would not agree with the
     percentage beside it."""
     whole = round(expected)
