@@ -117,8 +117,12 @@ def test_one_set_of_quasi_identifiers_needs_no_inner_list() -> None:
         ("[classes]\nruled_out = 3", "[classes.ruled_out] must be a table"),
         ("[classes.ruled_out]\nage = ['3']", "sensitive"),
         ("[classes]\npopulation_size = 9\nsampling_fraction = 0.1", "say the same thing; keep one"),
-        ("[items]\nfrequency_precision = 'wide'", "median-gap or mean-gap, or a share"),
+        (
+            "[items]\nfrequency_precision = 'wide'",
+            "median-gap, mean-gap, a multiple of the median gap such as 2x, or a share",
+        ),
         ("[items]\nfrequency_precision = 2", "a share between 0 and 1"),
+        ("[items]\nfrequency_precision = 'x'", "such as 2x, or a share between 0 and 1"),
         ("[items]\nitemset_threshold = 0", "above 0 and up to 1"),
         ("[items]\nitemsets = 'some'", "items.itemsets must be pairs, top:10"),
         ("[linkage.compare]\nage = 'soon'", "cannot be 'soon'; write equal, support"),

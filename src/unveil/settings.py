@@ -152,11 +152,11 @@ def _check_whole_number(name: str, declaration: Setting, value: Any) -> int:
 
 
 def _check_share(name: str, declaration: Setting, value: Any) -> float | str:
-    if isinstance(value, str) and value in declaration.choices:
+    if isinstance(value, str) and (value in declaration.choices or _fits_pattern(declaration, value)):
         return value
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1 or not _within_limits(declaration, value):
-        either = f"{' or '.join(declaration.choices)}, or " if declaration.choices else ""
+        either = f"{declaration.expected_form or ' or '.join(declaration.choices)}, or " if declaration.choices else ""
         bounds = "above 0 and up to 1" if declaration.greater_than == 0 else "between 0 and 1"
         raise UnveilError(f"{name} must be {either}a share {bounds} such as {declaration.example or 0.1}")
     return float(value)
@@ -166,9 +166,13 @@ def _check_text(name: str, declaration: Setting, value: Any) -> str:
     if not isinstance(value, str) or (declaration.choices and value not in declaration.choices):
         what = f"one of {list_text(declaration.choices, 12)}" if declaration.choices else "a text"
         raise UnveilError(f"{name} must be {declaration.expected_form or what}")
-    if declaration.pattern and not re.fullmatch(declaration.pattern, value):
+    if declaration.pattern and not _fits_pattern(declaration, value):
         raise UnveilError(f"{name} must be {declaration.expected_form}")
     return value
+
+
+def _fits_pattern(declaration: Setting, value: str) -> bool:
+    return bool(declaration.pattern) and re.fullmatch(declaration.pattern, value) is not None
 
 
 def _check_column(name: str, declaration: Setting, value: Any) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "did_you_mean",
     "list_text",
     "number_text",
+    "ordinal_text",
     "percent_text",
     "plural_noun",
     "range_text",
@@ -79,6 +80,16 @@ def count_text(n: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '12,345 rows', '2 classes', '0 entries')
     """
     return f"{n:,} {noun if n == 1 else plural or plural_noun(noun)}"
+
+
+def ordinal_text(n: int) -> str:
+    """A place in an order.
+
+    >>> [ordinal_text(n) for n in (1, 2, 3, 4, 11, 12, 13, 38, 101, 1111, 1022)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '38th', '101st', '1,111th', '1,022nd']
+    """
+    last = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{last}"
 
 
 def verb(count: float, singular: str, plural: str) -> str:

@@ -498,6 +498,17 @@ def test_items_that_are_never_bought_together(unveil: Unveil, tmp_path: Path) ->
     assert json.loads(done.stdout)["verdict"]["because"] == "items.never_together"
     found = {f["id"]: f for f in json.loads(done.stdout)["findings"]}["items.never_together"]
     assert (found["value"], found["method"], found["tolerance"]) == (pytest.approx(4), "exact", pytest.approx(3.6))
+    (tmp_path / "pairs.csv").write_text("item,other\nhammer,3\n")
+    told = {f["id"]: f for f in json.loads(unveil(*how, "--pairs", "pairs.csv").stdout)["findings"]}[
+        "items.correlation"
+    ]
+    assert (told["decides"], told["value"]) == (
+        True,
+        pytest.approx(4),
+    )  # hammer and 3 are told apart from 4 and lipstick
+    refused = unveil(*how, "--pairs", "never.csv")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "never.csv: row 1 names two items that never occur in one basket" in refused.stderr
     assert unveil(*how, "--never-together", "never.csv", "--tolerance", "items.never_together=off").returncode == 3
     assert unveil(*how, "--never-together", "never.csv", "--tolerance", "items.never_together=100%").returncode == 0
     for text, complaint in (

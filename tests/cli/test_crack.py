@@ -126,6 +126,26 @@ def test_simulation_is_labelled_and_reproducible(unveil: Unveil, tmp_path: Path)
     assert cracks["value"] == second["matching.expected_cracks"]["value"]
 
 
+def test_sets_and_a_degree_of_anonymity_decide(unveil: Unveil, files: Path) -> None:
+    """Asthma and TB may only have u, v and what others leave; as a set they are cracked more often than each alone."""
+    (files / "sets.csv").write_text("entries\nAsthma TB\nCold\nCANARY; Viral\n")
+    how = ("crack", "m.csv", "--truth", "t.csv", "--tolerance", "matching.expected_cracks=100%", "--format", "json")
+    assert unveil(*how).returncode == 0
+    assert unveil(*how, "--tolerance", "matching.degree_of_anonymity=.7").returncode == 1
+    assert unveil(*how, "--tolerance", "matching.degree_of_anonymity=.6").returncode == 0
+    assert unveil(*how, "--tolerance", "matching.alpha_max=.5").returncode == 0
+    done = unveil(*how, "--sets", "sets.csv", "--set-threshold", "0.4")
+    sets = findings(done.stdout)["matching.sets_vulnerable"]
+    assert (done.returncode, sets["value"], sets["subjects"]) == (1, pytest.approx(1 / 3), 3)
+    assert "CANARY" not in done.stdout
+    assert unveil(*how, "--sets", "sets.csv", "--set-threshold", "0.9").returncode == 0
+    for text, said in (("entries\nCold\nCold CANARIES\n", "row 2"), ("sets\nCold\n", "no column entries")):
+        (files / "sets.csv").write_text(text)
+        refused = unveil(*how, "--sets", "sets.csv")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "sets.csv" in refused.stderr and said in refused.stderr and "CANARIES" not in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("matrix", "truth", "said"),
     [

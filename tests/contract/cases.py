@@ -408,7 +408,9 @@ TRUTH = (1, 0, 2, 3)
 
 def weighted_matrix() -> Attacked:
     """Weights and a truth that is not the diagonal."""
-    return Attacked("weighted matrix", Case(Matrix.from_array(WEIGHTS), truth=np.array(TRUTH)), rows=WEIGHTS)
+    holds = {"sets": table([{"entries": "1 2"}, {"entries": "2; 3"}, {"entries": "4"}], "sets")}
+    case = Case(Matrix.from_array(WEIGHTS), truth=np.array(TRUTH), holds=holds)
+    return Attacked("weighted matrix", case, rows=WEIGHTS)
 
 
 def matrix() -> Attacked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,8 @@ LISTS = {  # the risks that list subjects, and what a subject is called
 
 
 def number_of(e: ExposedSubject) -> int:
-    return int(e.subject.rpartition(" ")[2].replace(",", ""))
+    found = re.search(r"\d[\d,]*", e.subject)
+    return int(found[0].replace(",", "")) if found else 0
 
 
 @pytest.mark.parametrize("name", CASES)

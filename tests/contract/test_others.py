@@ -13,7 +13,7 @@ from contract.cases import BASKETS, CASES, EDGES, TRUTH, WEIGHTS, assessed
 from contract.oracles import permanent
 from reference.naive_items import crack_estimates, itemset_chances, possible_pairs
 from reference.naive_known_items import least_supports
-from reference.naive_matching import all_matchings, marginals
+from reference.naive_matching import all_matchings, marginals, set_cracked
 from unveil.wording import number_text, percent_text
 
 COUNTS = Counter(item for basket in BASKETS for item in basket)
@@ -118,6 +118,22 @@ def test_cracks(name: str) -> None:
         assert (e.method, e.share, e.decides) == ("estimate", None, False)
         off = abs(e.value / f.value - 1)
         assert "equal to the exact value" in e.sentence if off < 1e-9 else percent_text(off) in e.sentence
+
+
+def test_sets_and_what_the_attacker_may_be_right_about() -> None:
+    """By listing all matchings: a set is cracked if its entries have their own pseudonyms in any order."""
+    weights, found = np.array(WEIGHTS, float), assessed("weighted matrix")
+    chances = [set_cracked(weights, np.array(TRUTH), members) for members in ([0, 1], [1, 2], [3])]
+    vulnerable = sum(p >= 0.5 for p in chances)
+    f = found["matching.sets_vulnerable"]
+    assert (f.value, f.method, f.subjects) == (pytest.approx(vulnerable / 3), "exact", 3)
+    assert f"Of 3 named sets, {vulnerable} are vulnerable." in f.sentence
+    cracks = marginals(weights)[np.arange(4), np.array(TRUTH)].sum()
+    alpha = found["matching.alpha_max"]
+    assert (alpha.value, alpha.method, alpha.decides) == (pytest.approx(0.4 / cracks), "exact", False)
+    assert f"no more than {percent_text(0.4 / cracks)} of the entries" in alpha.sentence
+    assert "matching.sets_vulnerable" not in [f.id for f in assessed("matrix").findings]
+    assert "Even an attacker" in assessed("matrix")["matching.alpha_max"].sentence
 
 
 def test_cracks_are_drawn() -> None:

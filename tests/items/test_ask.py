@@ -10,8 +10,11 @@ import unveil
 from unveil import Case, Policy, Transactions, UnveilError
 from unveil.items import item_recipe
 from unveil.items.ask import QUESTION
+from unveil.items.beliefs import Beliefs
+from unveil.items.itemsets import ItemsetRequirement, measure_vulnerable_share
 from unveil.items.risks import CORRELATION, EXPECTED_CRACKS, NEVER_TOGETHER
 from unveil.release.table import Table
+from unveil.wording import percent_text
 
 SIX = Transactions.from_baskets([list(x) for x in ["abc", "abcd", "df", "cdef", "ef", "f", "ab", "acd", "ace", "bdf"]])
 
@@ -51,7 +54,7 @@ def test_a_tolerance_for_what_nobody_knows_is_no_reason_to_doubt() -> None:
 @pytest.mark.parametrize(
     ("chosen", "complaint"),
     [
-        ({"frequency_precision": "gap"}, "median-gap or mean-gap, or a share between 0 and 1 such as 0.01"),
+        ({"frequency_precision": "gap"}, "such as 2x, or a share between 0 and 1 such as 0.01"),
         ({"frequency_precision": 2}, "items.frequency_precision must be"),
         ({"itemsets": "triples"}, "pairs, top:10"),
         ({"itemset_threshold": 0}, "above 0 and up to 1"),
@@ -147,9 +150,9 @@ def test_simulated_numbers_are_said_to_be_so() -> None:
     assert cracks.confidence == alpha.confidence == pytest.approx(1 - 0.05 / 4)
     assert cracks.sentence.startswith("On average, the attacker identifies about ")
     assert cracks.sentence.endswith(", none for certain.")
-    bound = found["items.itemsets_vulnerable"]
-    assert bound.method == "bound"
-    assert "at most" in bound.sentence and "could not be decided and count as vulnerable" in bound.sentence
+    sets = found["items.itemsets_vulnerable"]
+    assert sets.method == "simulation"
+    assert "Sets that cannot be computed exactly were simulated." in sets.sentence
 
 
 def test_only_what_is_asked_for_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,3 +182,41 @@ def test_hints_and_caveats() -> None:
     assert all("counts of pairs" in offer.caveat for offer in QUESTION.protections.values())
     made = unveil.protect(Transactions.from_baskets([[str(i) for i in range(20)]] * 4))
     assert made.caveats == (QUESTION.protections["rename"].caveat,)
+
+
+def test_between_is_said_where_sets_could_not_be_decided() -> None:
+    """60 items, the k-th in k baskets, each known to ± 15: nothing can be solved. By the bounds alone 28% of the pairs
+    might be vulnerable at 2%; the simulation leaves 14 of 1,770 open, and nothing is told as a fact about these."""
+    rows = [[f"i{k}" for k in range(60) if k >= b] for b in range(60)]
+    policy = Policy(settings={"items": {"frequency_precision": 15 / 60, "itemset_threshold": 0.02}})
+    told = unveil.assess(Transactions.from_baskets(rows), policy)["items.itemsets_vulnerable"]
+    low, high = told.interval or (1.0, 0.0)
+    assert told.method == "simulation"
+    assert low == 0 < high < 0.02
+    assert told.sentence.startswith(f"Of 1,770 pairs of items, between 0% and {percent_text(high)} are vulnerable.")
+    assert "were simulated. " in told.sentence
+    assert " pairs of items could not be decided." in told.sentence
+    beliefs = Beliefs.from_half_width(np.arange(1, 61), 15)
+    bounded = measure_vulnerable_share(beliefs, ItemsetRequirement(sigma=0.02), simulate=False)
+    assert bounded.interval[1] > 10 * high
+
+
+def test_the_two_readings_of_being_wrong_do_not_contradict_each_other() -> None:
+    """Four items in one basket each are taken for each other even by someone who is wrong about all of them, so that
+    too many are identified whatever is right; in the other reading a share is tolerated. Each says which it is."""
+    told = unveil.assess(Transactions.from_baskets([["a"], ["b"], ["c"], ["d"]]), Policy())["items.alpha_max"].sentence
+    assert (
+        "the attacker may be right about no more than 40% of the items (1 of 4), if those they are wrong about are "
+        in told
+    )
+    assert "If, instead, the items they are wrong about are mixed up with each other, even an attacker who is " in told
+
+
+def test_a_number_looked_like_the_name_of_an_item() -> None:
+    """The item called 38 is the first in the file, so it must not be shown as item 1, nor another one as item 38."""
+    baskets = Transactions.from_baskets([["38", "1"], ["38"], ["1"], ["38"]])
+    shown = unveil.assess(baskets, reveal=True)["items.point_knowledge"].exposed
+    assert [(e.subject, dict(e.values or {})) for e in shown] == [
+        ("1st item", {"item": "38"}),
+        ("2nd item", {"item": "1"}),
+    ]

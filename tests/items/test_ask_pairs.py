@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -98,6 +100,77 @@ def test_pairs_against_all_mappings() -> None:
     assert short.method == "simulation", "a thousandth of six items would be out of reach, of twenty it is not"
     assert short.interval is not None
     assert short.interval[0] < wanted - 30 < short.interval[1]
+
+
+def naive_named(width: int, named: list[str]) -> float:
+    """The most that any use of named pairs identifies at BigMart, by listing all mappings: of the pairs down to some
+    count, the items have the pseudonyms of the release's pairs down to that count."""
+    items = list(FREQUENCY)
+    count = {pair: sum({*pair} <= {*map(str, basket)} for basket in BIGMART) for pair in combinations(items, 2)}
+    found = [enumerated(width, [])]
+    for least in {count[pair[0], pair[1]] for pair in named}:
+        known = {item for pair in named if count[pair[0], pair[1]] >= least for item in pair}
+        pairs = [pair for pair, n in count.items() if n >= least]
+        theirs = {item for pair in pairs for item in pair}
+        same = len(pairs) == sum(count[pair[0], pair[1]] >= least for pair in named)
+        matrix = np.array(
+            [
+                [
+                    1.0 * (abs(FREQUENCY[i] - FREQUENCY[j]) <= width)
+                    * (i not in known or j in theirs) * (not same or i in known or j not in theirs)
+                    for j in items
+                ]
+                for i in items
+            ]
+        )  # fmt: skip
+        mappings = all_matchings(matrix)
+        if mappings:
+            found.append(sum(sum(p[k] == k for k in range(6)) for p, _ in mappings) / len(mappings))
+    return max(found)
+
+
+@pytest.mark.parametrize("width", [0, 1, 2])
+@pytest.mark.parametrize("named", [["13"], ["12"], ["13", "12"], ["13", "34", "56"], ["35"], ["12", "13", "34", "46"]])
+def test_pairs_that_are_bought_together_can_be_named(width: int, named: list[str]) -> None:
+    """1 and 3 are the most frequent pair, in four baskets; three pairs are in three, and five in two."""
+    case = Case(Transactions.from_baskets(BIGMART), holds={"pairs": never(*named)})
+    policy = Policy(settings={"items": {"frequency_precision": width / 10}}, tolerance={"items.correlation": 0.1})
+    told = unveil.assess(case, policy)["items.correlation"]
+    assert told.value == pytest.approx(naive_named(width, named))
+    assert told.decides
+    assert "often bought together" in told.attacker
+
+
+def test_named_pairs_that_nobody_can_know() -> None:
+    baskets = Transactions.from_baskets(BIGMART)
+    for pairs, said in (
+        (["13", "16"], "row 2 names two items that never occur in one basket"),
+        (["1?"], "row 1 names"),
+    ):
+        with pytest.raises(UnveilError, match=said):
+            unveil.assess(Case(baskets, holds={"pairs": never(*pairs)}))
+    with pytest.raises(UnveilError, match="exclude each other"):
+        unveil.assess(Case(baskets, holds={"pairs": never("13")}), Policy(settings={"items": {"known_pairs": 1}}))
+
+
+def test_named_pairs_in_a_renamed_and_in_a_protected_release() -> None:
+    """The value of a renamed release is that of the original; a pair whose item is left out is no longer known."""
+    original = Transactions.from_baskets(BIGMART)
+    renamed = [[f"r{(item * 5) % 7}" for item in basket] for basket in reversed(BIGMART)]
+    release = Transactions.from_baskets(renamed)
+    names = release.labels.to_pylist()
+    truth = np.array([names.index(f"r{(int(label) * 5) % 7}") for label in original.labels.to_pylist()])
+    case = Case(release, original, truth, {"pairs": never("13", "46")})
+    assert unveil.assess(case, Policy(settings=EXACTLY))["items.correlation"].value == pytest.approx(
+        naive_named(0, ["13", "46"])
+    )
+    without = Transactions.from_baskets([[f"r{item}" for item in b if item != 6] for b in BIGMART if b != [6]])
+    left = without.labels.to_pylist()
+    truth = np.array([left.index(f"r{label}") if label != "6" else -1 for label in original.labels.to_pylist()])
+    told = unveil.assess(Case(without, original, truth, {"pairs": never("13", "46")}))["items.correlation"]
+    assert "1 named pair is not in the release" in told.sentence
+    gone = unveil.assess(Case(without, original, truth, {"pairs": never("46")}))
+    assert "items.correlation" not in [f.id for f in gone.findings]
 
 
 def test_beliefs_that_leave_no_mapping() -> None:

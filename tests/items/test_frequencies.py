@@ -81,7 +81,7 @@ def test_the_belief_functions_of_bigmart() -> None:
 def test_exposed_items_are_numbers_unless_revealed() -> None:
     baskets = Transactions.from_baskets([["milk", "CANARY"], ["milk"], ["milk", "bread"]])
     hidden = unveil.assess(baskets)["items.point_knowledge"].exposed
-    assert (hidden[0].subject, hidden[0].risk, hidden[0].values) == ("item 1", 1.0, None)
+    assert (hidden[0].subject, hidden[0].risk, hidden[0].values) == ("1st item", 1.0, None)
     assert [e.risk for e in hidden] == [1.0, 0.5, 0.5]
     revealed = unveil.assess(baskets, reveal=True)["items.point_knowledge"].exposed
     assert revealed[0].values == {"item": "milk"}

@@ -27,6 +27,11 @@ def all_pairs(transactions: Transactions) -> list[tuple[int, int, int]]:
     return sorted(((a, b, n) for (a, b), n in found.items()), key=lambda x: (-x[2], x[0], x[1]))
 
 
+def with_ties(pairs: list[tuple[int, int, int]], k: int) -> list[tuple[int, int, int]]:
+    """The first k pairs, and all that are as frequent as the last of them."""
+    return [pair for pair in pairs if len(pairs) < k or pair[2] >= pairs[k - 1][2]]
+
+
 def triples(found: item_pairs.ItemPairs) -> list[tuple[int, int, int]]:
     return list(zip(found.a.tolist(), found.b.tolist(), found.counts.tolist(), strict=True))
 
@@ -40,7 +45,9 @@ def test_the_top_pairs_are_those_of_all_pairs(drawn: list[set[int]], k: int, tab
         patch.setattr(item_pairs, "_TABLE", table)
         patch.setattr(item_pairs, "_STEPS", 4 * steps)
         patch.setattr(item_pairs, "_BUFFER", steps)
-        assert triples(top_pairs(transactions, k)) == all_pairs(transactions)[:k]
+        assert triples(top_pairs(transactions, k)) == with_ties(all_pairs(transactions), k)
+        often = [pair for pair in all_pairs(transactions) if pair[2] >= 2]
+        assert triples(top_pairs(transactions, k, least=2)) == with_ties(often, k)
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,10 +65,13 @@ def test_counts_of_given_pairs(drawn: list[set[int]]) -> None:
     assert table.tolist() == wanted
 
 
-def test_many_ties_keep_the_lowest_codes() -> None:
+def test_many_ties_are_all_kept() -> None:
+    """Among 4,000 items, most of them beyond the table; the first pairs are those with the lowest codes."""
     rng = np.random.default_rng(1)
     transactions = Transactions.from_baskets(rng.permutation(4000).reshape(-1, 4).tolist())
-    assert triples(top_pairs(transactions, 50)) == all_pairs(transactions)[:50]
+    found = top_pairs(transactions, 50)
+    assert triples(found) == all_pairs(transactions)
+    assert triples(found.take_first(50)) == all_pairs(transactions)[:50]
 
 
 def test_a_cancelled_count_stops() -> None:
@@ -82,4 +92,5 @@ def test_impossible_pairs(a: list[int], b: list[int], said: str) -> None:
 def test_no_pairs_are_no_question() -> None:
     with pytest.raises(UnveilError, match="1 or more"):
         top_pairs(Transactions.from_baskets([[1, 2]]), 0)
+    assert len(top_pairs(Transactions.from_baskets([[1, 2]]), 1, least=2)) == 0
     assert len(top_pairs(Transactions.from_baskets([[1], [2]]), 3)) == 0

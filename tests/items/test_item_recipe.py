@@ -133,10 +133,14 @@ def test_beliefs_that_contradict_the_data_are_a_finding() -> None:
     ("columns", "said"),
     [
         ({"item": ["i0"], "low": [0.1]}, "no column high"),
-        ({"item": ["i0"], "low": [0.1], "high": [2.0]}, "row 1 is not a frequency"),
+        ({"item": ["i0"], "low": [0.1], "high": [2.0]}, "row 1 has no frequency between 0 and 1 as high"),
         ({"item": ["i0", "i0"], "low": [0.1, 0.1], "high": [0.2, 0.3]}, "row 2 names an item again"),
         ({"item": ["x"], "low": [0.1], "high": [0.3]}, "none of its items"),
-        ({"item": ["i0"], "low": ["a"], "high": [0.3]}, "not a number"),
+        ({"item": ["i0", "i1"], "low": ["0.1", "a"], "high": [0.3, 0.3]}, "row 2 has no number as low"),
+        ({"item": ["i0", "i1"], "low": [0.1, 0.4], "high": [0.3, 0.3]}, "row 2 has a low end above its high end"),
+        ({"item": ["i0"], "low": [0.1], "high": [0.3], "weight": [0]}, "row 1 has no weight above 0"),
+        ({"item": ["i0"], "low": [0.1], "high": [0.3], "weight": ["inf"]}, "row 1 has no weight above 0"),
+        ({"item": ["i0"], "low": [0.1], "high": [0.3], "weight": [None]}, "row 1 has no number as weight"),
     ],
 )
 def test_beliefs_that_are_none(columns: dict[str, list[object]], said: str) -> None:

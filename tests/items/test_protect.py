@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -372,6 +373,37 @@ def test_each_method_holds_by_the_definition(method: str) -> None:
     if method != "recount":
         for j in range(len(counts)):
             assert counts[j] == _union(tx, truth == j)
+
+
+@pytest.mark.parametrize("method", ["suppress", "recount"])
+def test_half_the_width_broke_a_protection_that_aimed_exactly_at_it(shop: Transactions, method: str) -> None:
+    """The protected release is attacked anew by someone who knows frequencies twice as precisely."""
+    width = FrequencyGroups.from_counts(shop.counts).median_gap
+    policy = Policy(
+        tolerance={"items.expected_cracks": 0.3}, settings={"items": {"frequency_precision": width / shop.baskets}}
+    )
+    made = unveil.protect(shop, policy, method=method)
+    assert made.case is not None
+    closer = replace(policy, settings={"items": {"frequency_precision": width / 2 / shop.baskets}})
+    assert unveil.assess(made.case, policy)["items.expected_cracks"].status == "within"
+    assert unveil.assess(made.case, closer)["items.expected_cracks"].status == "within"
+    told = next(p.sentence for p in made.assessment.protections if p.id == method)
+    assert "This also withstands someone who knows " in told
+
+
+def test_a_protection_says_what_it_does_not_withstand() -> None:
+    """Counts one apart hide behind each other for someone who knows them to within one basket. With suppression alone
+    nothing hides them from someone who knows more, so the protection can only aim at what is assumed."""
+    tx = baskets([60, 50, 43, 42, 41, 40])
+    made = unveil.protect(
+        tx, Policy(tolerance={"items.expected_cracks": 0.55}, settings=within_one_of(tx)), method="suppress"
+    )
+    told = next(p.sentence for p in made.assessment.protections if p.id == "suppress")
+    assert "This does not withstand someone who knows frequencies to within 0.75 instead of 1 basket." in told
+    assert isinstance(made.release, Transactions)
+    counts = made.release.counts
+    assert cracks(Beliefs.from_half_width(counts, 1)) <= 0.55 * len(counts)
+    assert cracks(Beliefs.from_half_width(counts, 0.75)) > 0.55 * len(counts)
 
 
 def test_a_release_within_tolerance_is_only_renamed() -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from reference import naive_link
 from unveil.errors import UnveilError
+from unveil.linkage.ask_link import people_text
 from unveil.linkage.link import row_kinds as kinds_module
 from unveil.linkage.link.assignment import assign_links
 from unveil.linkage.link.best_match import Linkage, link_people
@@ -533,3 +534,12 @@ def test_febrl_without_names(data: Path) -> None:
     together = assignment_quality(assign_links(found), range(len(true)), true)
     assert together.precision > 0.999 and together.recall > 0.998
     assert max(found.posterior) <= 1 + 1e-12 and max(found.eccentricity) < inf
+
+
+@pytest.mark.parametrize(
+    ("expected", "told"),
+    [(3.5833, "about 3.58"), (4.0, "4"), (3.999, "about 4"), (0.04, "about 0.04"), (358.2, "about 358")],
+)
+def test_the_number_of_people_did_not_agree_with_the_percentage(expected: float, told: str) -> None:
+    """3.58 of 6 people, 59.7%, read as about 4 of 6."""
+    assert people_text(expected) == told

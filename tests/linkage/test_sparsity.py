@@ -19,6 +19,7 @@ from reference.hypotheses import has_rare_attribute
 from unveil import Run, UnveilError, slices
 from unveil.intervals import upper_bound, wilson_interval
 from unveil.linkage import equal_records
+from unveil.linkage.finding_text import RARE_RANK
 from unveil.linkage.records import Records, records_from_codes
 from unveil.linkage.similarity import (
     Similarity,
@@ -388,3 +389,11 @@ def test_a_tau_leads_back_to_its_rank(c: int) -> None:
     """5/6 as a binary number is above 5/6, and means rank 5 of 6 all the same."""
     found = LongTail(np.arange(c, 0, -1), np.zeros(c, np.int64))
     assert all(found.rank(k / c) == k for k in range(1, c + 1, max(1, c // 1_000)))
+
+
+@pytest.mark.parametrize("attributes", [1, 2, 5, 6, 7, 100, 100_000])
+def test_the_rarer_half_held_one_item_too_many(attributes: int) -> None:
+    """Of an even number it is the half; of an odd one, the item in the middle belongs to it."""
+    tail = LongTail(np.arange(attributes, 0, -1), np.ones(3, np.int64))
+    rare = int((tail.popularity <= tail.max_rare_count(RARE_RANK)).sum())
+    assert rare == (attributes + 1) // 2

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference import naive_matching as naive
 from unveil import Run, UnveilError
 from unveil.matching import Budget, Candidates
-from unveil.matching.set_cracks import set_crack_probability
+from unveil.matching.set_cracks import set_crack_probabilities, set_crack_probability
 
 
 @st.composite
@@ -69,3 +69,18 @@ def test_sets_that_are_none() -> None:
     for members in ([0, 0], [3], [-1]):
         with pytest.raises(UnveilError, match="each at most once"):
             set_crack_probability(np.ones((3, 3)), members)
+
+
+def test_many_sets_are_those_one_by_one() -> None:
+    """Exactly, and simulated at 99.99 % each: the 40 intervals hold the truth but once in 250 seeds."""
+    rng = np.random.default_rng(4)
+    weights = (rng.random((8, 8)) < 0.6) + np.eye(8)
+    weights[:3, 3:] = weights[3:, :3] = 0
+    sets = [rng.choice(8, int(rng.integers(1, 5)), replace=False).tolist() for _ in range(40)]
+    wanted = [naive.set_cracked(weights, np.arange(8), members) for members in sets]
+    assert [p.value for p in set_crack_probabilities(weights, sets)] == pytest.approx(wanted)
+    nothing = Budget(states=0, subsets=0)
+    found = set_crack_probabilities(weights, sets, run=Run(seed=1, confidence=0.9999), budget=nothing)
+    assert all(p.interval[0] - 1e-9 <= w <= p.interval[1] + 1e-9 for p, w in zip(found, wanted, strict=True))
+    assert max(p.interval[1] - p.interval[0] for p in found) < 0.2
+    assert set_crack_probabilities(weights, []) == []

@@ -110,6 +110,7 @@ def test_policy_files_obey_the_schema_of_policies() -> None:
     validator = Draft202012Validator(policy_schema())
     assert list(validator.iter_errors(POLICY_FILE)) == []
     assert validator.is_valid({})
+    assert validator.is_valid({"items": {"frequency_precision": "2.5x"}})
     for example in EXAMPLES:
         assert list(validator.iter_errors(tomllib.loads(example.policy))) == []
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
@@ -21,6 +22,7 @@ _EPILOG = f"""\b
 Examples:
   unveil crack candidates.csv
   unveil crack weights.csv --truth mapping.csv --report cracks.html
+  unveil crack candidates.csv --sets families.csv --tolerance matching.degree_of_anonymity=0.7
   unveil crack weights.csv --pattern-only --tolerance matching.expected_cracks=20% --format json
 """
 
@@ -28,6 +30,7 @@ Examples:
 @click.command("crack", epilog=_EPILOG)
 @click.argument("matrix", type=click.Path())
 @click.option("--truth", metavar="FILE", help="Lines entry,pseudonym; without it, entry i has pseudonym i.")
+@holding_options("matching")
 @policy_options("matching", kind="matrix")
 @output_options
 @renamed_option("weights", "pattern_only", "is the default; its opposite is")
@@ -43,12 +46,12 @@ def command(matrix: str, truth: str | None, **given: Any) -> int:
     from unveil.release.read import read
 
     policy = make_policy(given, note_printer(given["quiet"]))
-    check_output_files([given["output"], given["report"]], [matrix, truth, given["policy_file"]])
+    check_output_files([given["output"], given["report"]], [truth, *files_read(matrix, given, policy)])
 
     def read_candidates() -> Case:
         candidates = read(matrix, "matrix")
         assert isinstance(candidates, Matrix)
         mapping = read_truth(Path(truth), candidates) if truth else None
-        return Case(candidates, truth=mapping)
+        return read_holdings(Case(candidates, truth=mapping), given)
 
     return assess_and_deliver(read_candidates, policy, reading_text(matrix), given)

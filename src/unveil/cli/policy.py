@@ -116,7 +116,7 @@ def _option_type(owners: list[_OwnedSetting]) -> click.ParamType[Any] | None:
     if setting.kind == "whole number":
         return _WholeNumber()
     if setting.kind == "share":
-        return _Share(setting.choices)
+        return _Share(setting)
     return click.Choice(setting.choices) if setting.kind == "text" and setting.choices else None
 
 
@@ -134,16 +134,19 @@ class _WholeNumber(click.ParamType[int]):
 class _Share(click.ParamType[float | str]):
     name = "share"
 
-    def __init__(self, choices: tuple[str, ...]) -> None:
-        self.choices = choices
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        if value in self.choices:
-            return str(value)
         try:
             return _parse_number(str(value))
         except ValueError:
-            either = f"{', '.join(self.choices)} or " if self.choices else ""
+            pass
+        try:
+            return str(check_value("it", self.setting, str(value)))
+        except UnveilError:
+            forms = self.setting.expected_form or ", ".join(self.setting.choices)
+            either = f"{forms}, or " if forms else ""
             self.fail(f"{safe_text(value)!r} is not {either}a number such as 0.1 or 10%.", param, ctx)
 
 

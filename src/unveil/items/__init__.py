@@ -29,10 +29,10 @@ else:
     __all__, __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "beliefs": "Beliefs",
+            "beliefs": "Beliefs WeightedRanges",
             "correlation": (
-                "RefinedAttack identify_and_filter match_known_pairs refine_and_match refine_beliefs "
-                "select_nearly_always"
+                "PairAttack RefinedAttack attack_with_pairs identify_and_filter match_known_pairs "
+                "pairs_still_together refine_and_match refine_beliefs select_nearly_always"
             ),
             "degree_estimates": "crack_estimates o_estimate os2_estimates os_estimates",
             "extreme_knowledge": (

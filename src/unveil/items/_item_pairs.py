@@ -32,7 +32,7 @@ def count_top_items(indptr, items, rank, basket, budget, inside, table):
 
 @allocating_kernel
 def count_rare_items(begins, kept, starts, of_rank, first, last, codes, bound, budget, state, counts, touched, found):
-    """For one rank after another, count the pairs with all lower ranks, and store those above the bound.
+    """For one rank after another, count the pairs with all lower ranks, and store those that reach the bound.
 
     ``state`` is the rank, the number of its baskets that are done, of partners met and of pairs stored; ``found`` holds
     their counts and keys. Stops before ``found`` could overflow.
@@ -56,10 +56,9 @@ def count_rare_items(begins, kept, starts, of_rank, first, last, codes, bound, b
         if begin < end or filled + met > found.shape[1]:
             break
         for x in range(met):
-            low, high = min(codes[row], codes[touched[x]]), max(codes[row], codes[touched[x]])
-            count, key = counts[touched[x]], low * len(codes) + high
-            if count > bound[0] or (count == bound[0] and key < bound[1]):
-                found[0, filled], found[1, filled] = count, key
+            if counts[touched[x]] >= bound:
+                low, high = min(codes[row], codes[touched[x]]), max(codes[row], codes[touched[x]])
+                found[0, filled], found[1, filled] = counts[touched[x]], low * len(codes) + high
                 filled += 1
             counts[touched[x]] = 0
         steps += met + 1

@@ -29,7 +29,7 @@ from unveil.release import Release
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, range_text, safe_text
+from unveil.wording import count_text, number_text, ordinal_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
@@ -56,7 +56,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     recipe = assess_risk(beliefs, policy.threshold(risks.EXPECTED_CRACKS), run)
     attack = FrequencyAttack(case, baskets, beliefs, recipe, describe_attacker(case, policy, beliefs))
     yield _expected_cracks_finding(attack, policy, run)
-    if run.asks(risks.O_ESTIMATE):
+    if run.asks(risks.O_ESTIMATE) and beliefs.ranges is None:  # O counts candidates, whatever their weights
         yield _o_estimate_finding(attack, policy, run)
     if run.asks(risks.ALPHA_MAX):
         yield alpha_max_finding(attack, policy, run)
@@ -82,7 +82,15 @@ def check(case: Case, policy: Policy) -> None:
     assert isinstance(baskets, Transactions)
     tables = {name: held for name, held in case.holds.items() if isinstance(held, Table)}
     if "beliefs" in tables:
-        attacker_files.parse_beliefs(tables["beliefs"], baskets)
+        weighted = attacker_files.parse_beliefs(tables["beliefs"], baskets).ranges is not None
+        if weighted and "never_together" in tables:
+            raise UnveilError(
+                "items that are never bought together need beliefs without weights; remove the column weight"
+            )
+    if "pairs" in tables and policy.settings_for(ItemsSettings).known_pairs is not None:
+        raise UnveilError("named pairs and a number of known pairs exclude each other; give one of them")
+    if "pairs" in tables:
+        attacker_files.parse_pairs(tables["pairs"], baskets)
     if "never_together" in tables:
         attacker_files.parse_never_together(tables["never_together"], baskets)
     if "categories" in tables:
@@ -156,13 +164,14 @@ def _same_frequency_text(size: int) -> str:
 def _exposed_items(
     baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
 ) -> tuple[ExposedSubject, ...]:
-    """The items most at risk, the most frequent first. Items are numbered in the order in which they first appear."""
+    """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order in which they
+    first appear: a bare number would look like an item's name."""
     import numpy as np
 
     order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
     return tuple(
         ExposedSubject(
-            subject=f"item {i + 1:,}",
+            subject=f"{ordinal_text(i + 1)} item",
             risk=float(min(risk[i], 1.0)),
             because=because(i),
             learns=("which item it is",),
@@ -303,13 +312,23 @@ def _truth_from_mapping(mapping: Release, case: Case) -> Ints:
 
 
 HOLDINGS = (
-    Holding("beliefs", "table", "What the attacker believes about item frequencies: columns item, low and high."),
+    Holding(
+        "beliefs",
+        "table",
+        "What the attacker believes about item frequencies: columns item, low and high, and optionally weight, which "
+        "allows several ranges per item.",
+    ),
     Holding("similar", "transactions", "Similar baskets that the attacker holds, with the items' names."),
     Holding(
         "itemsets_file",
         "table",
         "Sets of items to protect: a column items (names separated by blanks or semicolons) and optionally sigma, tau "
         "and class.",
+    ),
+    Holding(
+        "pairs",
+        "table",
+        "Items that the attacker knows are often bought together: columns item and other, one pair per row.",
     ),
     Holding(
         "never_together",

@@ -15,7 +15,7 @@ from unveil.items.settings import ItemsSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, percent_text, safe_text, verb
+from unveil.wording import capitalise_text, count_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.items.itemset_recipe import ItemsetRecipe, MixedUpItemsets
@@ -138,7 +138,7 @@ def _itemset_recipe_text(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | Non
         recipe.last_step,
         f"{percent_text(recipe.known_exactly.share)} are vulnerable, against a limit of "
         f"{percent_text(believed.requirement.tau)}",
-        f"as believed: {percent_text(believed.share)} are vulnerable",
+        f"as believed: {_share_text(believed)} are vulnerable",
         f"{percent_text(alpha_max)} of the items ({round(alpha_max * recipe.items):,} of {recipe.items:,}{unsure}), if "
         "no set with an item they are wrong about is identified",
         "" if elsewhere is None else mixed_up_text(elsewhere.alpha_max),
@@ -174,30 +174,41 @@ def _itemset_curves(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) ->
 
 
 def _vulnerable_text(found: VulnerableShare, group: ItemsetGroup, threshold: str) -> str:
-    """Which share is vulnerable, what that means, and what could not be decided."""
+    """Which share is vulnerable, what that means, how it was found and what could not be decided."""
     if not found.itemsets:
         return f"There are no {group.plural}."
-    undecided = ""
-    if found.undecided_count:
-        number, count = count_text(found.undecided_count, group.singular, group.plural), found.undecided_count
-        undecided = f" {number} could not be decided and {verb(count, 'counts', 'count')} as vulnerable."
     meaning = "A set is vulnerable if the attacker assigns it exactly its own pseudonyms, in any order,"
     if found.requirement.listed is None and found.requirement.size == 1:
         meaning = "An item is vulnerable if the attacker assigns it its own pseudonym"
     return (
-        f"{_vulnerable_share_sentence(found, group)} {meaning} with a probability of {threshold} or more.{undecided} "
-        f"The published estimate (OS) is {percent_text(found.estimate)}."
+        f"{_vulnerable_share_sentence(found, group)} {meaning} with a probability of {threshold} or more."
+        f"{_undecided_text(found, group)} The published estimate (OS) is {percent_text(found.estimate)}."
     )
 
 
 def _vulnerable_share_sentence(found: VulnerableShare, group: ItemsetGroup) -> str:
-    share, most = percent_text(found.share), "at most " if found.undecided_count else ""
     if found.itemsets == 1:
-        return f"The only {group.singular} {'may be' if most else 'is' if found.share else 'is not'} vulnerable."
+        maybe = "may be" if found.undecided_count else "is" if found.share else "is not"
+        return f"The only {group.singular} {maybe} vulnerable."
     if found.inspected_count == found.itemsets:
-        return f"Of {found.itemsets:,} {group.plural}, {most}{share} are vulnerable."
+        return f"Of {found.itemsets:,} {group.plural}, {_share_text(found)} are vulnerable."
     low, high = (percent_text(end) for end in found.interval)
+    most = "at most " if found.undecided_count else ""
     return (
-        f"Of {found.inspected_count:,} {group.plural} drawn at random from {found.itemsets:,}, {most}{share} are "
-        f"vulnerable ({low} to {high} of all)."
+        f"Of {found.inspected_count:,} {group.plural} drawn at random from {found.itemsets:,}, "
+        f"{most}{percent_text(found.share)} are vulnerable; of all, between {low} and {high}."
     )
+
+
+def _share_text(found: VulnerableShare) -> str:
+    """The share that is vulnerable, or between what it lies."""
+    low, high = (percent_text(end) for end in found.interval)
+    return low if low == high else f"between {low} and {high}"
+
+
+def _undecided_text(found: VulnerableShare, group: ItemsetGroup) -> str:
+    """Whether sets were simulated, and how many could not be decided."""
+    simulated = " Sets that cannot be computed exactly were simulated." * found.is_simulated
+    if not found.undecided_count:
+        return simulated
+    return f"{simulated} {count_text(found.undecided_count, group.singular, group.plural)} could not be decided."

@@ -56,7 +56,8 @@ def _item_recipe_text(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> str
         f"{recipe.cracks_if_exact:,} of {count_text(recipe.items, 'item')} identified on average, against a limit of "
         f"{number_text(recipe.tolerated_cracks)}",
         f"roughly: {cracks} identified on average",
-        f"{percent_text(recipe.alpha_max)} of the items ({right:,} of {recipe.items:,})",
+        f"{percent_text(recipe.alpha_max)} of the items ({right:,} of {recipe.items:,}), if those they are wrong about "
+        "are never identified",
         mixed_up,
     )
 
@@ -101,7 +102,7 @@ def mixed_up_text(alpha_max: float | None) -> str:
     most = "even an attacker who is right about none identifies too many"
     if alpha_max is not None:
         most = f"the attacker may be right about no more than {percent_text(alpha_max)}"
-    return f"If the items they are wrong about are mixed up with each other, {most}."
+    return f"If, instead, the items they are wrong about are mixed up with each other, {most}."
 
 
 def right_items_curve(

@@ -25,19 +25,27 @@ from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.wording import count_text, number_text, percent_text, safe_text
 
-__all__ = ["build_beliefs", "describe_attacker", "find_change", "gap_function", "released_codes"]
+__all__ = [
+    "build_beliefs",
+    "describe_attacker",
+    "find_change",
+    "gap_function",
+    "has_precision",
+    "precision_in_baskets",
+    "released_codes",
+]
 
 _MAX_UNMATCHED_SHARE = 0.05  # the share of items that may fit nothing before similar baskets are trusted less
 
 
-def build_beliefs(case: Case, policy: Policy) -> Beliefs:
-    """What is believed about the released items.
+def build_beliefs(case: Case, policy: Policy, part: float = 1.0) -> Beliefs:
+    """What is believed about the released items. With a ``part``, someone whose precision is that part of the policy's.
 
     Someone who holds similar baskets is usually wrong about some items, so that no mapping fits. A few items that stand
     in the way are treated as unknown; if there are more, every interval is first widened by a standard error.
     """
     change = find_change(case)
-    beliefs = _original_beliefs(case, policy)
+    beliefs = _original_beliefs(case, policy, part)
     if change is not None:
         beliefs = carry_beliefs(beliefs, change)
     if not isinstance(similar := case.holds.get("similar"), Transactions):
@@ -62,6 +70,11 @@ def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     baskets = _original_baskets(case)
     done = "" if case.original is None else "Knows what was done to protect the release. "
     if isinstance(case.holds.get("beliefs"), Table):
+        if beliefs.ranges is not None:
+            return (
+                f"{done}Believes that the frequency of each item named in a file lies in one of the ranges given "
+                "there, and takes pseudonyms in a range of more weight for likelier."
+            )
         return f"{done}Believes that the frequency of each item named in a file lies in the interval given there."
     if isinstance(similar := case.holds.get("similar"), Transactions):
         there = similar_counts(similar, baskets)[1]
@@ -72,12 +85,20 @@ def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
             f"The similar baskets name {number_text(int(there.sum()))} of {count_text(len(there), 'item')}. These "
             f"beliefs are right for {percent_text(beliefs.alpha)} of the items."
         )
-    precision, exactly = _precision_in_baskets(baskets, policy), "Knows exactly how often every item was bought"
-    gaps = {"median-gap": " (the median gap between frequencies)", "mean-gap": " (the mean gap between frequencies)"}
-    gap = gaps.get(str(policy.settings_for(ItemsSettings).frequency_precision), "")
+    precision, exactly = precision_in_baskets(baskets, policy), "Knows exactly how often every item was bought"
+    gap = _gap_text(policy.settings_for(ItemsSettings).frequency_precision)
     within = f" to within {number_text(precision)} of {count_text(baskets.baskets, 'basket')}{gap}"
     knows = f"Knows how often every item was bought{within}" if precision else exactly
     return f"{done}{knows}, and tries to tell which pseudonym is which item."
+
+
+def _gap_text(precision: str | float) -> str:
+    """Which gap the attacker's precision is."""
+    if not isinstance(precision, str):
+        return ""
+    if precision.endswith("x"):
+        return f" ({number_text(float(precision[:-1]))} times the median gap between frequencies)"
+    return f" (the {precision.removesuffix('-gap')} gap between frequencies)"
 
 
 def released_codes(case: Case) -> dict[str, int | None]:
@@ -113,7 +134,7 @@ def _original_baskets(case: Case) -> Transactions:
     return baskets
 
 
-def _original_beliefs(case: Case, policy: Policy) -> Beliefs:
+def _original_beliefs(case: Case, policy: Policy, part: float) -> Beliefs:
     """What is believed about the items of the original."""
     baskets = _original_baskets(case)
     if isinstance(given := case.holds.get("beliefs"), Table):
@@ -122,18 +143,23 @@ def _original_beliefs(case: Case, policy: Policy) -> Beliefs:
         found, there = similar_counts(similar, baskets)
         beliefs = Beliefs.from_sample(found, baskets.baskets / similar.baskets, baskets.counts)
         return beliefs if there.all() else beliefs.forget_items(~there)
-    return Beliefs.from_half_width(baskets.counts, _precision_in_baskets(baskets, policy))
+    return Beliefs.from_half_width(baskets.counts, part * precision_in_baskets(baskets, policy))
+
+
+def has_precision(case: Case) -> bool:
+    """Whether the attacker knows frequencies to within some precision, not what a file says."""
+    return "beliefs" not in case.holds and "similar" not in case.holds
 
 
 def gap_function(case: Case, policy: Policy) -> Callable[[npt.ArrayLike], float] | None:
     """How the attacker's precision follows from the counts of a release; None where it does not."""
     precision = policy.settings_for(ItemsSettings).frequency_precision
-    if not isinstance(precision, str) or "beliefs" in case.holds or "similar" in case.holds:
+    if not isinstance(precision, str) or not has_precision(case):
         return None
     return lambda counts: _gap_of_counts(counts, precision)
 
 
-def _precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
+def precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
     """By how many baskets the attacker's belief may be off."""
     precision = policy.settings_for(ItemsSettings).frequency_precision
     if not isinstance(precision, str):
@@ -143,4 +169,6 @@ def _precision_in_baskets(baskets: Transactions, policy: Policy) -> float:
 
 def _gap_of_counts(counts: npt.ArrayLike, which: str) -> float:
     groups = FrequencyGroups.from_counts(counts)
+    if which.endswith("x"):
+        return float(which[:-1]) * groups.median_gap
     return groups.median_gap if which == "median-gap" else groups.mean_gap

@@ -1,4 +1,5 @@
-"""Parse what the attacker holds: beliefs, similar baskets, itemsets of interest, items never bought together."""
+"""Parse what the attacker holds: beliefs, similar baskets, itemsets of interest, items often or never bought
+together."""
 
 from __future__ import annotations
 
@@ -18,24 +19,40 @@ from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import list_text, safe_text
 
-__all__ = ["parse_beliefs", "parse_categories", "parse_itemsets", "parse_never_together", "similar_counts"]
+__all__ = [
+    "parse_beliefs",
+    "parse_categories",
+    "parse_itemsets",
+    "parse_never_together",
+    "parse_pairs",
+    "similar_counts",
+]
 
 
 def parse_beliefs(given: Table, baskets: Transactions) -> Beliefs:
-    """Beliefs from the columns item, low and high. Nothing is known about an item that is not named."""
-    name = safe_text(given.name)
-    items, low_ends, high_ends = _read_columns(
-        given, ("item", "low", "high"), "beliefs need the columns item, low and high"
-    )
-    ends = [_parse_frequencies(low_ends, "low", name), _parse_frequencies(high_ends, "high", name)]
+    """Beliefs from the columns item, low and high, an interval per item; with a column weight, any number of ranges per
+    item. Nothing is known about an item that is not named."""
+    name, weighted = safe_text(given.name), "weight" in given.columns
+    names = ("item", "low", "high", *(["weight"] if weighted else []))
+    items, *columns = _read_columns(given, names, "beliefs need the columns item, low and high")
+    low, high = (_parse_numbers(column, end, name) for column, end in zip(columns[:2], names[1:3], strict=True))
+    for column, ends in (("low", low), ("high", high)):
+        outside = ~((ends >= 0) & (ends <= 1))
+        _refuse_first_row(outside, f"has no frequency between 0 and 1 as {column}; write 0.1 for a tenth", name)
+    _refuse_first_row(low > high, "has a low end above its high end; swap them", name)
     known = _item_codes(items, baskets)
-    _refuse_repeated_item(known, "keep one interval per item", name)
-    if not (known >= 0).any():
+    there = known >= 0
+    if not there.any():
         raise UnveilError(f"{name}: none of its items is in {safe_text(baskets.name)}; use the item names of that file")
-    intervals = np.tile([0.0, 1.0], (len(baskets.labels), 1))
-    intervals[known[known >= 0]] = np.stack(ends, axis=1)[known >= 0]
-    low, high = intervals.T * baskets.baskets
-    return Beliefs.from_intervals(low, high, baskets.counts)
+    rows = low[there] * baskets.baskets, high[there] * baskets.baskets
+    if weighted:
+        weights = _parse_numbers(columns[2], "weight", name)
+        _refuse_first_row(~((weights > 0) & (weights < np.inf)), "has no weight above 0; remove it", name)
+        return Beliefs.from_ranges(known[there], *rows, weights[there], baskets.counts)
+    _refuse_repeated_item(known, "keep one interval per item, or add a column weight", name)
+    ends = np.tile([0.0, float(baskets.baskets)], (len(baskets.labels), 1))
+    ends[known[there]] = np.stack(rows, axis=1)
+    return Beliefs.from_intervals(ends[:, 0], ends[:, 1], baskets.counts)
 
 
 def _read_columns(given: Table, columns: Sequence[str], hint: str) -> list[pa.Array]:
@@ -61,16 +78,19 @@ def _refuse_repeated_item(codes: Ints, hint: str, name: str) -> None:
     _refuse_first_row(again, f"names an item again; {hint}", name)
 
 
-def _parse_frequencies(values: pa.Array, column: str, name: str) -> Floats:
-    try:
-        found = np.asarray(values.cast("double").fill_null(np.nan), np.float64)
-    except (ValueError, TypeError):
-        raise UnveilError(f"{name}: column {column} holds a value that is not a number; correct it") from None
-    wrong = ~((found >= 0) & (found <= 1))
-    if wrong.any():
-        row = int(wrong.argmax()) + 1
-        raise UnveilError(f"{name}: {column} in row {row:,} is not a frequency between 0 and 1; write 0.1 for a tenth")
+def _parse_numbers(values: pa.Array, column: str, name: str) -> Floats:
+    """A column of numbers; an empty value is not a number."""
+    texts = values.cast("string").to_pylist()
+    found = np.array([_number_of(text) for text in texts])
+    _refuse_first_row(np.isnan(found), f"has no number as {column}; correct it", name)
     return found
+
+
+def _number_of(text: str | None) -> float:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return float("nan")
 
 
 def parse_itemsets(
@@ -118,8 +138,24 @@ def _parse_share(value: object, default: float, column: str, row: int, name: str
 
 
 def parse_never_together(given: Table, baskets: Transactions, run: Run | None = None) -> tuple[Ints, Ints]:
-    """Distinct pairs of items that are never bought together, from the columns item and other; the lower code comes
-    first. Pairs that do occur together are refused: such knowledge would be false."""
+    """Distinct pairs of items that are never bought together. Pairs that do occur together are refused: such knowledge
+    would be false."""
+    x, y = _parse_pair_columns(given, baskets)
+    met = pair_counts(baskets, x, y, run) > 0
+    _refuse_first_row(met, "names two items that do occur in one basket; remove the row", safe_text(given.name))
+    return _distinct_pairs(x, y)
+
+
+def parse_pairs(given: Table, baskets: Transactions, run: Run | None = None) -> tuple[Ints, Ints]:
+    """Distinct pairs of items that are bought together. Pairs that never occur together are refused."""
+    x, y = _parse_pair_columns(given, baskets)
+    apart = pair_counts(baskets, x, y, run) == 0
+    _refuse_first_row(apart, "names two items that never occur in one basket; remove the row", safe_text(given.name))
+    return _distinct_pairs(x, y)
+
+
+def _parse_pair_columns(given: Table, baskets: Transactions) -> tuple[Ints, Ints]:
+    """The codes of two different items in each row, from the columns item and other."""
     name = safe_text(given.name)
     named = _read_columns(given, ("item", "other"), "name a pair in each row as item and other")
     x, y = (_item_codes(column, baskets) for column in named)
@@ -127,9 +163,11 @@ def parse_never_together(given: Table, baskets: Transactions, run: Run | None = 
         (x < 0) | (y < 0), "names an item that is not in the baskets; use the item names of that file", name
     )
     _refuse_first_row(x == y, "names the same item twice; name two items", name)
-    _refuse_first_row(
-        pair_counts(baskets, x, y, run) > 0, "names two items that do occur in one basket; remove the row", name
-    )
+    return x, y
+
+
+def _distinct_pairs(x: Ints, y: Ints) -> tuple[Ints, Ints]:
+    """Each pair once, the lower code first."""
     a, b = np.unique(np.sort(np.stack([x, y]), axis=0), axis=1)
     return a, b
 

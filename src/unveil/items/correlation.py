@@ -15,6 +15,7 @@ Edges between classes stay edges between classes; edges between single entries a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,16 +23,20 @@ import numpy as np
 from unveil.arrays import Ints
 from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
-from unveil.items.item_pairs import ItemPairs, check_pairs
+from unveil.items.item_pairs import ItemPairs, check_pairs, pair_counts
 from unveil.matching.blocks import InfeasibleError
 from unveil.matching.candidates import Candidates
 from unveil.matching.solver import Solution, solve
+from unveil.release.transactions import Transactions
 from unveil.run import Run
 
 __all__ = [
+    "PairAttack",
     "RefinedAttack",
+    "attack_with_pairs",
     "identify_and_filter",
     "match_known_pairs",
+    "pairs_still_together",
     "refine_and_match",
     "refine_beliefs",
     "select_nearly_always",
@@ -81,28 +86,33 @@ def _confine_candidates(candidates: Candidates, entries: Ints, pseudonyms: Ints,
     return Candidates.from_classes(entry_class, pseudonym_group, a[there], b[there], weights[there])
 
 
-def refine_beliefs(beliefs: Beliefs, pairs: ItemPairs) -> Beliefs:
+def refine_beliefs(beliefs: Beliefs, steps: Iterable[ItemPairs]) -> Beliefs:
     """RefineBeliefs (Figure 24): items that nearly always occur together are about equally frequent, so both get the
     intersection of their intervals; if that is empty, the intervals stay.
 
-    Each pair starts from the intervals that the earlier pairs left, so the result may depend on the order. The items
-    are only *about* equally frequent: a right interval may become wrong.
+    Each step starts from the intervals that the earlier ones left. The pairs of one step are refined at once: an item
+    gets what its interval has in common with those of all its partners that it overlaps, if that is not empty. So the
+    result does not depend on how the pairs of a step are ordered. The items are only *about* equally frequent: a right
+    interval may become wrong.
     """
-    check_pairs(pairs.a, pairs.b, beliefs.n)
     low, high = beliefs.low.copy(), beliefs.high.copy()
-    for i, j in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True):
-        least, most = max(low[i], low[j]), min(high[i], high[j])
-        if least <= most:
-            low[[i, j]], high[[i, j]] = least, most
-    return replace(beliefs, low=low, high=high)
+    for pairs in steps:
+        check_pairs(pairs.a, pairs.b, beliefs.n)
+        least, most = low.copy(), high.copy()
+        for one, other in ((pairs.a, pairs.b), (pairs.b, pairs.a)):
+            overlap = (low[one] <= high[other]) & (low[other] <= high[one])
+            np.maximum.at(least, one[overlap], low[other[overlap]])
+            np.minimum.at(most, one[overlap], high[other[overlap]])
+        low, high = np.where(least <= most, least, low), np.where(least <= most, most, high)
+    return beliefs.clip_intervals(low, high)
 
 
-def select_nearly_always(pairs: ItemPairs, counts: Ints) -> ItemPairs:
-    """The pairs found in nearly all baskets with the more frequent item, hence in nearly all with either item; the most
-    correlated first. ``counts`` are the counts of single items."""
+def select_nearly_always(pairs: ItemPairs, counts: Ints) -> list[ItemPairs]:
+    """The pairs found in nearly all baskets with the more frequent item, hence in nearly all with either item: the most
+    correlated first, equally correlated ones together. ``counts`` are the counts of single items."""
     share = pairs.counts / np.maximum(counts[pairs.a], counts[pairs.b])
-    order = np.argsort(-share, kind="stable")[: int((share >= NEARLY_ALWAYS_SHARE).sum())]
-    return ItemPairs(pairs.a[order], pairs.b[order], pairs.counts[order])
+    steps = (share == one for one in np.unique(share[share >= NEARLY_ALWAYS_SHARE])[::-1])
+    return [ItemPairs(pairs.a[now], pairs.b[now], pairs.counts[now]) for now in steps]
 
 
 def match_known_pairs(
@@ -130,12 +140,67 @@ class RefinedAttack:
     solution: Solution | None
 
 
-def refine_and_match(beliefs: Beliefs, pairs: ItemPairs, counts: Ints, run: Run | None = None) -> RefinedAttack | None:
-    """The attacker first refines their beliefs by the pairs that are nearly always bought together, then matches all
-    pairs with the same pairs of pseudonyms; None if there is no such pair."""
-    close = select_nearly_always(pairs, counts)
-    if not len(close):
+def refine_and_match(
+    beliefs: Beliefs, known: ItemPairs, found: ItemPairs, counts: Ints, run: Run | None = None
+) -> RefinedAttack | None:
+    """The attacker first refines their beliefs by the known pairs that are nearly always bought together, then matches
+    all known pairs with the found pairs; None if there is no such pair."""
+    close = select_nearly_always(known, counts)
+    if not close:
         return None
     narrower = refine_beliefs(beliefs, close)
     wrong = int((beliefs.compliant & ~narrower.compliant).sum())
-    return RefinedAttack(len(close), wrong, match_known_pairs(narrower, pairs, pairs, run))
+    return RefinedAttack(sum(map(len, close)), wrong, match_known_pairs(narrower, known, found, run))
+
+
+def pairs_still_together(
+    a: Ints, b: Ints, becomes: Ints, transactions: Transactions, run: Run | None = None
+) -> ItemPairs:
+    """What remains of known pairs in a release in which item i became ``becomes[i]``, −1 if suppressed: the pairs of
+    different released items that occur together there, the most frequent first."""
+    both = np.sort(np.stack([becomes[a], becomes[b]]), axis=0)
+    x, y = np.unique(both[:, (both[0] >= 0) & (both[0] < both[1])], axis=1)
+    counts = pair_counts(transactions, x, y, run)
+    order = np.lexsort((y, x, -counts))[: int((counts > 0).sum())]
+    return ItemPairs(x[order], y[order], counts[order])
+
+
+@dataclass(frozen=True, eq=False)
+class PairAttack:
+    """The attack by someone who knows ``known`` and looks for it among ``found`` pairs of the release: ``solution``
+    without any assumption, and ``refined``. No solution if no mapping is left."""
+
+    known: ItemPairs
+    found: ItemPairs
+    solution: Solution | None
+    refined: RefinedAttack | None
+
+
+def attack_with_pairs(
+    beliefs: Beliefs, known: ItemPairs, found: ItemPairs, counts: Ints, run: Run, before: Solution | None = None
+) -> list[PairAttack]:
+    """The attacks by those who know the most frequent 1, 2, … of the known pairs, each of whom looks among all pairs of
+    the release that are at least as frequent.
+
+    Both kinds of pairs come with their counts in the release, the most frequent first. Equally frequent pairs are known
+    together or not at all, so the result does not depend on how they are ordered. Where one more pair adds no item,
+    nothing is solved again. Simulated results share the error rate of the run.
+
+    The expected cracks need not rise with the number of known pairs: whoever knows more pairs also has more pseudonyms
+    to choose from. But nobody has to use all they know, so what k pairs are worth is the most that 1 … k are worth.
+    """
+    levels = [(known.take_frequent(c), found.take_frequent(c)) for c in np.unique(known.counts)[::-1].tolist()]
+    strict = replace(run, confidence=1 - (1 - run.confidence) / max(1, 2 * len(levels)))
+    attacks: list[PairAttack] = []
+    last: tuple[int, ...] = ()
+    for done, (mine, theirs) in enumerate(levels):
+        run.progress("matching known pairs", done / len(levels))
+        close = sum(map(len, select_nearly_always(mine, counts)))
+        key = len(mine.items), len(theirs.items), len(mine) == len(theirs), close
+        if key == last:
+            attacks[-1] = replace(attacks[-1], known=mine, found=theirs)
+            continue
+        last = key
+        solution = match_known_pairs(beliefs, mine, theirs, strict, before)
+        attacks.append(PairAttack(mine, theirs, solution, refine_and_match(beliefs, mine, theirs, counts, strict)))
+    return attacks

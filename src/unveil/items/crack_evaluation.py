@@ -65,7 +65,7 @@ class CrackEvaluator:
     def _solve_segment(self, beliefs: Beliefs) -> Floats | None:
         if beliefs.n == 1:
             return np.ones(1) if beliefs.compliant[0] else None
-        key = (np.stack([beliefs.low, beliefs.high, beliefs.counts]) - beliefs.counts.min()).round(6).tobytes()
+        key = _segment_key(beliefs)
         if key not in self.solved_segments:
             self.work_spent += 100 * beliefs.n
             try:
@@ -77,6 +77,15 @@ class CrackEvaluator:
             self.exact &= solution.exact
             self.solved_segments[key] = solution.crack
         return self.solved_segments[key]
+
+
+def _segment_key(beliefs: Beliefs) -> bytes:
+    """What is equal for segments with the same cracks, wherever they lie."""
+    first, ends = beliefs.counts.min(), [beliefs.low, beliefs.high, beliefs.counts]
+    parts = [(np.stack(ends) - first).round(6)]
+    if beliefs.ranges is not None:
+        parts += [beliefs.ranges.low - first, beliefs.ranges.high - first, beliefs.ranges.weight]
+    return b"|".join(part.tobytes() for part in parts)
 
 
 def _split_segments(beliefs: Beliefs) -> list[Ints]:

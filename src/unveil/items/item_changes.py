@@ -13,7 +13,7 @@ anyone could compute the names back.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,7 +75,7 @@ def carry_beliefs(beliefs: Beliefs, change: ItemChange) -> Beliefs:
     first = np.unique(change.becomes[order], return_index=True)[1]
     best = order[first]
     moved = change.counts - beliefs.counts[best]
-    return Beliefs(beliefs.low[best] + moved, beliefs.high[best] + moved, change.counts.astype(np.float64))
+    return replace(beliefs.select(best).move_intervals(moved, moved), counts=change.counts.astype(np.float64))
 
 
 def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
@@ -110,7 +110,7 @@ def measure_usefulness(
     kept = np.flatnonzero(change.becomes >= 0)
     original[change.becomes[kept]] = kept
     original[~alone] = -1
-    old, new = top_pairs(before, _TOP_PAIRS, run), top_pairs(after, _TOP_PAIRS, run)
+    old, new = (top_pairs(baskets, _TOP_PAIRS, run).take_first(_TOP_PAIRS) for baskets in (before, after))
     named = original[new.a], original[new.b]
     there = (named[0] >= 0) & (named[1] >= 0)
     a = np.append(old.a, np.minimum(*named)[there])

@@ -43,45 +43,57 @@ class ItemPairs:
         """The first k pairs, or all if there are fewer."""
         return ItemPairs(self.a[:k], self.b[:k], self.counts[:k])
 
+    def take_top(self, k: int) -> ItemPairs:
+        """The first k of the most frequent pairs, and all others that are as frequent as the last of these."""
+        return self.take_frequent(int(self.counts[k - 1])) if 0 < k <= len(self) else self.take_first(k)
+
+    def take_frequent(self, least: int) -> ItemPairs:
+        """The pairs in at least so many baskets."""
+        kept = self.counts >= least
+        return ItemPairs(self.a[kept], self.b[kept], self.counts[kept])
+
     @property
     def items(self) -> Ints:
         """The items that occur in a pair."""
         return np.unique(np.concatenate([self.a, self.b]))
 
 
-def top_pairs(transactions: Transactions, k: int, run: Run | None = None) -> ItemPairs:
-    """The k pairs of items that are in the most baskets together, or all pairs that occur if there are fewer.
+def top_pairs(transactions: Transactions, k: int, run: Run | None = None, *, least: int = 1) -> ItemPairs:
+    """The k pairs of items that are in the most baskets together, and all others that are as frequent as the last of
+    these; of the pairs in at least ``least`` baskets, all if there are fewer than k.
 
     The most frequent come first. Equally frequent pairs are ordered by their lower, then by their higher code.
 
     >>> tx = Transactions.from_baskets([["bread", "milk"], ["tea", "milk", "bread"], ["milk", "tea"], ["jam", "tea"]])
-    >>> found = top_pairs(tx, 2)
+    >>> found = top_pairs(tx, 1)
     >>> found.a.tolist(), found.b.tolist(), found.counts.tolist()
     ([0, 1], [1, 2], [2, 2])
     """
-    if k < 1:
-        raise UnveilError("the number of pairs must be 1 or more")
+    if k < 1 or least < 1:
+        raise UnveilError("the number of pairs, and of baskets with a pair, must be 1 or more")
     run = run or Run()
     codes = np.argsort(-transactions.counts, kind="stable")
-    counts, keys = _count_top_items(transactions, codes, k, run)
-    least = int(counts[-1]) if len(counts) == k else 1
-    last = int((transactions.counts >= least).sum())
+    counts, keys = _count_top_items(transactions, codes, k, least, run)
+    last = int((transactions.counts >= _needed_count(counts, k, least)).sum())
     if last > _TABLE:
-        counts, keys = _count_rare_items(transactions, codes, last, k, counts, keys, run)
+        counts, keys = _count_rare_items(transactions, codes, last, k, least, counts, keys, run)
     run.progress("counting pairs", 1.0)
-    return ItemPairs(keys // len(codes), keys % len(codes), counts)
+    order = np.lexsort((keys, -counts))
+    return ItemPairs(keys[order] // len(codes), keys[order] % len(codes), counts[order])
 
 
-def _best_pairs(counts: Ints, keys: Ints, k: int) -> tuple[Ints, Ints]:
-    """The k highest counts with the lowest keys, in order."""
-    if len(counts) > k:
-        enough = np.flatnonzero(counts >= np.partition(counts, -k)[-k])
-        counts, keys = counts[enough], keys[enough]
-    order = np.lexsort((keys, -counts))[:k]
-    return counts[order], keys[order]
+def _needed_count(counts: Ints, k: int, least: int) -> int:
+    """The count that a pair needs to be among the best k of these counts, or as frequent as the last of them."""
+    return max(least, int(np.partition(counts, -k)[-k])) if len(counts) >= k else least
 
 
-def _count_top_items(transactions: Transactions, codes: Ints, k: int, run: Run) -> tuple[Ints, Ints]:
+def _best_pairs(counts: Ints, keys: Ints, k: int, least: int) -> tuple[Ints, Ints]:
+    """The pairs with the k highest counts, and those that are as frequent as the last of them."""
+    enough = np.flatnonzero(counts >= _needed_count(counts, k, least))
+    return counts[enough], keys[enough]
+
+
+def _count_top_items(transactions: Transactions, codes: Ints, k: int, least: int, run: Run) -> tuple[Ints, Ints]:
     """The best pairs of the most frequent items: counts and keys."""
     size = min(_TABLE, len(codes))
     table = _count_in_table(transactions, _rank_of_code(codes), size, "counting pairs", run)
@@ -89,7 +101,7 @@ def _count_top_items(transactions: Transactions, codes: Ints, k: int, run: Run) 
     counts = (table[x, y] + table[y, x]).astype(np.int64)
     seen = np.flatnonzero(counts)
     ends = np.sort(np.stack([codes[x[seen]], codes[y[seen]]]), axis=0)  # equally frequent pairs are ordered by code
-    return _best_pairs(counts[seen], ends[0] * len(codes) + ends[1], k)
+    return _best_pairs(counts[seen], ends[0] * len(codes) + ends[1], k, least)
 
 
 def _count_in_table(transactions: Transactions, rank: Int32s, size: int, doing: str, run: Run) -> Int32s:
@@ -111,7 +123,7 @@ def _rank_of_code(codes: Ints) -> Int32s:
 
 
 def _count_rare_items(
-    transactions: Transactions, codes: Ints, last: int, k: int, counts: Ints, keys: Ints, run: Run
+    transactions: Transactions, codes: Ints, last: int, k: int, least: int, counts: Ints, keys: Ints, run: Run
 ) -> tuple[Ints, Ints]:
     """The best of these pairs and of all pairs with an item beyond the table, up to the ``last`` most frequent item."""
     rank = _rank_of_code(codes)[transactions.items]
@@ -128,12 +140,12 @@ def _count_rare_items(
     while state[0] < last:
         run.progress("counting pairs", float(state[0] / last))
         run.check()
-        bound = np.array([counts[-1], keys[-1]] if len(counts) == k else [0, 0])
-        last = int(np.searchsorted(-own[:last], -bound[0], "right"))
+        bound = _needed_count(counts, k, least)
+        last = int(np.searchsorted(-own[:last], -bound, "right"))
         how = begins, kept, starts, of_rank, _TABLE, last, codes, bound, _STEPS
         _item_pairs.count_rare_items(*how, state, row, touched, found)
         more = found[:, : state[3]]
-        counts, keys = _best_pairs(np.append(counts, more[0]), np.append(keys, more[1]), k)
+        counts, keys = _best_pairs(np.append(counts, more[0]), np.append(keys, more[1]), k, least)
         state[3] = 0
     return counts, keys
 

@@ -90,10 +90,9 @@ def published_alpha_max(estimates: Floats, allowed: float, rng: np.random.Genera
 
 def mix_up_wrong_items(beliefs: Beliefs, order: np.ndarray, right: int) -> Beliefs:
     """Beliefs in which the first items of an order are right, and each of the others has the interval of the next."""
-    wrong = order[right:]
-    low, high = beliefs.low.copy(), beliefs.high.copy()
-    low[wrong], high[wrong] = beliefs.low[np.roll(wrong, -1)], beliefs.high[np.roll(wrong, -1)]
-    return Beliefs(low, high, beliefs.counts)
+    wrong, instead = order[right:], np.arange(beliefs.n)
+    instead[wrong] = np.roll(wrong, -1)
+    return beliefs.swap_items(instead)
 
 
 def assess_mixed_up_items(

@@ -2,7 +2,7 @@
 2008.)
 
 The owner names itemsets Θ, a threshold σ and a tolerance τ (``itemsets``). Probabilities are exact where the paper uses
-OS, and bounded where a block is too large to solve; undecided itemsets count as vulnerable.
+OS, and simulated or bounded where a block is too large to solve; undecided itemsets count as vulnerable.
 
 1. An attacker who knows every frequency exactly: if at most a share τ of Θ is vulnerable, stop.
 2. An attacker with the given beliefs: if at most a share τ is vulnerable, stop. Neither the exact share nor OS is
@@ -218,5 +218,5 @@ def _mixed_up_share(
     names = ("class_sizes", "group_sizes", "indptr", "groups")
     same = all(np.array_equal(getattr(here, name), getattr(there, name)) for name in names)
     return measure_vulnerable_share(
-        believed, theta, run, budget=budget, sample=sample, solution=solution if same else None
+        believed, theta, run, budget=budget, sample=sample, solution=solution if same else None, simulate=False
     )

@@ -5,7 +5,8 @@ probability σ or more; the release is tolerable if at most a share τ of Θ is 
 Definition 2.1). An itemset is cracked if it has exactly its own pseudonyms, in any order.
 
 All pairs are decided by type (``pair_types``), other itemsets one by one (``joint_probability``), or a random sample of
-them if there are too many. σ is compared with a slack of 10⁻⁹, because 1/2 is a common probability.
+them if there are too many. What cannot be decided exactly is simulated, and what is too close to σ stays undecided. σ
+is compared with a slack of 10⁻⁹, because 1/2 is a common probability.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from unveil.errors import UnveilError
 from unveil.intervals import binomial_interval
 from unveil.items.beliefs import Beliefs
 from unveil.items.degree_estimates import as_candidates, check_itemsets, os_estimates
-from unveil.items.joint_probability import JointProbability
+from unveil.items.joint_probability import JointProbability, SetBounds
 from unveil.items.pair_types import count_estimated_pairs, count_vulnerable_pairs
 from unveil.matching.candidates import Candidates
 from unveil.matching.solver import Budget, Solution
@@ -97,8 +98,8 @@ class VulnerableShare:
     """The share of Θ that is vulnerable.
 
     ``share`` counts the ``undecided_count`` itemsets as vulnerable; ``interval`` runs from the certain share to the
-    possible share, and is a confidence interval if only a sample was inspected. ``estimate`` is the share of the same
-    itemsets that is vulnerable by OS.
+    possible share, and is a confidence interval if only a sample was inspected or some itemsets were simulated.
+    ``estimate`` is the share of the same itemsets that is vulnerable by OS; ``is_simulated``: some were simulated.
     """
 
     requirement: ItemsetRequirement
@@ -109,6 +110,7 @@ class VulnerableShare:
     interval: tuple[float, float]
     method: Literal["exact", "bound", "simulation"]
     estimate: float
+    is_simulated: bool = False
 
     @property
     def is_tolerable(self) -> bool | None:
@@ -126,6 +128,7 @@ def measure_vulnerable_share(
     solves: int = 1000,
     sample: int = _SAMPLE_SIZE,
     solution: Solution | None = None,
+    simulate: bool = True,
 ) -> VulnerableShare:
     """The share of Θ, by default all pairs, that is cracked with probability σ or more.
 
@@ -141,39 +144,35 @@ def measure_vulnerable_share(
         If there are more itemsets than this, and they are not pairs, a sample of this size is inspected.
     solution
         The solution for single items, if known.
+    simulate
+        Whether to simulate what cannot be decided exactly.
 
     >>> measure_vulnerable_share(Beliefs.from_exact_counts([5, 4, 5, 5, 3, 5])).share * 15  # only {2, 5}
     1.0
     """
     theta, run = theta or ItemsetRequirement(), run or Run()
     candidates, total = as_candidates(known), theta.count(known)
-    exact = JointProbability(candidates, run, budget or Budget(), solves, solution)
-    if theta.listed is None and theta.size == 2:
-        certain, undecided = count_vulnerable_pairs(exact, theta.items(known), theta.sigma - _SIGMA_SLACK)
-        return _make_share(theta, total, total, certain, undecided, estimate_vulnerable_share(known, theta, run), None)
-    sets, sampled = _choose_itemsets(known, theta, run, sample)
-    share = _estimate_share(candidates, sets, theta.sigma)
-    certain, undecided = _count_vulnerable(exact, sets, theta.sigma - _SIGMA_SLACK)
-    inspected_count = sum(len(x) for x in sets)
-    return _make_share(theta, total, inspected_count, certain, undecided, share, run.confidence if sampled else None)
-
-
-def _make_share(
-    theta: ItemsetRequirement,
-    total: int,
-    inspected_count: int,
-    certain: int,
-    undecided: int,
-    estimate: float,
-    confidence: float | None,
-) -> VulnerableShare:
-    """The result, with an interval of the given confidence if the itemsets are a sample (Clopper and Pearson)."""
-    most, count = certain + undecided, max(inspected_count, 1)
+    pairs = theta.listed is None and theta.size == 2
+    sets, sampled = ([], False) if pairs else _choose_itemsets(known, theta, run, sample)
+    error = (1 - run.confidence) / (2 if sampled else 1)
+    exact = JointProbability(candidates, run, budget or Budget(), solves, solution, error if simulate else 0.0)
+    if pairs:
+        counts = count_vulnerable_pairs(exact, theta.items(known), theta.sigma - _SIGMA_SLACK)
+        estimate, inspected = estimate_vulnerable_share(known, theta, run), total
+    else:
+        estimate, inspected = _estimate_share(candidates, sets, theta.sigma), sum(map(len, sets))
+        counts = _count_vulnerable(exact, sets, theta.sigma - _SIGMA_SLACK)
+    certain, undecided = counts
+    most, count = certain + undecided, max(inspected, 1)
     interval = certain / count, most / count
     method: Literal["exact", "bound", "simulation"] = "bound" if undecided else "exact"
-    if confidence is not None:
-        interval, method = binomial_interval(certain, most, count, confidence), "simulation"
-    return VulnerableShare(theta, total, inspected_count, undecided, most / count, interval, method, estimate)
+    if exact.simulated or sampled:
+        method = "simulation"
+    if sampled:
+        interval = binomial_interval(certain, most, count, 1 - error if exact.simulated else run.confidence)
+    return VulnerableShare(
+        theta, total, inspected, undecided, most / count, interval, method, estimate, exact.simulated
+    )
 
 
 def estimate_vulnerable_share(
@@ -213,8 +212,8 @@ def itemset_chances(
     """
     candidates, sets = check_itemsets(known, itemsets)
     exact = JointProbability(candidates, run or Run(), budget or Budget(), solves)
-    found = np.array([exact.chance_bounds(members) for members in sets]).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
+    found = [exact.chance_bounds(members) for members in sets]
+    return np.array([each.low for each in found]), np.array([each.high for each in found])
 
 
 def _choose_itemsets(
@@ -233,12 +232,16 @@ def _choose_itemsets(
 
 def _count_vulnerable(exact: JointProbability, sets: list[Ints], threshold: float) -> tuple[int, int]:
     """The number of itemsets that are certainly vulnerable, and of those that may be."""
-    certain = undecided = 0
+    certain, undecided = 0, list[SetBounds]()
     for some in sets:
         for k, members in enumerate(some[exact.upper_bounds(some) >= threshold]):
-            low, high = exact.chance_bounds(members, threshold)
-            certain += low >= threshold
-            undecided += low < threshold <= high
+            found = exact.chance_bounds(members, threshold)
+            certain += found.low >= threshold
+            if found.is_open(threshold):
+                undecided.append(found)
             exact.run.progress("inspecting itemsets", k / len(some))
             exact.run.check()
-    return certain, undecided
+    if exact.error and undecided:
+        exact.simulate_bounds(undecided)
+        certain += sum(found.low >= threshold for found in undecided)
+    return certain, sum(found.is_open(threshold) for found in undecided)

@@ -3,11 +3,15 @@
 An itemset is cracked if it has exactly its own pseudonyms, in any order. Blocks are independent, so its probability is
 a product over blocks. Within a block it is perm(X) · perm(rest) / perm(all), and the marginals of single items bound it
 at no cost. Given that one item has one pseudonym, the marginals of the others are those of the block without the two.
+
+What is too costly can be simulated (``matching.set_cracks``): the marginals of a block that cannot be solved, and the
+sets that stay undecided. All simulated bounds hold together, except with a given error rate.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,29 +19,61 @@ from unveil.arrays import Bools, Floats, Ints
 from unveil.items.degree_estimates import edges_within
 from unveil.matching.blocks import InfeasibleError, feasible_flow, independent_blocks
 from unveil.matching.candidates import Candidates
+from unveil.matching.set_cracks import simulate_marginals, simulate_set_cracks
 from unveil.matching.solver import Budget, Solution, solve
 from unveil.run import Run
 
-__all__ = ["JointProbability"]
+__all__ = ["JointProbability", "SetBounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class SetBounds:
+    """An itemset's parts, each with its block, the classes of its items and the groups of their pseudonyms, and bounds
+    on the probability that each part is cracked, which are narrowed in place."""
+
+    parts: list[tuple[int, Ints, Ints]]
+    bounds: list[tuple[float, float]]
+
+    @property
+    def low(self) -> float:
+        """A lower bound on the probability that the itemset is cracked."""
+        return math.prod(low for low, _ in self.bounds)
+
+    @property
+    def high(self) -> float:
+        """An upper bound on that probability."""
+        return math.prod(high for _, high in self.bounds)
+
+    def is_open(self, threshold: float) -> bool:
+        """Whether the bounds do not tell on which side of the threshold it lies."""
+        return self.low < threshold <= self.high
 
 
 class JointProbability:
     """Joint probabilities from blocks, marginals of single items, and a limited number of permanents.
 
-    In a block that is too large to solve, a marginal lies between 0 and 1/t, where t is the number of twins.
+    In a block that is too large to solve, a marginal lies between 0 and 1/t, where t is the number of twins, or in its
+    simulated interval. ``error`` is the error rate that all simulated bounds may have together; with 0, nothing is
+    simulated. ``simulated`` becomes true once something was.
     """
 
     def __init__(
-        self, candidates: Candidates, run: Run, budget: Budget, solves: int, solution: Solution | None = None
+        self,
+        candidates: Candidates,
+        run: Run,
+        budget: Budget,
+        solves: int,
+        solution: Solution | None = None,
+        error: float = 0.0,
     ) -> None:
         self.candidates = candidates
         self.run, self.budget, self.solves_left = run, budget, solves
+        self.error, self.simulated = error, False
         if solution is None or not solution.exact:
             solution = solve(candidates, run=run, budget=budget, may_exclude_truth=True, simulate=False)
+        self.flow = feasible_flow(candidates, solution.truth)
         same = solution.candidates is candidates
-        self.blocks = list(
-            solution.blocks if same else independent_blocks(candidates, feasible_flow(candidates, solution.truth))
-        )
+        self.blocks = list(solution.blocks if same else independent_blocks(candidates, self.flow))
         self.is_solved = [part.method != "screening" for part in solution.parts]
         self.low, self.high = solution.marginals.copy(), solution.marginals.copy()
         self.class_block, self.class_local = np.full((2, len(candidates.class_sizes)), -1)
@@ -56,6 +92,27 @@ class JointProbability:
         self.group_twins = np.array(
             [self.blocks[k].c[b] for k, b in zip(self.group_block, self.group_local, strict=True)]
         )
+
+        self._simulate_unsolved()
+
+    def _simulate_unsolved(self) -> None:
+        """Narrow the marginals in blocks that could not be solved, with half of the error rate."""
+        unsolved = [block for block, done in zip(self.blocks, self.is_solved, strict=True) if not done]
+        if not self.error or not unsolved:
+            return
+        self.simulated = True
+        each = self.error / 2 / sum(len(block.a) for block in unsolved)
+        for block in unsolved:
+            found = simulate_marginals(block, self.flow, each, self.run)
+            self.low[block.edges], self.high[block.edges] = found.low[block.part], found.high[block.part]
+
+    def simulate_sets(self, k: int, classes: Ints, groups: Ints, tests: int) -> tuple[Floats, Floats]:
+        """Bounds on the probability that sets in a block are cracked, one of ``tests`` in all, with the other half of
+        the error rate: rows of the classes of their items, and of the groups of their pseudonyms."""
+        self.simulated = True
+        where = self.class_local[classes], self.group_local[groups]
+        found = simulate_set_cracks(self.blocks[k], self.flow, *where, self.error / 2 / tests, self.run)
+        return found.low, found.high
 
     def marginal(self, a: int, b: int) -> float:
         """The probability of the edge from a class to a group."""
@@ -103,23 +160,37 @@ class JointProbability:
         found: Floats = np.minimum(inside.sum(axis=1).min(axis=1), inside.sum(axis=2).min(axis=1))
         return found
 
-    def chance_bounds(self, members: Ints, threshold: float | None = None) -> tuple[float, float]:
-        """Lower and upper bound on the probability that an itemset is cracked. With a ``threshold``, the computation
-        stops once it is clear on which side the probability lies."""
+    def chance_bounds(self, members: Ints, threshold: float | None = None) -> SetBounds:
+        """Bounds on the probability that an itemset is cracked. With a ``threshold``, the computation stops once it is
+        clear on which side the probability lies."""
         a, b = self.candidates.entry_class[members], self.candidates.pseudonym_group[members]
         if not np.array_equal(np.sort(self.class_block[a]), np.sort(self.group_block[b])):
-            return 0.0, 0.0
+            return SetBounds([], [(0.0, 0.0)])
         parts = [
             (int(k), a[self.class_block[a] == k], b[self.group_block[b] == k]) for k in np.unique(self.class_block[a])
         ]
-        bounds = [self._marginal_bounds(x, y) for _, x, y in parts]
+        found = SetBounds(parts, [self._marginal_bounds(x, y) for _, x, y in parts])
         for at, (k, x, y) in enumerate(parts):
-            low, high = math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
-            if low == high or (threshold is not None and not low < threshold <= high):
-                return low, high
+            if found.low == found.high or (threshold is not None and not found.is_open(threshold)):
+                return found
             if len(x) > 1 and (log := self._log_chance(k, x, y)) is not None:
-                bounds[at] = math.exp(log), math.exp(log)
-        return math.prod(p for p, _ in bounds), math.prod(q for _, q in bounds)
+                found.bounds[at] = math.exp(log), math.exp(log)
+        return found
+
+    def simulate_bounds(self, sets: list[SetBounds]) -> None:
+        """Narrow the bounds of itemsets by simulating their parts within blocks."""
+        by_shape: dict[tuple[int, int], list[tuple[SetBounds, int]]] = {}
+        for each in sets:
+            for at, ((k, x, _), (low, high)) in enumerate(zip(each.parts, each.bounds, strict=True)):
+                if len(x) > 1 and low < high:
+                    by_shape.setdefault((k, len(x)), []).append((each, at))
+        tests = sum(map(len, by_shape.values()))
+        for (k, _), members in by_shape.items():
+            classes, groups = (np.stack([each.parts[at][side] for each, at in members]) for side in (1, 2))
+            ends = zip(*self.simulate_sets(k, classes, groups, tests), strict=True)
+            for (each, at), (least, most) in zip(members, ends, strict=True):
+                low, high = each.bounds[at]
+                each.bounds[at] = max(low, float(least)), min(high, float(most))
 
     def _marginal_bounds(self, classes: Ints, groups: Ints) -> tuple[float, float]:
         """Bounds for the part of an itemset in one block, from the row and column sums of the marginals."""

@@ -9,7 +9,8 @@ single items:
   than x and x′, each of which is as likely; D ≥ m(x, x′) + m(y, y′) − 1, and likewise C; and D + C is at least the sum
   of all four marginals − 1;
 - the remaining pairs are settled by the marginals of the block without x and x′ (for D) or without x and y′ (for C).
-  For twins, D and C are equal.
+  For twins, D and C are equal;
+- what is still open is simulated, if the error rate allows it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ __all__ = ["count_estimated_pairs", "count_vulnerable_pairs"]
 
 _CELLS = 1 << 20  # pairs of types inspected together
 _OPEN = 1 << 22  # pairs of types kept for closer inspection
+_MOST_SIMULATED = 20_000  # pairs of types that are simulated, those of most pairs of items first
 
 
 def count_estimated_pairs(candidates: Candidates, items: Ints, threshold: float) -> int:
@@ -211,9 +213,25 @@ def _settle_open_pairs(
     for key in edges[np.argsort(-sizes, kind="stable")]:
         across = np.flatnonzero(still & (keys == key) & (pairs.low_c < pairs.high_c))
         _compute_crossed_edges(exact, types, pairs, across)
-    still = pairs.undecided_mask(threshold)
-    certain = pairs.ways[pairs.low_d + pairs.low_c >= threshold].sum()
-    return int(certain), int(pairs.ways[still].sum())
+    low, high = pairs.low_d + pairs.low_c, pairs.high_d + pairs.high_c
+    if exact.error:
+        _simulate_open_pairs(exact, types, pairs, np.flatnonzero(pairs.undecided_mask(threshold)), low, high)
+    is_certain, is_possible = low >= threshold, high >= threshold
+    return int(pairs.ways[is_certain].sum()), int(pairs.ways[is_possible & ~is_certain].sum())
+
+
+def _simulate_open_pairs(
+    exact: JointProbability, types: _ItemTypes, pairs: _OpenPairs, still: Ints, low: Floats, high: Floats
+) -> None:
+    """Narrow the bounds on D + C for pairs that are still open."""
+    still = still[np.argsort(-pairs.ways[still], kind="stable")[:_MOST_SIMULATED]]
+    both = np.stack([pairs.i[still], pairs.j[still]], axis=1)
+    block = exact.class_block[types.a[pairs.i[still]]]
+    for k in np.unique(block).tolist():
+        here = block == k
+        least, most = exact.simulate_sets(k, types.a[both[here]], types.b[both[here]], len(still))
+        low[still[here]] = np.maximum(low[still[here]], least)
+        high[still[here]] = np.minimum(high[still[here]], most)
 
 
 def _compute_own_edges(

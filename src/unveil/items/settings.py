@@ -17,11 +17,13 @@ class ItemsSettings:
         "median-gap",
         kind="share",
         choices=("median-gap", "mean-gap"),
+        pattern=r"\d{1,6}(\.\d{1,6})?x",
+        expected_form="median-gap, mean-gap, a multiple of the median gap such as 2x",
         example=0.01,
         metavar="PRECISION",
         former_names=("width",),
         help="How precisely the attacker knows item frequencies: to within the median-gap or the mean-gap between "
-        "successive frequencies, or to within a share of the baskets such as 0.01.",
+        "successive frequencies, a multiple of the median gap such as 2x, or a share of the baskets such as 0.01.",
     )
     itemsets: str | None = setting(
         None,

@@ -303,7 +303,7 @@ def _matched_sentence(found: Linkage, one_to_one: OneToOne, rates: _LinkRates, m
         text = _measured_sentences(found, measured)
         text += f" An attacker without the true links would expect to find {expected}."
     else:
-        people, right = count_text(found.n, "known person"), _people_text(found.expected_links)
+        people, right = count_text(found.n, "known person"), people_text(found.expected_links)
         text = f"The best match is expected to be right for {right} of {people} ({expected})."
     text += (
         f" {'They would take' if measured else 'This takes'} {_outside_text(rates)}, and {_wrong_values_text(rates)}."
@@ -366,7 +366,7 @@ def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
     if not some:
         return ""
     estimate = "" if one_to_one.method == "exact" else ", by estimate"
-    whom, right = "them", f"right for {_people_text(one_to_one.expected_best)} of them"
+    whom, right = "them", f"right for {people_text(one_to_one.expected_best)} of them"
     if some < found.n:
         whom = f"the {some:,} who {verb(some, 'fits', 'fit')} a row"
     if some == 1:
@@ -381,7 +381,7 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     """How many people are found, by the true links."""
     likely, together = measured.likely, measured.together
     low, high = measured.right_range
-    people, right = count_text(found.n, "known person"), _range_text(low, high, _people_text)
+    people, right = count_text(found.n, "known person"), _range_text(low, high, people_text)
     share = _range_text(low / found.n, high / found.n, percent_text)
     once = ", using every row at most once" if high > measured.best.right_links + _WHOLE else ""
     text = f"The attacker finds the row of {right} of {people} ({share}){once}."
@@ -391,7 +391,7 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
         text += f" The true links place {likely.true_pairs:,} of them in the release."
     if likely.links:
         links = f"{count_text(likely.links, 'link')} {verb(likely.links, 'seems', 'seem')}"
-        right = f"{_people_text(likely.right_links)} of them {verb(round(likely.right_links), 'is', 'are')} right"
+        right = f"{people_text(likely.right_links)} of them {verb(round(likely.right_links), 'is', 'are')} right"
         if likely.links == 1:
             right = f"it is right with a probability of {percent_text(likely.right_links)}"
         text += (
@@ -412,10 +412,13 @@ def _range_text(low: float, high: float, write: Callable[[float], str]) -> str:
     return write(low) if write(low) == write(high) else f"{write(low)} to {write(high)}"
 
 
-def _people_text(expected: float) -> str:
-    """A number of people, which is an average where rows tie."""
+def people_text(expected: float) -> str:
+    """A number of people, which is an average where rows tie. Of few people, a whole number would not agree with the
+    percentage beside it."""
     whole = round(expected)
-    return number_text(whole) if abs(expected - whole) < _WHOLE else f"about {number_text(whole)}"
+    if abs(expected - whole) < _WHOLE:
+        return number_text(whole)
+    return f"about {number_text(whole if expected >= 100 else float(f'{expected:.3g}'))}"
 
 
 def _unshared_columns_sentence(

@@ -31,6 +31,7 @@ _MIN_SAMPLE = 100
 _MAX_AGREEMENT_WORK = 1_000_000_000
 _HALF_SHARED = 0.5
 _MAX_RARE_SHARE = 0.5
+_LEAST_TOLD_SHARE = 1e-4  # a guarantee that so few are found guarantees nothing
 
 
 def sparsity_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -228,7 +229,7 @@ def _confidence_text(confidence: float | None) -> str:
 
 
 def _rare_bound_sentence(rare: dict[int, float], known: int, confidence: float | None) -> str:
-    if not rare.get(known):
+    if rare.get(known, 0.0) < _LEAST_TOLD_SHARE:
         return ""
     others = f" and {count_text(known - 1, 'random other')}" if known > 1 else ""
     share = "all are" if rare[known] == 1 else f"{at_least_text(rare[known])} are"

@@ -39,7 +39,9 @@ MONTJOYE = "Y.-A. de Montjoye and others, Unique in the crowd, Scientific Report
 MIN_COLUMNS = 3  # columns at least: with fewer there is nothing to choose from
 MAX_ROWS = 5_000_000  # rows that can be attacked
 HALF_FOUND = 0.5
-RARE_RANK = 0.5  # an item, value or column is rare from this popularity rank on, as a share of all ranks
+RARE_RANK = 0.5 + 1e-9
+"""An item, value or column is rare from this popularity rank on, as a share of all ranks. It lies just above one half:
+of six items the rarer half are the last three, whose ranks are 4, 5 and 6."""
 PHI = 1.5  # standard deviations by which a best match must lead to stand out
 MISSING = "A missing value cannot be known, and it matches nothing."
 _LEAD_EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)

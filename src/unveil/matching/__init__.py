@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from unveil.matching.set_cracks import (
         CrackProbability as CrackProbability,
+        set_crack_probabilities as set_crack_probabilities,
         set_crack_probability as set_crack_probability,
     )
     from unveil.matching.solver import (
@@ -69,7 +70,7 @@ else:
                 "log_permanent o_estimate permanent project_to_matrix simulate_psi truth_curve"
             ),
             "screening": "BetheEstimate bethe_estimate instant_estimates one_step_estimate sinkhorn_estimate",
-            "set_cracks": "CrackProbability set_crack_probability",
+            "set_cracks": "CrackProbability set_crack_probabilities set_crack_probability",
             "solver": "BlockReport Budget Solution solve",
         },
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
+from unveil.holding import Holding
+from unveil.matching.ask_sets import SETS_VULNERABLE, parse_sets, set_findings
 from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
 from unveil.matching.settings import MatchingSettings
 from unveil.policy import Policy
@@ -16,7 +18,7 @@ from unveil.question import Question
 from unveil.release.matrix import Matrix
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, number_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats
@@ -50,6 +52,14 @@ DEGREE_OF_ANONYMITY = Risk(
     unit="share",
     safer="higher",
     summary="How many assignments of pseudonyms are possible, from 0 (only one) to 1 (all).",
+)
+ALPHA_MAX = Risk(
+    "matching.alpha_max",
+    title="Share of entries the attacker may be right about",
+    unit="share",
+    safer="higher",
+    sampled=True,
+    summary="The largest share of entries that an attacker may be right about without cracking more than tolerated.",
 )
 _estimate = partial(Risk, unit="share", safer="lower", per_subject=True, detail_of=EXPECTED_CRACKS)
 
@@ -88,6 +98,10 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     solution = solve(candidates, case.truth, run, may_exclude_truth=may_exclude_truth)
     if run.asks(EXPECTED_CRACKS):
         yield _cracks_finding(solution, case, matrix, policy, run)
+    if run.asks(ALPHA_MAX):
+        yield _alpha_max_finding(solution, policy, run)
+    if run.asks(SETS_VULNERABLE):
+        yield from set_findings(solution, case, _describe_attacker(solution), policy, run)
     if run.asks(DEGREE_OF_ANONYMITY):
         yield _anonymity_finding(candidates, solution, policy, run)
     if run.asks(*(risk for risk, _ in _ESTIMATES.values())):
@@ -97,7 +111,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
 
 
 def check(case: Case, policy: Policy) -> None:
-    """Refuse a matrix that leaves no assignment possible, or that excludes the truth."""
+    """Refuse a matrix that leaves no assignment possible, or that excludes the truth, and sets of other entries."""
     import numpy as np
 
     from unveil.matching.blocks import feasible_flow
@@ -107,6 +121,7 @@ def check(case: Case, policy: Policy) -> None:
     candidates = Candidates.from_matrix(_attacked_matrix(case, policy).weights)
     truth = check_bijection(None if case.truth is None else np.asarray(case.truth), candidates.n)
     feasible_flow(candidates, truth)
+    parse_sets(case)
     if not policy.settings_for(MatchingSettings).may_exclude_truth:
         check_truth_possible(candidates, truth)
 
@@ -292,6 +307,33 @@ def _anonymity_finding(candidates: Candidates, solution: Solution, policy: Polic
     )
 
 
+def _alpha_max_finding(solution: Solution, policy: Policy, run: Run) -> Finding:
+    """Over random subsets of right entries the expected cracks are α times those of all, so no search is needed."""
+    n, cracks = solution.candidates.n, solution.expected_cracks
+    tolerated = policy.threshold(EXPECTED_CRACKS) * n
+    alpha, low, high = (
+        min(1.0, tolerated / x) if x else 1.0 for x in (cracks, solution.interval[1], solution.interval[0])
+    )
+    limit = f"{number_text(tolerated)} of {count_text(n, 'entry')}"
+    sentence = f"Even an attacker who is right about every entry cracks no more than {limit} on average."
+    if alpha < 1:
+        sentence = (
+            f"To crack no more than {limit} on average, the attacker may be right about no more than "
+            f"{range_text(alpha, (low, high))} of the entries, if those they are wrong about are never cracked."
+        )
+    return ALPHA_MAX.finding(
+        policy,
+        value=alpha,
+        method=solution.method,
+        interval=(low, high),
+        confidence=run.confidence,
+        subjects=n,
+        attacker=_describe_attacker(solution),
+        sentence=sentence,
+        source=f"{_SOURCE}, Figure 8 and section 8.1",
+    )
+
+
 def _estimate_finding(risk: Risk, how: str, crack: Floats, solution: Solution, policy: Policy) -> Finding:
     value = round(float(crack.sum()), 12)
     return risk.finding(
@@ -310,8 +352,16 @@ QUESTION = Question(
     name="matching",
     title="Which pseudonym is which?",
     kinds=("matrix",),
-    risks=(EXPECTED_CRACKS, DEGREE_OF_ANONYMITY, O_ESTIMATE, HEURISTIC, BETHE),
+    risks=(EXPECTED_CRACKS, ALPHA_MAX, SETS_VULNERABLE, DEGREE_OF_ANONYMITY, O_ESTIMATE, HEURISTIC, BETHE),
     ask=ask,
     settings=MatchingSettings,
+    holdings=(
+        Holding(
+            "sets",
+            "table",
+            "Sets of entries to protect: a column entries, with the names of a set in each row, separated by blanks or "
+            "semicolons.",
+        ),
+    ),
     check=check,
 )

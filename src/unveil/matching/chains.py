@@ -18,7 +18,7 @@ show whether they agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -140,17 +140,6 @@ class ChainWalk:
         return np.array(
             [movable // 2 + 1, tours, 0] if _has_equal_weights(self.block) else [0, tours, movable // 10 + 1]
         )
-
-    def count_groups(self, classes: Ints, groups: Ints) -> Iterator[Ints]:
-        """For each chain, how many entries of these classes now hold a pseudonym of each of these groups."""
-        of_entry, of_slot = self.graph.of_entry, self.graph.of_slot
-        row, column = np.full(len(self.block.r), -1), np.full(len(self.block.c), -1)
-        row[classes], column[groups] = np.arange(len(classes)), np.arange(len(groups))
-        for held, _ in self.matchings:
-            a, b = row[of_entry], column[of_slot[held]]
-            inside = (a >= 0) & (b >= 0)
-            found = np.bincount(a[inside] * len(groups) + b[inside], minlength=len(classes) * len(groups))
-            yield found.reshape(len(classes), len(groups))
 
     def reset_counts(self) -> None:
         """Restart the counts, so that the burn-in does not enter the marginals."""

@@ -19,6 +19,14 @@ class MatchingSettings:
         former_names=("may_be_wrong",),
         help="Allow a matrix that excludes true pairs. Such entries are never cracked.",
     )
+    set_threshold: float = setting(
+        0.5,
+        kind="share",
+        greater_than=0,
+        example=0.5,
+        metavar="PROBABILITY",
+        help="A set of entries is vulnerable if it is cracked with at least this probability.",
+    )
     pattern_only: bool = setting(
         False,
         kind="flag",

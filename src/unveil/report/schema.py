@@ -92,7 +92,7 @@ def _setting_schema(setting: Setting, optional: bool) -> dict[str, Any]:
             "exclusiveMinimum": setting.greater_than,
         }
         shape |= {key: limit for key, limit in limits.items() if limit is not None}
-    if setting.pattern:
+    if setting.pattern and setting.kind != "share":
         target = shape["additionalProperties"] if setting.kind == "text per column" else shape
         if setting.kind == "text per column":
             shape["additionalProperties"] = {**target, "pattern": f"^({setting.pattern})$"}
@@ -103,6 +103,8 @@ def _setting_schema(setting: Setting, optional: bool) -> dict[str, Any]:
     )
     if setting.kind == "share" and setting.choices:
         forms.append({"enum": list(setting.choices)})
+    if setting.kind == "share" and setting.pattern:
+        forms.append({"type": "string", "pattern": f"^({setting.pattern})$"})
     if optional and setting.kind in ("columns", "texts"):
         forms.append({"type": "string"})
     if optional and setting.kind == "texts per column":
