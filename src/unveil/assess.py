@@ -135,10 +135,9 @@ def sort_holdings(case: Case) -> Case:
         if name not in held or not (declaration.is_original or declaration.read_truth):
             continue
         release = held.pop(name)
-        if release.kind != declaration.kind:
-            raise UnveilError(
-                f"{safe_text(release.name)}: {safe_text(name)} must be {KIND_SINGULARS[declaration.kind]}"
-            )
+        kind = case.release.kind if declaration.kind == "same" else declaration.kind
+        if release.kind != kind:
+            raise UnveilError(f"{safe_text(release.name)}: {safe_text(name)} must be {KIND_SINGULARS[kind]}")
         if (case.original if declaration.is_original else case.truth) is not None:
             raise UnveilError(f"{safe_text(release.name)}: the case says what {safe_text(name)} says; give it once")
         if declaration.is_original:
