@@ -18,7 +18,14 @@ from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import list_text, safe_text
 
-__all__ = ["parse_beliefs", "parse_categories", "parse_itemsets", "parse_never_together", "similar_counts"]
+__all__ = [
+    "parse_beliefs",
+    "parse_categories",
+    "parse_itemsets",
+    "parse_never_together",
+    "similar_codes",
+    "similar_counts",
+]
 
 
 def parse_beliefs(given: Table, baskets: Transactions) -> Beliefs:
@@ -156,6 +163,11 @@ def parse_categories(given: Table, baskets: Transactions) -> Ints:
     found = np.full(len(baskets.labels), -1)
     found[known[known >= 0]] = of_row[known >= 0]
     return found
+
+
+def similar_codes(similar: Transactions, baskets: Transactions) -> Ints:
+    """The number in the baskets of each item of similar baskets, matched by name; −1 if it is not there."""
+    return _item_codes(similar.labels, baskets)
 
 
 def similar_counts(similar: Transactions, baskets: Transactions) -> tuple[Ints, Bools]:
