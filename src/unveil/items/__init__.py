@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unveil.items.item_changes import *
     from unveil.items.item_pairs import *
     from unveil.items.item_recipe import *
+    from unveil.items.item_triples import *
     from unveil.items.itemset_recipe import *
     from unveil.items.itemsets import *
     from unveil.items.never_together import *
@@ -46,6 +47,7 @@ else:
                 "pseudonymise_baskets"
             ),
             "item_pairs": "ItemPairs cooccurrence_table pair_counts top_pairs",
+            "item_triples": "ItemTriples top_triples triple_counts",
             "item_recipe": "ItemRecipe MixedUpItems assess_mixed_up_items assess_risk mix_up_wrong_items",
             "itemset_recipe": "ItemsetRecipe MixedUpItemsets assess_mixed_up_itemsets assess_risk_itemsets",
             "itemsets": (

@@ -99,7 +99,12 @@ def check(case: Case, policy: Policy) -> None:
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
     """What an owner can do if no protection reaches what is tolerated."""
-    if any(risk.id in in_the_way for risk in risks.RISKS):
+    if risks.SIMILAR_PAIRS.id in in_the_way:
+        yield (
+            "what is bought together identifies items to anyone who holds similar baskets, even after items were left "
+            "out, merged or recounted; publish statistics about many baskets instead of the baskets themselves"
+        )
+    elif any(risk.id in in_the_way for risk in risks.RISKS):
         yield (
             "items that differ widely in how often they are bought are identified by their counts, whatever else is "
             "changed; publish statistics about many baskets instead of the baskets themselves"

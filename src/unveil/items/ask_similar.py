@@ -27,6 +27,10 @@ _MAX_SAMPLED_ITEMS = 500  # the same with samples, which are for information
 _MAX_REPEATED_ITEMS = 300  # items up to which several samples of several sizes are drawn
 _SAMPLES = 5
 _CURVE_SAMPLES = 2  # of each other size
+_FEWEST_STARTS = 3
+_MOST_STARTS = 20
+_MAX_WORK = 300**3 * _MOST_STARTS  # starts times items³, with baskets that the attacker is said to hold
+_MAX_SAMPLE_WORK = 75**3 * _MOST_STARTS  # the same with a sample
 _SHARES = (0.01, 0.02, 0.05, SAMPLE_SHARE, 0.2, 0.5)
 _METHOD = (
     "compares how often each item and each pair of items occurs there and in the release, and looks for the assignment "
@@ -54,6 +58,12 @@ def _target(attack: FrequencyAttack, limit: int) -> AttackTarget:
     return AttackTarget(attack.baskets, original, find_change(attack.case), limit)
 
 
+def _count_starts(target: AttackTarget, work: int) -> int:
+    """How often the search starts within an amount of work."""
+    items = min(target.limit, len(target.release.labels))
+    return max(_FEWEST_STARTS, min(_MOST_STARTS, work // items**3))
+
+
 def _given_finding(attack: FrequencyAttack, similar: Transactions, policy: Policy, run: Run) -> Finding:
     import numpy as np
 
@@ -62,7 +72,10 @@ def _given_finding(attack: FrequencyAttack, similar: Transactions, policy: Polic
 
     target = _target(attack, _MAX_ITEMS)
     held = named_baskets(similar, similar_codes(similar, target.original), len(target.original.labels))
-    found = attack_by_pairs(target, held, run.rng(SIMILAR_PAIRS.id), start=_known_marginals(attack), run=run)
+    starts = _count_starts(target, _MAX_WORK)
+    found = attack_by_pairs(
+        target, held, run.rng(SIMILAR_PAIRS.id), starts=starts, marginals=_known_marginals(attack), run=run
+    )
     n, right = len(found.right), int(found.right.sum())
     interval = (float(right), float(found.reachable + n - found.attacked))
     return SIMILAR_PAIRS.finding(
@@ -222,7 +235,7 @@ def _attack_with_samples(target: AttackTarget, repeated: bool, run: Run) -> dict
         for share in found:
             if share == SAMPLE_SHARE or k < _CURVE_SAMPLES:
                 held = draw_baskets(target.original, order[: max(1, round(share * baskets))])
-                starts = 2 if share == SAMPLE_SHARE else 1
+                starts = _count_starts(target, _MAX_SAMPLE_WORK)
                 found[share].append(attack_by_pairs(target, held, rng, starts=starts, run=run))
     return found
 

@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.items.item_changes import ItemChange
-from unveil.items.pair_matching import FIRST_WEIGHTS, PairProblem, PairShares, climb_by_exchanges, match_items
+from unveil.items.pair_matching import PairProblem, PairShares, climb_by_exchanges, match_items
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
@@ -130,20 +130,20 @@ def attack_by_pairs(
     held: NamedBaskets,
     rng: np.random.Generator,
     *,
-    starts: int = len(FIRST_WEIGHTS),
-    start: Floats | None = None,
+    starts: int = 4,
+    marginals: Floats | None = None,
     run: Run | None = None,
 ) -> PairAttack:
-    """Attack a release with some baskets that have the items' names. ``start`` are probabilities of the released
+    """Attack a release with some baskets that have the items' names. ``marginals`` are probabilities of the released
     pseudonyms (columns) for the released items (rows) that follow from frequencies."""
     released, pseudonyms = target.released_shares()
     own, items = target.carry_shares(held)
     n = len(target.release.labels)
     if not len(items):
         return PairAttack(np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n), 0, len(pseudonyms), 0)
-    if start is not None:
-        start = start[np.ix_(items, pseudonyms)] if len(items) == len(pseudonyms) and items.max() < n else None
-    found = match_items(own, released, rng, first_weights=FIRST_WEIGHTS[:starts], start=start, run=run)
+    if marginals is not None:
+        marginals = marginals[np.ix_(items, pseudonyms)] if len(items) == n else None
+    found = match_items(own, released, rng, starts=starts, marginals=marginals, run=run)
     place = np.full(max(n, int(items.max()) + 1), -1)
     place[pseudonyms] = np.arange(len(pseudonyms))
     truth = place[items]  # where the pseudonym of each of the attacker's items is

@@ -14,18 +14,21 @@ the score counts more and more (S. Gold, A. Rangarajan, A graduated assignment a
 18(4), 1996). The best assignment for these weights is then improved by exchanging two pseudonyms at a time. There are
 several starts. The best score wins; the truth plays no part in it.
 
-If one side has fewer items, items that were never seen fill it up: an item of the attacker's that may not be released,
-or a pseudonym of an item that the attacker never saw.
+If one side has fewer items, empty places fill it up: for pseudonyms of items that the attacker does not have, or for
+items that are not released. Pairs with an empty place do not count, so the squares of the associations, which are the
+same for all assignments otherwise, count for the others: −N·B² or −N·A².
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle, islice
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
 
 from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
@@ -33,7 +36,8 @@ from unveil.run import Run
 
 __all__ = ["ItemMatching", "PairProblem", "PairShares", "match_items"]
 
-FIRST_WEIGHTS = (0.3, 0.1, 1.0)  # how much the score counts at first, one per start; in the end it counts fully
+_FIRST_WEIGHTS = (0.3, 0.003, 1.0, 0.03)  # how much the score counts at first, in turn; in the end it counts fully
+_NOISE = 2.0  # what is added to the frequencies' log-likelihood from the fifth start on, times Gumbel noise
 _STEPS = 15  # from the first weight to 1
 _ROUNDS = 3  # at each weight
 _SCALINGS = 20  # of rows and columns per round
@@ -92,11 +96,12 @@ class ItemMatching:
 
 @dataclass(frozen=True, eq=False)
 class PairProblem:
-    """The tables of both sides, filled up to the same size: ``own`` and ``released`` associations, the former times 2N,
-    and the log-likelihood ``fit`` of every pseudonym's frequency for every item."""
+    """The tables of both sides, filled up to the same size. The score adds up, over all items and all pairs of items,
+    the log-likelihood ``fit`` of the pseudonym's frequency and, for each of the ``terms``, the product of the entry in
+    its own table and the entry of the pseudonyms in its released table. All tables of terms are symmetric, with a
+    diagonal of 0."""
 
-    own: Floats
-    released: Floats
+    terms: tuple[tuple[Floats, Floats], ...]
     fit: Floats
 
     @classmethod
@@ -105,14 +110,17 @@ class PairProblem:
         baskets = 1 / (1 / own.baskets + 1 / released.baskets)
         m, n = len(own.shares), len(released.shares)
         fit = np.zeros((max(m, n), max(m, n)))
-        fit[:m, :n] = -2 * baskets * (own.frequencies[:, None] - released.frequencies[None, :]) ** 2
-        if m < n:  # an item that was never seen has the frequency 0
-            fit[m:, :] = -2 * baskets * released.frequencies**2
-        elif n < m:  # whether an item is released at all: its fit with a pseudonym at random
-            top = fit[:, :n].max(axis=1)
-            fit[:, n:] = (top + np.log(np.exp(fit[:, :n] - top[:, None]).mean(axis=1)))[:, None]
-        size = len(fit)
-        return cls(_fill_up(2 * baskets * own.associations, size), _fill_up(released.associations, size), fit)
+        known = -2 * baskets * (own.frequencies[:, None] - released.frequencies[None, :]) ** 2
+        fit[:m, :n] = known
+        mine, theirs = (_fill_up(side.associations, len(fit)) for side in (own, released))
+        terms = [(2 * baskets * mine, theirs)]
+        if m < n:  # the item was missed by chance, or does not exist for the attacker
+            fit[m:, :] = np.maximum(-2 * baskets * released.frequencies**2, _log_mean(known, axis=0))
+            terms.append((_fill_up(1 - np.eye(m), n), -baskets * theirs**2))
+        elif n < m:
+            fit[:, n:] = _log_mean(known, axis=1)[:, None]
+            terms.append((-baskets * mine**2, _fill_up(1 - np.eye(n), m)))
+        return cls(tuple(terms), fit)
 
     @property
     def n(self) -> int:
@@ -121,18 +129,26 @@ class PairProblem:
 
     def score(self, assigned: Ints) -> float:
         """The score of an assignment of all items."""
-        pairs = (self.own * self.released[np.ix_(assigned, assigned)]).sum()
+        pairs = sum((own * released[np.ix_(assigned, assigned)]).sum() for own, released in self.terms)
         return float(pairs + self.fit[np.arange(self.n), assigned].sum())
 
     def gains(self, weights: Floats) -> Floats:
         """What each pseudonym adds to the score for each item, given the weights of all items."""
-        found: Floats = 2 * (self.own @ weights @ self.released) + self.fit
+        found = self.fit.copy()
+        for own, released in self.terms:
+            found += 2 * (own @ weights @ released)
         return found
 
     @cached_property
     def start(self) -> Floats:
         """The weights that follow from frequencies alone."""
         return _scale_weights(self.fit)
+
+
+def _log_mean(logarithms: Floats, axis: int) -> Floats:
+    """The logarithm of the mean of what these are the logarithms of: the fit with a partner at random."""
+    found: Floats = logsumexp(logarithms, axis=axis) - np.log(logarithms.shape[axis])
+    return found
 
 
 def _fill_up(table: Floats, size: int) -> Floats:
@@ -146,14 +162,14 @@ def match_items(
     released: PairShares,
     rng: np.random.Generator,
     *,
-    first_weights: Sequence[float] = FIRST_WEIGHTS,
-    start: Floats | None = None,
+    starts: int = len(_FIRST_WEIGHTS),
+    marginals: Floats | None = None,
     run: Run | None = None,
 ) -> ItemMatching:
     """The best assignment found for someone with these shares before a release with those.
 
-    ``start`` are known probabilities of pseudonyms (columns) for items (rows) to start from as well. Released items are
-    shuffled first, so that nothing is decided by the order in which they are given.
+    ``marginals`` are known probabilities of pseudonyms (columns) for items (rows), to start from once more. Released
+    items are shuffled first, so that nothing is decided by the order in which they are given.
 
     >>> rng = np.random.default_rng(0)
     >>> shares = PairShares(np.array([[0.9, 0.5, 0.1], [0.5, 0.6, 0.2], [0.1, 0.2, 0.3]]), 100)
@@ -164,12 +180,12 @@ def match_items(
     m, n = len(own.shares), len(released.shares)
     order = rng.permutation(n)
     problem = PairProblem.from_shares(own, PairShares(released.shares[np.ix_(order, order)], released.baskets))
-    starts = [(first, problem.start) for first in first_weights]
-    if start is not None and m == n:
-        starts.append((first_weights[0], start[:, order]))
+    begin = list(islice(_starting_weights(problem, rng), starts))
+    if marginals is not None and m == n:
+        begin.append((_FIRST_WEIGHTS[0], marginals[:, order]))
     found: list[tuple[float, Ints, Floats]] = []
-    for done, (first, weights) in enumerate(starts):
-        annealed = _anneal_weights(problem, weights, first, run, (done / len(starts), (done + 1) / len(starts)))
+    for done, (first, weights) in enumerate(begin):
+        annealed = _anneal_weights(problem, weights, first, run, (done / len(begin), (done + 1) / len(begin)))
         assigned, gain = climb_by_exchanges(problem, linear_sum_assignment(-annealed)[1], run)
         found.append((problem.score(assigned), assigned, gain))
     score, assigned, gain = max(found, key=lambda result: result[0])
@@ -179,6 +195,14 @@ def match_items(
     weights /= weights.sum(axis=1, keepdims=True)
     own_names = names[assigned[:m]]
     return ItemMatching(np.where(own_names < n, own_names, -1), weights[:m, :n], score)
+
+
+def _starting_weights(problem: PairProblem, rng: np.random.Generator) -> Iterator[tuple[float, Floats]]:
+    """How much the score counts at first, and the weights to start from: by frequencies, later with noise."""
+    for first in _FIRST_WEIGHTS:
+        yield first, problem.start
+    for first in cycle(_FIRST_WEIGHTS):
+        yield first, _scale_weights(problem.fit + _NOISE * rng.gumbel(size=problem.fit.shape))
 
 
 def _anneal_weights(
@@ -214,20 +238,29 @@ def climb_by_exchanges(problem: PairProblem, assigned: Ints, run: Run | None = N
     """Exchange the pseudonyms of two items, always the two that raise the score most, until none does. The result, and
     what each exchange would still change."""
     run, assigned = run or Run(), assigned.copy()
-    partner = problem.released[np.ix_(assigned, assigned)]
-    product = problem.own @ partner
+    tables = [(own, released[np.ix_(assigned, assigned)]) for own, released in problem.terms]
+    products = [own @ partner for own, partner in tables]
     for left in reversed(range(_MAX_EXCHANGES_PER_ITEM * problem.n)):
         run.check()
-        own, fit = np.diag(product), problem.fit[:, assigned]
-        gain = 2 * (product + product.T - own[:, None] - own[None, :]) + 4 * problem.own * partner
-        gain += fit + fit.T - np.diag(fit)[:, None] - np.diag(fit)[None, :]
-        np.fill_diagonal(gain, 0.0)
+        gain = _exchange_gains(tables, products, problem.fit[:, assigned])
         r, s = divmod(int(gain.argmax()), problem.n)
         if not left or gain[r, s] <= 1e-9 * (1 + np.abs(problem.fit).max()):
             break
         assigned[[r, s]] = assigned[[s, r]]
-        product += np.outer(problem.own[:, r] - problem.own[:, s], partner[s] - partner[r])
-        product[:, [r, s]] = product[:, [s, r]]
-        partner[[r, s]] = partner[[s, r]]
-        partner[:, [r, s]] = partner[:, [s, r]]
+        for (own, partner), product in zip(tables, products, strict=True):
+            product += np.outer(own[:, r] - own[:, s], partner[s] - partner[r])
+            product[:, [r, s]] = product[:, [s, r]]
+            partner[[r, s]] = partner[[s, r]]
+            partner[:, [r, s]] = partner[:, [s, r]]
     return assigned, gain
+
+
+def _exchange_gains(tables: list[tuple[Floats, Floats]], products: list[Floats], fit: Floats) -> Floats:
+    """What each exchange of two pseudonyms adds to the score, given the released tables in the order of the items and
+    their products with the attacker's."""
+    gain: Floats = fit + fit.T - np.diag(fit)[:, None] - np.diag(fit)[None, :]
+    for (own, partner), product in zip(tables, products, strict=True):
+        kept = np.diag(product)
+        gain += 2 * (product + product.T - kept[:, None] - kept[None, :]) + 4 * own * partner
+    np.fill_diagonal(gain, 0.0)
+    return gain
