@@ -36,6 +36,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.dis_suda": "estimate", "linkage.success": "exact simulation", "linkage.own_row": "exact simulation",
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
+    "items.similar_pairs": "simulation bound",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
     "release.repeated_people": "estimate",
 }  # fmt: skip
@@ -51,9 +52,11 @@ COUNTS = {"classes.k", "classes.l_distinct", "classes.known_items", "classes.k_m
           "release.identifiers", "release.suspected_identifiers"}  # fmt: skip
 NUMBERS = {f"classes.{name}" for name in ("recursive_c", "l_entropy", "beta", "beta_enhanced", "delta_disclosure")}
 OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "items.never_together",
+          "items.sample_knowledge", "items.similar_pairs",
           *(f"matching.{name}" for name in ("expected_cracks", "o_estimate", "heuristic", "bethe"))}  # fmt: skip
 SAMPLED = {"classes.population_uniques", "items.expected_cracks", "items.alpha_max", "items.itemsets_vulnerable",
-           "items.sample_knowledge", "items.correlation", "items.never_together", "linkage.success",
+           "items.sample_knowledge", "items.similar_pairs", "items.correlation", "items.never_together",
+           "linkage.success",
            "linkage.own_row", "linkage.unicity", "linkage.sparsity", "matching.expected_cracks"}  # fmt: skip
 
 
@@ -259,6 +262,7 @@ def test_nearly_every_risk_is_tried_on_both_sides_of_a_tolerance() -> None:
         *estimates,
         "items.itemsets_vulnerable",
         "items.sample_knowledge",
+        "items.similar_pairs",
         "classes.population_uniques",
         "linkage.success_bound",
         "release.repeated_people",

@@ -41,6 +41,8 @@ _NOISE = 2.0  # what is added to the frequencies' log-likelihood from the fifth 
 _STEPS = 15  # from the first weight to 1
 _ROUNDS = 3  # at each weight
 _SCALINGS = 20  # of rows and columns per round
+_MAX_UNTHREADED_WORK = 1 << 18  # multiplications that OpenBLAS does in one thread
+_LEAST_ROWS = 3
 _MAX_EXPONENT = 80.0
 _SETTLED = 1e-3  # the largest change of a weight that counts as none
 _MAX_EXCHANGES_PER_ITEM = 5
@@ -136,13 +138,29 @@ class PairProblem:
         """What each pseudonym adds to the score for each item, given the weights of all items."""
         found = self.fit.copy()
         for own, released in self.terms:
-            found += 2 * (own @ weights @ released)
+            found += 2 * _multiply(_multiply(own, weights), released)
         return found
 
     @cached_property
     def start(self) -> Floats:
         """The weights that follow from frequencies alone."""
         return _scale_weights(self.fit)
+
+
+def _multiply(a: Floats, b: Floats) -> Floats:
+    """The product of two square matrices. Small ones are multiplied a few rows at a time, which keeps the library from
+    starting threads: on a busy machine, waiting for them takes a hundred times longer than the product."""
+    n = len(a)
+    rows = _MAX_UNTHREADED_WORK // (n * n)
+    found: Floats
+    if rows >= n or rows < _LEAST_ROWS:
+        found = a @ b
+        return found
+    parts = -(-n // rows)
+    stacked = np.zeros((parts * rows, n))
+    stacked[:n] = a
+    found = (stacked.reshape(parts, rows, n) @ b).reshape(parts * rows, n)[:n]
+    return found
 
 
 def _log_mean(logarithms: Floats, axis: int) -> Floats:
@@ -239,7 +257,7 @@ def climb_by_exchanges(problem: PairProblem, assigned: Ints, run: Run | None = N
     what each exchange would still change."""
     run, assigned = run or Run(), assigned.copy()
     tables = [(own, released[np.ix_(assigned, assigned)]) for own, released in problem.terms]
-    products = [own @ partner for own, partner in tables]
+    products = [_multiply(own, partner) for own, partner in tables]
     for left in reversed(range(_MAX_EXCHANGES_PER_ITEM * problem.n)):
         run.check()
         gain = _exchange_gains(tables, products, problem.fit[:, assigned])
