@@ -13,6 +13,7 @@ import known_items
 import pairs
 import protect_tables
 import reading
+import similar
 import sparsity
 import startup
 import uniques
@@ -35,6 +36,7 @@ if __name__ == "__main__":
         attack,
         exact,
         sparsity,
+        similar,
         febrl,
         protect_tables,
         matching,
