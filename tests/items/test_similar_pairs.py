@@ -249,7 +249,7 @@ def test_without_similar_baskets_a_sample_informs() -> None:
     f = found[SIMILAR]
     assert (f.decides, f.status, f.method) == (False, None, "simulation")
     assert f.value is not None and f.value >= 12
-    assert "10% sample of the very baskets that are released" in f.sentence
+    assert "10% sample of the original baskets" in f.sentence
     assert f.curves[0].x == (0.01, 0.02, 0.05, SAMPLE_SHARE, 0.2, 0.5)
     assert found.verdict.decision == "release", "it informs, and nothing else is over"
     decided = unveil.assess(DATA, Policy(tolerance={"items.expected_cracks": 1.0, SIMILAR: 0.1}), only="items")

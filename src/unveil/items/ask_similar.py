@@ -206,7 +206,7 @@ def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Findin
 def _sample_sentences(
     found: Sequence[PairAttack], value: float, interval: tuple[float, float], n: int
 ) -> Iterator[str]:
-    who = f"Someone with a {percent_text(SAMPLE_SHARE)} sample of the very baskets that are released"
+    who = f"Someone with a {percent_text(SAMPLE_SHARE)} sample of the original baskets"
     if len(found) == 1:
         yield f"{who} names {number_text(value)} of {count_text(n, 'item')} correctly ({percent_text(value / n)})."
         yield "This is one attack with one sample."

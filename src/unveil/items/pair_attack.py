@@ -142,7 +142,7 @@ def attack_by_pairs(
     if not len(items):
         return PairAttack(np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n), 0, len(pseudonyms), 0)
     if marginals is not None:
-        marginals = marginals[np.ix_(items, pseudonyms)] if len(items) == n else None
+        marginals = marginals[np.ix_(items, pseudonyms)] if np.array_equal(items, pseudonyms) else None
     found = match_items(own, released, rng, starts=starts, marginals=marginals, run=run)
     place = np.full(max(n, int(items.max()) + 1), -1)
     place[pseudonyms] = np.arange(len(pseudonyms))
