@@ -14,6 +14,7 @@ import link_people
 import pairs
 import protect_tables
 import reading
+import similar
 import sparsity
 import startup
 import uniques
@@ -36,6 +37,7 @@ if __name__ == "__main__":
         attack,
         exact,
         sparsity,
+        similar,
         febrl,
         link_people,
         protect_tables,

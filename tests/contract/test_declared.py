@@ -21,13 +21,15 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "release.interval_disclosure",
     "classes.reidentification", "classes.known_columns", "classes.intersection", "classes.presence", "linkage.success",
     "linkage.everything_learned", "linkage.matched", "items.point_knowledge", "items.expected_cracks",
-    "items.correlation", "items.never_together", "matching.expected_cracks", "network.degree_unique",
+    "items.correlation", "items.never_together", "items.sample_knowledge", "items.similar_pairs",
+    "matching.expected_cracks", "network.degree_unique",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
     "classes.known_items": "baskets", "classes.k_map": "people", "classes.l_distinct": "values",
     "classes.l_entropy": "values", "classes.t": "", "classes.recursive_c": "", "classes.beta": "",
     "classes.beta_enhanced": "", "classes.delta_disclosure": "", "items.expected_cracks": "items",
     "items.o_estimate": "items", "items.correlation": "items", "items.never_together": "items",
+    "items.sample_knowledge": "items", "items.similar_pairs": "items",
     "matching.expected_cracks": "cracks", "matching.o_estimate": "cracks", "matching.heuristic": "cracks",
     "matching.bethe": "cracks", "matching.degree_of_anonymity": "", "network.degree_k": "nodes",
     "release.identifiers": "columns", "release.suspected_identifiers": "columns", "release.safe_harbor": "columns",
@@ -39,6 +41,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "linkage.everything_learned": "exact simulation",
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
+    "items.similar_pairs": "simulation bound",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
     "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
     "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
@@ -56,11 +59,12 @@ COUNTS = {"classes.k", "classes.l_distinct", "classes.known_items", "classes.k_m
           "release.identifiers", "release.suspected_identifiers", "release.safe_harbor"}  # fmt: skip
 NUMBERS = {f"classes.{name}" for name in ("recursive_c", "l_entropy", "beta", "beta_enhanced", "delta_disclosure")}
 OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "items.never_together",
+          "items.sample_knowledge", "items.similar_pairs",
           *(f"matching.{name}" for name in ("expected_cracks", "o_estimate", "heuristic", "bethe"))}  # fmt: skip
 SAMPLED = {"classes.population_uniques", "items.expected_cracks", "items.alpha_max", "items.itemsets_vulnerable",
-           "items.sample_knowledge", "items.correlation", "items.never_together", "linkage.success",
-           "linkage.everything_learned", "linkage.unicity", "linkage.sparsity", "matching.expected_cracks",
-           "matching.alpha_max", "matching.sets_vulnerable"}  # fmt: skip
+           "items.sample_knowledge", "items.similar_pairs", "items.correlation", "items.never_together",
+           "linkage.success", "linkage.everything_learned", "linkage.unicity", "linkage.sparsity",
+           "matching.expected_cracks", "matching.alpha_max", "matching.sets_vulnerable"}  # fmt: skip
 
 
 def test_declarations() -> None:
@@ -120,6 +124,7 @@ def test_findings_follow_from_declarations_and_policy(name: str) -> None:
         informs = (
             (f.question == "classes" and sensitive & set(f.known or ()) and BOUND not in f.attacker
              and not setting(policy, "classes", "others_known"))
+            or (f.id == "items.similar_pairs" and "similar" not in CASES[name]().case.holds)
             or (f.id == "items.correlation" and setting(policy, "items", "known_pairs") is None)
             or (f.id == "items.itemsets_vulnerable" and setting(policy, "items", "itemsets") is None)
         )  # fmt: skip
@@ -186,8 +191,8 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
     """One of all subjects, or one item or entry on average: a random assignment has one fixed point."""
     attacked = CASES[name]()
     for f in assessed(name).findings:
-        if f.id in ("items.expected_cracks", "items.correlation", "items.never_together", "matching.expected_cracks"):
-            assert f.baseline == 1
+        if (f.question == "items" and f.unit == "items") or f.id == "matching.expected_cracks":
+            assert f.baseline == 1 or f.id == "items.o_estimate"
         elif f.id == "linkage.matched":
             assert f.baseline == pytest.approx(1 / attacked.case.release.rows)
         elif f.id == "classes.presence":
@@ -233,9 +238,8 @@ def first_of_each() -> tuple[tuple[str, Finding], ...]:
     for name, f in every(*(name for name in CASES if name not in DEMOS)):
         may_decide = (f.decides or f.tolerance is None) and f.method != "estimate" and BOUND not in f.attacker
         low, high = f.interval or (f.value, f.value)
-        room_left = (
-            low > 0 and math.isfinite(high) and (find_risk(f.id).unit != "share" or f.unit != "share" or high < 1)
-        )
+        most = f.subjects if find_risk(f.id).per_subject else 1
+        room_left = low > 0 and math.isfinite(high) and (find_risk(f.id).unit != "share" or high < most)
         names_columns = len(f.known or ()) <= max((len(g) for g in CASES[name]().policy.quasi), default=0)
         if may_decide and room_left and (names_columns or not f.column) and f.id != "items.itemsets_vulnerable":
             found.setdefault(f.id, (name, f))
@@ -270,6 +274,7 @@ def test_nearly_every_risk_is_tried_on_both_sides_of_a_tolerance() -> None:
         *estimates,
         "items.itemsets_vulnerable",
         "items.sample_knowledge",
+        "items.similar_pairs",
         "classes.population_uniques",
         "linkage.success_bound",
         "release.repeated_people",

@@ -143,7 +143,7 @@ def test_attackers_are_described_in_full(name: str) -> None:
         if f.id == "items.never_together":
             assert text.endswith(" Also knows 1 pair of items that is never bought together.")
         if f.question == "items" and name in ("baskets", "plain baskets", "baskets.dat"):
-            assert "often every item was bought" in text or f.id == "items.sample_knowledge"
+            assert "often every item was bought" in text or f.id in ("items.sample_knowledge", "items.similar_pairs")
         if f.id in ("classes.population_uniques", "classes.k_map", "classes.presence"):
             assert text.endswith(", but does not know who is in the release.")
             assert re.search(r"\b(?:30|300) people\b", text)
@@ -179,7 +179,8 @@ VALUE_IN_SENTENCE = {  # how the value reads in the sentence
     "linkage.everything_learned": percent_text, "linkage.unicity": percent_text, "linkage.sparsity": percent_text,
     "linkage.success_bound": percent_text, "linkage.matched": percent_text, "items.point_knowledge": percent_text,
     "items.expected_cracks": number_text, "items.alpha_max": percent_text, "items.itemsets_vulnerable": percent_text,
-    "items.sample_knowledge": percent_text, "items.correlation": number_text, "items.never_together": number_text,
+    "items.sample_knowledge": number_text, "items.similar_pairs": number_text,
+    "items.correlation": number_text, "items.never_together": number_text,
     "matching.expected_cracks": number_text, "network.degree_unique": percent_text, "classes.presence": percent_text,
     "classes.dis_suda": percent_text, "classes.recursive_c": number_text, "classes.beta_enhanced": number_text,
     "classes.delta_disclosure": number_text, "classes.k": number_text, "classes.l_distinct": number_text,

@@ -147,7 +147,7 @@ def test_simulated_numbers_are_said_to_be_so() -> None:
     found = unveil.assess(baskets, items(frequency_precision=0.2))
     cracks, alpha = found["items.expected_cracks"], found["items.alpha_max"]
     assert (cracks.method, alpha.method) == ("simulation", "simulation")
-    assert cracks.confidence == alpha.confidence == pytest.approx(1 - 0.05 / 4)
+    assert cracks.confidence == alpha.confidence == pytest.approx(1 - 0.05 / 5)
     assert cracks.sentence.startswith("On average, the attacker identifies about ")
     assert cracks.sentence.endswith(", none for certain.")
     sets = found["items.itemsets_vulnerable"]

@@ -80,8 +80,8 @@ def test_samples() -> None:
         [[str(i) for i in np.flatnonzero(rng.random(12) < 0.3)] or ["0"] for _ in range(200)]
     )
     everything = sample_knowledge(data, np.random.default_rng(7), (0.5, 1.0), replicates=3)
-    assert everything.alpha[1] == 1
-    assert 0 < everything.alpha[0] <= 1
+    assert everything.alpha.mean[1] == 1
+    assert 0 < everything.alpha.mean[0] <= 1
     assert compliant_share(np.array([2, 4, 4]), 10, np.array([20, 40, 61]), 100) == pytest.approx(2 / 3)
     assert compliant_share(np.array([2, 4, 4]), 10, np.array([20, 40, 60]), 100) == 1
     assert compliant_share(np.array([2, 3, 5, 9]), 10, np.array([20, 40, 70, 69]), 100) == pytest.approx(0.75)
@@ -104,7 +104,7 @@ def test_the_recipe_says_release_and_no() -> None:
     assert len(told.curves) == 2
     sample = found["items.sample_knowledge"]
     assert sample.method == "simulation"
-    assert sample.sentence.endswith("so the sample is enough.")
+    assert "enough" not in sample.sentence
 
 
 def test_what_the_attacker_holds() -> None:

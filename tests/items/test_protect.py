@@ -307,7 +307,7 @@ def test_what_the_attacker_carries_over() -> None:
     assert not wrong.compliant.any()
 
 
-def test_usefulness_is_the_jaccard_index_of_frequent_pairs() -> None:
+def test_usefulness_is_the_overlap_of_the_counts_of_frequent_pairs() -> None:
     tx = Transactions.from_baskets([["a", "b", "c"], ["a", "b"], ["a", "c"], ["d", "e"]])
     same = identity_change(tx.counts)
     assert measure_usefulness(tx, same, apply_change(tx, same)).pair_agreement == 1
@@ -318,6 +318,23 @@ def test_usefulness_is_the_jaccard_index_of_frequent_pairs() -> None:
     assert measure_usefulness(tx, merged, apply_change(tx, merged)).pair_agreement == pytest.approx(1 / (6 + 2)), (
         "de is left; (ab)c is new"
     )
+
+
+def test_usefulness_read_as_a_jaccard_index_and_hid_baskets_that_vanish() -> None:
+    """By hand: pairs ab, ac, bc, de; without d, de is gone; the triple abc stays; de loses one item, dd vanishes."""
+    tx = Transactions.from_baskets([["a", "b", "c"], ["a", "b"], ["a", "c"], ["d", "e"], ["d"]])
+    without_d = ItemChange(np.array([0, 1, 2, -1, 3]), np.array([3, 2, 2, 1]))
+    found = measure_usefulness(tx, without_d, apply_change(tx, without_d))
+    assert (found.pair_jaccard, found.triple_recall, found.triples_compared) == (3 / 4, 1, 1)
+    assert (found.baskets_lost, found.basket_sizes, found.resized_baskets) == (1, (2.0, 2.0), True)
+    merged = ItemChange(np.array([0, 0, 1, 2, 3]), np.array([3, 2, 2, 1]))
+    found = measure_usefulness(tx, merged, apply_change(tx, merged))
+    assert (found.pair_jaccard, found.triple_recall, found.baskets_lost) == (1 / 5, 0, 0), "de is left; (ab)c is new"
+    same = identity_change(tx.counts)
+    found = measure_usefulness(tx, same, apply_change(tx, same))
+    assert (found.pair_jaccard, found.triple_recall, found.resized_baskets) == (1, 1, False)
+    told = unveil.protect(tx, Policy(), method="rename").assessment.protections[-1].sentence
+    assert "as sets, these pairs agree to 100% (Jaccard index)" in told and "Basket sizes" not in told
 
 
 def test_usefulness_does_not_saturate() -> None:

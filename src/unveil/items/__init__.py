@@ -2,8 +2,8 @@
 
 ``ask.py`` is the door. ``beliefs.py`` says what an attacker believes, ``degree_estimates.py`` and
 ``extreme_knowledge.py`` say what follows at once, ``item_recipe.py`` and ``itemset_recipe.py`` advise whether to
-release, ``correlation.py`` and ``never_together.py`` add knowledge of pairs, and ``protection_search.py`` finds what
-to change.
+release, ``correlation.py`` and ``never_together.py`` add knowledge of pairs, ``pair_matching.py`` and
+``pair_attack.py`` match all pairs at once, and ``protection_search.py`` finds what to change.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from unveil.items.item_changes import *
     from unveil.items.item_pairs import *
     from unveil.items.item_recipe import *
+    from unveil.items.item_triples import *
     from unveil.items.itemset_recipe import *
     from unveil.items.itemsets import *
     from unveil.items.never_together import *
+    from unveil.items.pair_attack import *
+    from unveil.items.pair_matching import *
     from unveil.items.sample_similarity import *
 else:
     __all__, __getattr__, __dir__ = lazy_exports(
@@ -44,12 +47,15 @@ else:
                 "pseudonymise_baskets"
             ),
             "item_pairs": "ItemPairs cooccurrence_table pair_counts top_pairs",
+            "item_triples": "ItemTriples top_triples triple_counts",
             "item_recipe": "ItemRecipe MixedUpItems assess_mixed_up_items assess_risk mix_up_wrong_items",
             "itemset_recipe": "ItemsetRecipe MixedUpItemsets assess_mixed_up_itemsets assess_risk_itemsets",
             "itemsets": (
                 "ItemsetRequirement VulnerableShare estimate_vulnerable_share itemset_chances measure_vulnerable_share"
             ),
             "never_together": "ConditionalCracks pairs_still_apart solve_never_together",
-            "sample_similarity": "SampleKnowledge sample_knowledge",
+            "pair_attack": "AttackTarget NamedBaskets NamedItems attack_by_pairs draw_baskets named_baskets",
+            "pair_matching": "ItemMatching PairProblem PairShares match_items",
+            "sample_similarity": "SampleKnowledge SampleMean sample_knowledge",
         },
     )

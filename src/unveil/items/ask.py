@@ -2,24 +2,27 @@
 
 Someone who knows every frequency exactly comes first (``items.point_knowledge``), then someone who believes what the
 policy or a file says. What that attacker identifies follows here; the recipe for deciding whether it is too much is in
-``ask_recipe``, sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_pairs``.
+``ask_recipe``, sets of items are in ``ask_itemsets``, knowledge about pairs is in ``ask_pairs``, and similar baskets
+are in ``ask_similar``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
-from unveil.finding import Curve, ExposedSubject, Finding
+from unveil.finding import Curve, Finding
 from unveil.holding import ORIGINAL, Holding
 from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
 from unveil.items.ask_pairs import correlation_findings, never_together_findings
 from unveil.items.ask_recipe import alpha_max_finding
-from unveil.items.attack import LAKSHMANAN, MISSING_VALUES, FrequencyAttack
+from unveil.items.ask_similar import SAMPLE_SHARE, similar_pairs_finding
+from unveil.items.attack import LAKSHMANAN, MISSING_VALUES, FrequencyAttack, exposed_items
 from unveil.items.protect import PROTECTIONS
 from unveil.items.settings import ItemsSettings
 from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
@@ -29,16 +32,13 @@ from unveil.release import Release
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import count_text, number_text, ordinal_text, percent_text, range_text, safe_text
+from unveil.wording import count_text, number_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
-    from unveil.items.item_recipe import ItemRecipe
     from unveil.items.sample_similarity import SampleKnowledge
 
 __all__ = ["QUESTION"]
-
-_COMPETITOR_SHARE = 0.1  # the share of the baskets that a competitor is assumed to hold
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -64,6 +64,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         yield from itemset_findings(attack, policy, run)
     if run.asks(risks.SAMPLE_KNOWLEDGE):
         yield _sample_knowledge_finding(attack, policy, run)
+    if run.asks(risks.SIMILAR_PAIRS):
+        yield similar_pairs_finding(attack, policy, run)
     if run.asks(risks.CORRELATION):
         yield from correlation_findings(attack, policy, run)
     if run.asks(risks.NEVER_TOGETHER):
@@ -105,7 +107,12 @@ def check(case: Case, policy: Policy) -> None:
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
     """What an owner can do if no protection reaches what is tolerated."""
-    if any(risk.id in in_the_way for risk in risks.RISKS):
+    if risks.SIMILAR_PAIRS.id in in_the_way:
+        yield (
+            "what is bought together identifies items to anyone who holds similar baskets, even after items were left "
+            "out, merged or recounted; publish statistics about many baskets instead of the baskets themselves"
+        )
+    if any(risk.id in in_the_way for risk in risks.RISKS if risk is not risks.SIMILAR_PAIRS):
         yield (
             "items that differ widely in how often they are bought are identified by their counts, whatever else is "
             "changed; publish statistics about many baskets instead of the baskets themselves"
@@ -150,7 +157,7 @@ def _point_knowledge_finding(baskets: Transactions, policy: Policy, run: Run) ->
         sentence=f"On average, the attacker identifies {number_text(groups)} of {count_text(items, 'item')} "
         f"({percent_text(share)}), {certain_text(certain, items)}, because {why}.",
         curves=(class_sizes.sizes_curve("items", "Items, by how many have the same frequency", None),),
-        exposed=_exposed_items(baskets, 1 / sizes, lambda i: _same_frequency_text(int(sizes[i])), run),
+        exposed=exposed_items(baskets, 1 / sizes, lambda i: _same_frequency_text(int(sizes[i])), run),
         source=f"{LAKSHMANAN}, Lemmas 3.1, 3.2 and 3.5",
     )
 
@@ -159,26 +166,6 @@ def _same_frequency_text(size: int) -> str:
     if size == 1:
         return "no other item is bought exactly as often"
     return f"only {count_text(size - 1, 'other item is', 'other items are')} bought exactly as often"
-
-
-def _exposed_items(
-    baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
-) -> tuple[ExposedSubject, ...]:
-    """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order in which they
-    first appear: a bare number would look like an item's name."""
-    import numpy as np
-
-    order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
-    return tuple(
-        ExposedSubject(
-            subject=f"{ordinal_text(i + 1)} item",
-            risk=float(min(risk[i], 1.0)),
-            because=because(i),
-            learns=("which item it is",),
-            values={"item": safe_text(baskets.labels[i].as_py())} if run.reveal else None,
-        )
-        for i in order.tolist()
-    )
 
 
 def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
@@ -200,7 +187,7 @@ def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) 
         sentence=f"On average, the attacker identifies {average_text(cracks, solution.exact)} of "
         f"{count_text(n, 'item')} ({percent_text(cracks / n)}), {certain_text(count_certain(solution), n)}.",
         curves=(_crack_rank_curve(solution.crack),),
-        exposed=_exposed_items(
+        exposed=exposed_items(
             attack.baskets,
             solution.crack,
             lambda i: count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit"),
@@ -253,50 +240,56 @@ def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Fi
 
 
 def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    from unveil.items.attacker_beliefs import beliefs_from_sample
     from unveil.items.sample_similarity import sample_knowledge
 
-    stream = run.rng("items.sample_knowledge")
-    knowledge = sample_knowledge(attack.baskets, stream, confidence=run.confidence, run=run)
-    at = knowledge.shares.index(_COMPETITOR_SHARE)
-    alpha, low, high = (float(x[at]) for x in (knowledge.alpha, knowledge.low, knowledge.high))
+    stream, n = run.rng("items.sample_knowledge"), attack.recipe.items
+    original = attack.baskets if attack.case.original is None else attack.case.original
+    assert isinstance(original, Transactions)
+    believe = partial(beliefs_from_sample, attack.case)
+    knowledge = sample_knowledge(original, stream, believe=believe, confidence=run.confidence, run=run)
+    at = knowledge.shares.index(SAMPLE_SHARE)
+    cracks = knowledge.cracks
+    value, low, high = (float(x[at]) for x in (cracks.mean, cracks.low, cracks.high))
+    right = percent_text(float(knowledge.alpha.mean[at]))
+    share = percent_text(SAMPLE_SHARE)
     return risks.SAMPLE_KNOWLEDGE.finding(
         policy,
-        title=f"Items that someone with a {percent_text(_COMPETITOR_SHARE)} sample is right about",
-        value=alpha,
+        title=f"Items identified by someone who knows the frequencies in a {share} sample",
+        value=value,
+        unit="items",
         method="simulation",
         interval=(low, high),
         confidence=run.confidence,
-        subjects=attack.recipe.items,
+        subjects=n,
+        share=(low / n, high / n),
         attacker="Holds a random sample of the baskets with the items' names, and believes that every item is as "
-        "frequent as in the sample, give or take the sample's median gap.",
-        sentence=f"Someone with a {percent_text(_COMPETITOR_SHARE)} sample of the baskets is right about "
-        f"{range_text(alpha, (low, high))} of the items on average. {_compare_with_limit(low, high, attack.recipe)}",
-        curves=(_sample_curve(knowledge),),
-        source=f"{LAKSHMANAN}, Figure 15",
+        "frequent as in the sample, give or take the sample's median gap (plus a standard error if too many items "
+        "would not fit otherwise). Treats items that fit no pseudonym as unknown, and goes by frequencies alone.",
+        missing=MISSING_VALUES,
+        baseline=1.0,
+        sentence=f"Someone with a {share} sample of the baskets identifies "
+        f"{range_text(value, (low, high), number_text)} of {count_text(n, 'item')} on average, going by frequencies "
+        f"alone. To within the sample's median gap, its frequencies are right for {right} of the items.",
+        curves=(_sample_curve(knowledge, attack.recipe.tolerated_cracks),),
+        source=f"{LAKSHMANAN}, Figure 15, and the exact cracks of each sample",
     )
 
 
-def _compare_with_limit(low: float, high: float, recipe: ItemRecipe) -> str:
-    """Whether being right about that many items is enough to identify too many."""
-    if recipe.last_step < 3:
-        return "Even an attacker who is right about every item would not identify too many."
-    enough = "is" if low >= recipe.alpha_max else "is not" if high < recipe.alpha_max else "may be"
-    limit = percent_text(recipe.alpha_max)
-    return f"An attacker must be right about more than {limit} to identify too many, so the sample {enough} enough."
-
-
-def _sample_curve(knowledge: SampleKnowledge) -> Curve:
+def _sample_curve(knowledge: SampleKnowledge, tolerated: float) -> Curve:
+    cracks = knowledge.cracks
     return Curve(
-        title="What a sample is worth",
+        title="Items identified by frequencies, by the size of the sample",
         kind="line",
         x_label="share of the baskets in the sample",
-        y_label="share of items the attacker is right about",
+        y_label="items identified on average",
         x=knowledge.shares,
-        y=tuple(float(a) for a in knowledge.alpha),
-        low=tuple(float(a) for a in knowledge.low),
-        high=tuple(float(a) for a in knowledge.high),
-        reading="Mean of ten samples of each size. The intervals that an attacker believes in become narrower as the "
-        "sample grows, so someone with a larger sample may be right about fewer items.",
+        y=tuple(float(c) for c in cracks.mean),
+        low=tuple(float(c) for c in cracks.low),
+        high=tuple(float(c) for c in cracks.high),
+        x_scale="log",
+        levels=((tolerated, "tolerated"),),
+        reading=f"Mean of {knowledge.replicates} samples of each size, each attacked by frequencies alone.",
     )
 
 

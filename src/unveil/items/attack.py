@@ -3,17 +3,22 @@ treat missing values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
+from unveil.finding import ExposedSubject
 from unveil.release.transactions import Transactions
+from unveil.run import Run
+from unveil.wording import ordinal_text, safe_text
 
 if TYPE_CHECKING:
+    from unveil.arrays import Floats
     from unveil.items.beliefs import Beliefs
     from unveil.items.item_recipe import ItemRecipe
 
-__all__ = ["LAKSHMANAN", "MISSING_VALUES", "FrequencyAttack"]
+__all__ = ["LAKSHMANAN", "MISSING_VALUES", "FrequencyAttack", "exposed_items"]
 
 LAKSHMANAN = (
     "L. Lakshmanan, R. Ng, G. Ramesh, On disclosure risk analysis of anonymized itemsets in the presence of prior "
@@ -34,3 +39,23 @@ class FrequencyAttack:
     beliefs: Beliefs
     recipe: ItemRecipe
     attacker: str
+
+
+def exposed_items(
+    baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
+) -> tuple[ExposedSubject, ...]:
+    """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order in which they
+    first appear: a bare number would look like an item's name."""
+    import numpy as np
+
+    order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
+    return tuple(
+        ExposedSubject(
+            subject=f"{ordinal_text(i + 1)} item",
+            risk=float(min(risk[i], 1.0)),
+            because=because(i),
+            learns=("which item it is",),
+            values={"item": safe_text(baskets.labels[i].as_py())} if run.reveal else None,
+        )
+        for i in order.tolist()
+    )

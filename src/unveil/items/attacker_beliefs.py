@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Floats
+from unveil.arrays import Floats, Ints
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.items.attacker_files import parse_beliefs, similar_counts
@@ -26,6 +26,7 @@ from unveil.release.transactions import Transactions
 from unveil.wording import count_text, number_text, percent_text, safe_text
 
 __all__ = [
+    "beliefs_from_sample",
     "build_beliefs",
     "describe_attacker",
     "find_change",
@@ -45,20 +46,30 @@ def build_beliefs(case: Case, policy: Policy, part: float = 1.0) -> Beliefs:
     in the way are treated as unknown; if there are more, every interval is first widened by a standard error.
     """
     change = find_change(case)
+    if isinstance(similar := case.holds.get("similar"), Transactions):
+        found, _ = similar_counts(similar, _original_baskets(case))
+        return beliefs_from_sample(case, found, similar.baskets)
     beliefs = _original_beliefs(case, policy, part)
+    return beliefs if change is None else carry_beliefs(beliefs, change)
+
+
+def beliefs_from_sample(case: Case, found: Ints, size: int) -> Beliefs:
+    """What someone believes about the released items who holds ``size`` baskets in which the items of the original
+    occur ``found`` times."""
+    change, baskets = find_change(case), _original_baskets(case)
+    beliefs = Beliefs.from_sample(found, baskets.baskets / size, baskets.counts)
+    beliefs = beliefs if (found > 0).all() else beliefs.forget_items(found == 0)
     if change is not None:
         beliefs = carry_beliefs(beliefs, change)
-    if not isinstance(similar := case.holds.get("similar"), Transactions):
-        return beliefs
     if beliefs.unmatched_count > _MAX_UNMATCHED_SHARE * beliefs.n:
-        beliefs = beliefs.widen_intervals(_standard_error(beliefs, _original_baskets(case), similar))
+        beliefs = beliefs.widen_intervals(_standard_error(beliefs, baskets, size))
     return beliefs.forget_unmatched_items()
 
 
-def _standard_error(beliefs: Beliefs, baskets: Transactions, similar: Transactions) -> Floats:
+def _standard_error(beliefs: Beliefs, baskets: Transactions, size: int) -> Floats:
     """By how much a scaled-up count from similar baskets is off by chance: the binomial standard deviation, and at
     least one similar basket."""
-    scale = baskets.baskets / similar.baskets
+    scale = baskets.baskets / size
     middle = (np.maximum(beliefs.low, 0) + np.minimum(beliefs.high, baskets.baskets)) / 2
     count = np.clip(middle, 0, baskets.baskets)
     off: Floats = np.sqrt(scale * count * (1 - count / baskets.baskets))
@@ -139,10 +150,6 @@ def _original_beliefs(case: Case, policy: Policy, part: float) -> Beliefs:
     baskets = _original_baskets(case)
     if isinstance(given := case.holds.get("beliefs"), Table):
         return parse_beliefs(given, baskets)
-    if isinstance(similar := case.holds.get("similar"), Transactions):
-        found, there = similar_counts(similar, baskets)
-        beliefs = Beliefs.from_sample(found, baskets.baskets / similar.baskets, baskets.counts)
-        return beliefs if there.all() else beliefs.forget_items(~there)
     return Beliefs.from_half_width(baskets.counts, part * precision_in_baskets(baskets, policy))
 
 

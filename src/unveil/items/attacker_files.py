@@ -25,6 +25,7 @@ __all__ = [
     "parse_itemsets",
     "parse_never_together",
     "parse_pairs",
+    "similar_codes",
     "similar_counts",
 ]
 
@@ -194,6 +195,11 @@ def parse_categories(given: Table, baskets: Transactions) -> Ints:
     found = np.full(len(baskets.labels), -1)
     found[known[known >= 0]] = of_row[known >= 0]
     return found
+
+
+def similar_codes(similar: Transactions, baskets: Transactions) -> Ints:
+    """The number in the baskets of each item of similar baskets, matched by name; −1 if it is not there."""
+    return _item_codes(similar.labels, baskets)
 
 
 def similar_counts(similar: Transactions, baskets: Transactions) -> tuple[Ints, Bools]:

@@ -21,6 +21,7 @@ from unveil.arrays import Ints
 from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
 from unveil.items.item_pairs import pair_counts, top_pairs
+from unveil.items.item_triples import top_triples, triple_counts
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import safe_text
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _TOP_PAIRS = 100  # most frequent pairs by which usefulness is measured
+_TOP_TRIPLES = 100  # most frequent triples by which it is measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +56,24 @@ class ItemChange:
 
 @dataclass(frozen=True)
 class Usefulness:
-    """What a change preserves: the Jaccard index of the most frequent pairs before and after, weighted by their number
-    of baskets, and the number of pairs compared."""
+    """What a change preserves.
+
+    ``pair_agreement`` is the overlap of the counts of the most frequent pairs before and after: the smaller counts over
+    the larger ones, each summed. ``pairs_compared`` most frequent pairs are compared; ``pair_jaccard`` is the share of
+    those frequent before or after that are frequent both times. ``triple_recall`` is the share of the
+    ``triples_compared`` most frequent triples that are still as frequent as the last of as many triples after.
+    ``baskets_lost`` baskets have no item left; ``basket_sizes`` are the mean numbers of items before and after, and
+    ``resized_baskets`` says whether any basket has more or fewer items.
+    """
 
     pair_agreement: float
     pairs_compared: int
+    pair_jaccard: float
+    triple_recall: float
+    triples_compared: int
+    baskets_lost: int
+    basket_sizes: tuple[float, float]
+    resized_baskets: bool
 
 
 def identity_change(counts: Ints) -> ItemChange:
@@ -125,7 +140,32 @@ def measure_usefulness(
     made_up = np.maximum(now - was, 0)[~frequent].sum() + new.counts[~there].sum()
     either = int(np.maximum(was, now)[frequent].sum() + made_up)
     agree = int(np.minimum(was, now)[frequent].sum()) / either if either else 1.0
-    return Usefulness(agree, len(old))
+    kept_pairs = len(old) + int(there.sum()) - pairs.shape[1]  # frequent both times
+    recall, triples = _triple_recall(before, change, after, run)
+    sizes = [np.diff(baskets.indptr) for baskets in (before, after)]
+    return Usefulness(
+        pair_agreement=agree,
+        pairs_compared=len(old),
+        pair_jaccard=kept_pairs / max(1, len(old) + len(new) - kept_pairs) if len(old) else 1.0,
+        triple_recall=recall,
+        triples_compared=triples,
+        baskets_lost=before.baskets - after.baskets,
+        basket_sizes=(float(sizes[0].mean()), float(sizes[1].mean())),
+        resized_baskets=before.baskets != after.baskets or bool((sizes[0] != sizes[1]).any()),
+    )
+
+
+def _triple_recall(before: Transactions, change: ItemChange, after: Transactions, run: Run | None) -> tuple[float, int]:
+    """The share of the most frequent triples that are still among the most frequent, and how many there were. A triple
+    is lost if one of its items was left out or is in a category."""
+    old, new = top_triples(before, _TOP_TRIPLES, run), top_triples(after, _TOP_TRIPLES, run)
+    if not len(old.items):
+        return 1.0, 0
+    becomes = change.becomes[old.items]
+    alone = np.where(becomes >= 0, (change.members == 1)[becomes], False).all(axis=1)
+    least = max(1, int(new.counts[-1])) if len(new.counts) else 1
+    kept = int((triple_counts(after, becomes[alone]) >= least).sum())
+    return kept / len(old.items), len(old.items)
 
 
 def _adjust_counts(basket: Ints, item: Ints, target_counts: Ints, baskets: int) -> tuple[Ints, Ints]:

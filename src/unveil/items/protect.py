@@ -3,7 +3,7 @@ often they occur."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from unveil.run import Run
 from unveil.wording import count_text, number_text, percent_text, verb
 
 if TYPE_CHECKING:
-    from unveil.items.item_changes import ItemChange
+    from unveil.items.item_changes import ItemChange, Usefulness
     from unveil.items.protection_search import ProtectionSearch
 
 __all__ = ["PROTECTIONS"]
@@ -180,15 +180,34 @@ def _make_protection(sentence: str, case: Case, change: ItemChange, run: Run) ->
     baskets = _unprotected_baskets(case)
     changed = apply_change(baskets, change)
     found = measure_usefulness(baskets, change, changed, run)
-    kept = (
-        f" The {count_text(found.pairs_compared, 'most frequent pair')} before and after "
-        f"{verb(found.pairs_compared, 'agrees', 'agree')} to {percent_text(found.pair_agreement)}."
-    )
     return Protection(
-        sentence=sentence + kept * bool(found.pairs_compared),
+        sentence=" ".join([sentence, *_usefulness_text(found)]),
         usefulness=found.pair_agreement,
         apply=apply,
     )
+
+
+def _usefulness_text(found: Usefulness) -> Iterator[str]:
+    """What is left of the most frequent pairs and triples, and of the baskets themselves."""
+    if found.pairs_compared:
+        pairs = count_text(found.pairs_compared, "most frequent pair")
+        yield (
+            f"The counts of the {pairs} before and after overlap to {percent_text(found.pair_agreement)}; as sets, "
+            f"these pairs agree to {percent_text(found.pair_jaccard)} (Jaccard index)."
+        )
+    if found.triples_compared:
+        yield (
+            f"Of the {count_text(found.triples_compared, 'most frequent triple')}, "
+            f"{percent_text(found.triple_recall)} {verb(found.triples_compared, 'is', 'are')} still among the most "
+            "frequent."
+        )
+    if found.baskets_lost:
+        lost = found.baskets_lost
+        left = verb(lost, "in it", "in them")
+        yield f"{count_text(lost, 'basket vanishes', 'baskets vanish')}, with no item left {left}."
+    if found.resized_baskets:
+        before, after = (number_text(size) for size in found.basket_sizes)
+        yield f"Basket sizes change: {before} items per basket before, {after} after, on average."
 
 
 _CAVEAT = (

@@ -48,10 +48,11 @@ ITEMSETS_VULNERABLE = _share_risk(
 )
 SAMPLE_KNOWLEDGE = _share_risk(
     "items.sample_knowledge",
-    title="Items that someone with a sample is right about",
+    title="Items identified by someone who knows the frequencies in a sample",
     sampled=True,
-    summary="The share of items whose frequency someone with a 10% sample of the baskets knows to within the "
-    "sample's median gap.",
+    per_subject=True,
+    summary="The number of items that someone who takes frequencies from a 10% sample of the baskets identifies on "
+    "average; the tolerance is a share of all items.",
 )
 _added_knowledge_risk = partial(_share_risk, per_subject=True, sampled=True, tolerance_from=EXPECTED_CRACKS)
 CORRELATION = _added_knowledge_risk(
@@ -67,6 +68,13 @@ NEVER_TOGETHER = _added_knowledge_risk(
     summary="The number of items identified on average by someone who also knows pairs that are never bought "
     "together; the tolerance is a share of all items.",
 )
+SIMILAR_PAIRS = _added_knowledge_risk(
+    "items.similar_pairs",
+    title="Items identified by someone with similar baskets who compares what is bought together",
+    summary="The number of items that an attack by matching pairs names correctly, counted with the truth, for someone "
+    "with similar baskets; it then decides. Without them, for information, someone with a 10% sample. The tolerance is "
+    "a share of all items.",
+)
 
 RISKS = (
     POINT_KNOWLEDGE,
@@ -75,6 +83,7 @@ RISKS = (
     ALPHA_MAX,
     ITEMSETS_VULNERABLE,
     SAMPLE_KNOWLEDGE,
+    SIMILAR_PAIRS,
     CORRELATION,
     NEVER_TOGETHER,
 )

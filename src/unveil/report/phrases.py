@@ -86,7 +86,7 @@ TERM_MEANINGS: Mapping[str, str] = MappingProxyType(
         "for information": "No tolerance is set, so the number decides nothing.",
         "guessing alone": "What someone would achieve by guessing, without the release.",
         "usefulness": "How useful the data remains after a protection; 100% is as useful as before. For baskets: how "
-        "well the most frequent pairs before and after agree (Jaccard index).",
+        "far the counts of the most frequent pairs before and after overlap.",
         "subject": "Who or what is to stay hidden: a person, an item, a node of a network.",
     }
 )

@@ -1,0 +1,272 @@
+"""The finding about someone who holds baskets with the items' names, and compares what is bought together there and in
+the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from unveil.finding import Curve, Finding
+from unveil.items.attack import MISSING_VALUES, FrequencyAttack, exposed_items
+from unveil.items.risks import EXPECTED_CRACKS, SIMILAR_PAIRS
+from unveil.policy import Policy
+from unveil.release.transactions import Transactions
+from unveil.run import Run
+from unveil.wording import capitalise_text, count_text, number_text, percent_text, range_text, verb
+
+if TYPE_CHECKING:
+    from unveil.arrays import Floats
+    from unveil.items.pair_attack import AttackTarget, NamedItems
+
+__all__ = ["SAMPLE_SHARE", "similar_pairs_finding"]
+
+SAMPLE_SHARE = 0.1  # the share of the baskets that a competitor is assumed to hold
+
+_MAX_ITEMS = 2000  # most frequent items that are attacked with baskets that the attacker is said to hold
+_MAX_SAMPLED_ITEMS = 500  # the same with samples, which are for information
+_MAX_REPEATED_ITEMS = 300  # items up to which several samples of several sizes are drawn
+_SAMPLES = 5
+_CURVE_SAMPLES = 2  # of each other size
+_FEWEST_STARTS = 3
+_MOST_STARTS = 20
+_MAX_WORK = 300**3 * _MOST_STARTS  # starts times items³, with baskets that the attacker is said to hold
+_MAX_SAMPLE_WORK = 60**3 * _MOST_STARTS  # the same with a sample
+_SHARES = (0.01, 0.02, 0.05, SAMPLE_SHARE, 0.2, 0.5)
+_METHOD = (
+    "compares how often each item and each pair of items occurs there and in the release, and looks for the assignment "
+    "of pseudonyms to items for which both agree best"
+)
+_SOURCE = (
+    "S. Gold, A. Rangarajan, A graduated assignment algorithm for graph matching, IEEE TPAMI 18(4), 1996, applied to "
+    "pairs of items"
+)
+
+
+def similar_pairs_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    """What is identified by someone with similar baskets or, for information, with a sample of the original ones."""
+    if isinstance(similar := attack.case.holds.get("similar"), Transactions):
+        return _given_finding(attack, similar, policy, run)
+    return _sample_finding(attack, policy, run)
+
+
+def _target(attack: FrequencyAttack, limit: int) -> AttackTarget:
+    from unveil.items.attacker_beliefs import find_change
+    from unveil.items.pair_attack import AttackTarget
+
+    original = attack.baskets if attack.case.original is None else attack.case.original
+    assert isinstance(original, Transactions)
+    return AttackTarget(attack.baskets, original, find_change(attack.case), limit)
+
+
+def _count_starts(target: AttackTarget, work: int) -> int:
+    """How often the search starts within an amount of work."""
+    items = min(target.limit, len(target.release.labels))
+    return max(_FEWEST_STARTS, min(_MOST_STARTS, work // items**3))
+
+
+def _given_finding(attack: FrequencyAttack, similar: Transactions, policy: Policy, run: Run) -> Finding:
+    import numpy as np
+
+    from unveil.items.attacker_files import similar_codes
+    from unveil.items.pair_attack import attack_by_pairs, named_baskets
+
+    target = _target(attack, _MAX_ITEMS)
+    held = named_baskets(similar, similar_codes(similar, target.original), len(target.original.labels))
+    starts = _count_starts(target, _MAX_WORK)
+    found = attack_by_pairs(
+        target, held, run.rng(SIMILAR_PAIRS.id), starts=starts, marginals=_known_marginals(attack), run=run
+    )
+    n, right = len(found.right), int(found.right.sum())
+    interval = (float(right), float(found.reachable + n - found.attacked))
+    return SIMILAR_PAIRS.finding(
+        policy,
+        value=float(right),
+        unit="items",
+        method="bound",
+        interval=interval,
+        subjects=n,
+        share=(interval[0] / n, interval[1] / n),
+        attacker=f"{_done_text(attack)}Holds {count_text(similar.baskets, 'similar basket')} with the items' names; "
+        f"{number_text(found.seen)} of {count_text(n, 'released item')} {verb(found.seen, 'occurs', 'occur')} there. "
+        f"{capitalise_text(_METHOD)}.",
+        missing=MISSING_VALUES,
+        baseline=1.0,
+        sentence=" ".join(
+            [
+                f"The attack names {right:,} of {count_text(n, 'item')} correctly ({percent_text(right / n)}).",
+                *_sure_text(found),
+                *_reachable_text(found, right),
+                *_left_out_text(found.attacked, n),
+            ]
+        ),
+        curves=_confidence_curve(found),
+        exposed=exposed_items(
+            attack.baskets,
+            np.where(found.right, found.weight, 0.0),
+            lambda i: "the attack names it correctly; how sure it is of that is its own estimate",
+            run,
+        )[:right],
+        source=_SOURCE,
+    )
+
+
+def _known_marginals(attack: FrequencyAttack) -> Floats | None:
+    """The probability of each pseudonym for each item, where it follows exactly from the attacker's beliefs."""
+    solution = attack.recipe.solution
+    return solution.matrix() if solution.exact and attack.recipe.items <= _MAX_ITEMS else None
+
+
+def _done_text(attack: FrequencyAttack) -> str:
+    return "" if attack.case.original is None else "Knows what was done to protect the release. "
+
+
+def _sure_text(found: NamedItems) -> Iterator[str]:
+    """How right the attack is where it is sure: its confidence is an estimate, this is a count."""
+    sure, right = int(found.sure.sum()), int((found.sure & found.right).sum())
+    if not sure:
+        yield "It is not 90% sure of any."
+    elif sure == 1:
+        yield f"It is at least 90% sure of 1 item, and {'right' if right else 'wrong'} about it."
+    else:
+        all_right = "all of them" if right == sure else f"{right:,} of them"
+        yield f"It is at least 90% sure of {sure:,} items, and right about {all_right}."
+
+
+def _reachable_text(found: NamedItems, right: int) -> Iterator[str]:
+    if found.reachable > right:
+        yield (
+            "A search that starts from the true names ends with a higher score and "
+            f"{count_text(found.reachable, 'right name')}, so an attacker with a better search may reach that."
+        )
+    elif right < len(found.right):
+        yield "A search that starts from the true names finds no assignment that scores higher."
+
+
+def _left_out_text(attacked: int, items: int) -> Iterator[str]:
+    if attacked < items:
+        yield f"Only the {attacked:,} most frequent items were attacked; all others count as not named."
+
+
+def _confidence_curve(found: NamedItems) -> tuple[Curve, ...]:
+    """How many of the surest items are right."""
+    import numpy as np
+
+    named = np.flatnonzero(found.named)
+    if len(named) < 3:
+        return ()
+    right = np.cumsum(found.right[named[np.argsort(-found.confidence[named], kind="stable")]])
+    at = np.unique(np.linspace(1, len(named), 100).round().astype(int))
+    return (
+        Curve(
+            title="Items named correctly, the surest first",
+            kind="line",
+            x_label="items named, the one that the attack is surest of first",
+            y_label="of these, named correctly",
+            x=tuple(float(k) for k in at),
+            y=tuple(float(right[k - 1]) for k in at),
+            reading="As long as the line rises by one for each item, the attacker knows which of the names to trust.",
+        ),
+    )
+
+
+def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+    n = len(attack.baskets.labels)
+    target = _target(attack, _MAX_SAMPLED_ITEMS)
+    repeated = n <= _MAX_REPEATED_ITEMS
+    by_share = _attack_with_samples(target, repeated, run)
+    found = by_share[SAMPLE_SHARE]
+    right, reachable = [float(f.right.sum()) for f in found], [float(f.reachable) for f in found]
+    value, low, high = sum(right) / len(right), right[0], reachable[0] + float(n - found[0].attacked)
+    if repeated:
+        low, high = _mean_interval(right, n, run.confidence)
+        high = max(high, _mean_interval(reachable, n, run.confidence)[1])
+    baskets = max(1, round(SAMPLE_SHARE * target.original.baskets))
+    return SIMILAR_PAIRS.finding(
+        policy,
+        title=f"Items identified by someone with a {percent_text(SAMPLE_SHARE)} sample who compares what is bought "
+        "together",
+        value=value,
+        unit="items",
+        method="simulation" if repeated else "bound",
+        interval=(low, high),
+        confidence=run.confidence if repeated else None,
+        subjects=n,
+        share=(low / n, high / n),
+        tolerance="policy" if SIMILAR_PAIRS.id in policy.tolerance else None,
+        attacker=f"{_done_text(attack)}Holds {count_text(baskets, 'random basket')} of the "
+        f"{count_text(target.original.baskets, 'original one')}, with the items' names. {capitalise_text(_METHOD)}.",
+        missing=MISSING_VALUES,
+        baseline=1.0,
+        sentence=" ".join(_sample_sentences(found, value, (low, high), n)),
+        curves=_sample_curve(by_share, policy.threshold(EXPECTED_CRACKS) * n),
+        source=_SOURCE,
+    )
+
+
+def _sample_sentences(
+    found: Sequence[NamedItems], value: float, interval: tuple[float, float], n: int
+) -> Iterator[str]:
+    who = f"Someone with a {percent_text(SAMPLE_SHARE)} sample of the original baskets"
+    if len(found) == 1:
+        yield f"{who} names {number_text(value)} of {count_text(n, 'item')} correctly ({percent_text(value / n)})."
+        yield "This is one attack with one sample."
+        yield from _reachable_text(found[0], int(value))
+        yield from _left_out_text(found[0].attacked, n)
+        return
+    named = range_text(value, interval, number_text)
+    yield f"{who} names {named} of {count_text(n, 'item')} correctly on average, over {len(found)} samples."
+    best = sum(f.reachable for f in found) / len(found)
+    if best > value:
+        yield (
+            "Searches that start from the true names end with a higher score in some samples; an attacker who finds "
+            f"that too names {number_text(best)} on average."
+        )
+
+
+def _attack_with_samples(target: AttackTarget, repeated: bool, run: Run) -> dict[float, list[NamedItems]]:
+    """Attacks with samples of several sizes, and several of each, or with one sample only. An order of the baskets
+    serves all sizes."""
+    from unveil.items.pair_attack import attack_by_pairs, draw_baskets
+
+    rng, baskets = run.rng(SIMILAR_PAIRS.id), target.original.baskets
+    found: dict[float, list[NamedItems]] = {share: [] for share in (_SHARES if repeated else (SAMPLE_SHARE,))}
+    for k in range(_SAMPLES if repeated else 1):
+        order = rng.permutation(baskets)
+        for share in found:
+            if share == SAMPLE_SHARE or k < _CURVE_SAMPLES:
+                held = draw_baskets(target.original, order[: max(1, round(share * baskets))])
+                starts = _count_starts(target, _MAX_SAMPLE_WORK)
+                found[share].append(attack_by_pairs(target, held, rng, starts=starts, run=run))
+    return found
+
+
+def _mean_interval(values: Sequence[float], most: int, confidence: float) -> tuple[float, float]:
+    """An interval for the mean over all samples, by Student's t."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    mean = float(np.mean(values))
+    width = float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    return max(mean - width, 0.0), min(mean + width, float(most))
+
+
+def _sample_curve(by_share: dict[float, list[NamedItems]], tolerated: float) -> tuple[Curve, ...]:
+    if len(by_share) < 2:
+        return ()
+    right = {share: [float(f.right.sum()) for f in found] for share, found in by_share.items()}
+    return (
+        Curve(
+            title="Items named correctly by comparing pairs, by the size of the sample",
+            kind="line",
+            x_label="share of the baskets in the sample",
+            y_label="items named correctly",
+            x=tuple(right),
+            y=tuple(sum(values) / len(values) for values in right.values()),
+            low=tuple(min(values) for values in right.values()),
+            high=tuple(max(values) for values in right.values()),
+            x_scale="log",
+            levels=((tolerated, "tolerated"),),
+            reading=f"Mean of {_SAMPLES} samples at {percent_text(SAMPLE_SHARE)} and of {_CURVE_SAMPLES} at each other "
+            "size; the band runs from the least to the most.",
+        ),
+    )
