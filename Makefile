@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 .PHONY: demo test bench lint docs browser clean
 
-demo: $(INSTALLED) ## Assess four bundled examples, protect one of them and write the report.
+demo: $(INSTALLED) ## Assess five bundled examples and write the report.
 	$(BIN)/unveil demo
 
 test: $(TESTED) lint browser ## Run the whole suite.

@@ -181,14 +181,11 @@ def test_demo(unveil: Unveil, tmp_path: Path) -> None:
     assert made == {
         *("patients.csv", "patients.toml", "baskets.dat", "baskets.toml", "friends.edges", "friends.toml"),
         *("films.csv", "films.toml", "report.html"),
-        *("baskets-protected.dat", "baskets-protected.mapping.csv"),
+        *("survey.csv", "survey.toml"),
     }
     verdicts = re.findall(r"^unveil: (\S+): (release|protect first|your call)\.", done.stderr, re.MULTILINE)
-    assert verdicts[-1] == ("baskets-protected.dat", "release"), "the demo ends with something that may be released"
-    again = unveil(
-        *("assess", "made/baskets-protected.dat", "--policy", "made/baskets.toml", "--original", "made/baskets.dat"),
-        *("--mapping", "made/baskets-protected.mapping.csv"),
-    )
+    assert verdicts[-1] == ("survey.csv", "release"), "the demo ends with something that may be released"
+    again = unveil("assess", "made/survey.csv", "--policy", "made/survey.toml")
     assert again.returncode == 0, "and it really is assessed as that"
     assert unveil("demo", "made").returncode == 0, "it can be run again"
     for name in ("patients.csv", "baskets.dat", "films.csv", "friends.edges"):

@@ -220,3 +220,39 @@ def test_ratings(unveil: Unveil, tmp_path: Path) -> None:
     assert found["linkage.unicity"]["value"] == pytest.approx(unique)
     assert found["linkage.success_bound"]["value"] <= found_right + 1e-12
     assert found_right > 0.1 and (decision, code) == ("protect first", 1)
+
+
+# ---- households ------------------------------------------------------------------------------------------------------
+
+
+def test_households(unveil: Unveil, tmp_path: Path) -> None:
+    """Each person looks like many others; who lives together tells households apart."""
+    rng = random.Random(6)
+    rows = [
+        {"household": f"h{h}", "age": rng.choice(["0-17", "18-64", "65+"]), "sex": rng.choice("fm"),
+         "region": region, "income": rng.choice(["low", "middle", "high"])}
+        for h in range(150)
+        for region in [rng.choice(["north", "south"])]
+        for _ in range(rng.randrange(1, 6))
+    ]  # fmt: skip
+    path, quasi = write(tmp_path / "homes.csv", rows), ("age", "sex", "region")
+    roles = ("--quasi", ",".join(quasi), "--sensitive", "income", "--household", "household", "--rows-are-people")
+    decision, code, found = assess(unveil, path, *roles)
+    sizes = class_sizes(rows, quasi)
+    assert found["classes.k"]["value"] == min(sizes) >= 5
+    members = defaultdict(list)
+    for row, size in zip(rows, sizes, strict=True):
+        members[row["household"]].append((tuple(row[c] for c in quasi), size))
+    shapes = Counter(tuple(sorted(who for who, _ in home)) for home in members.values())
+    in_unique_homes = sum(len(home) for home in members.values() if shapes[tuple(sorted(w for w, _ in home))] == 1)
+    assert found["classes.household_uniques"]["value"] == pytest.approx(in_unique_homes / len(rows))
+    somebody = 0.0
+    for home in members.values():
+        nobody = 1.0
+        for _, size in home:
+            nobody *= 1 - 1 / size
+        somebody += len(home) * (1 - nobody) / len(rows)
+    assert found["classes.household_risk"]["value"] == pytest.approx(somebody)
+    assert (decision, code) == ("release", 0)
+    roles = (*roles, "--tolerance", "classes.household_uniques=5%")
+    assert in_unique_homes / len(rows) > 0.05 and assess(unveil, path, *roles)[:2] == ("protect first", 1)

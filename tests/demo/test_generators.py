@@ -22,6 +22,7 @@ from unveil.demo.films import make_ratings
 from unveil.demo.friends import make_friendships
 from unveil.demo.grocery import make_baskets
 from unveil.demo.hospital import make_visits
+from unveil.demo.survey import make_answers
 from unveil.errors import UnveilError
 
 SEEDS = [0, 1, 2]
@@ -61,6 +62,7 @@ def test_small_sizes(size: int):
     assert len(make_baskets(rng, baskets=size, products=size)) == size
     assert make_friendships(rng, people=size).shape[1] == 2
     assert len(set(make_ratings(rng, people=size, titles=size)["person"].to_pylist())) == size
+    assert make_answers(rng, people=size).num_rows == size
 
 
 def test_impossible_sizes():
@@ -72,13 +74,14 @@ def test_impossible_sizes():
         lambda: make_friendships(rng, people=-1),
         lambda: make_ratings(rng, people=0),
         lambda: make_ratings(rng, titles=0),
+        lambda: make_answers(rng, people=0),
     ):
         with pytest.raises(UnveilError, match="at least 1"):
             call()
 
 
 def test_import_is_light():
-    rooms = ", ".join(f"unveil.demo.{name}" for name in ("hospital", "grocery", "films", "friends"))
+    rooms = ", ".join(f"unveil.demo.{name}" for name in ("hospital", "grocery", "films", "friends", "survey"))
     code = f"import sys, {rooms}; sys.exit('pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": os.pathsep.join(sys.path)}).returncode == 0
 

@@ -141,7 +141,7 @@ def test_a_list_of_itemsets_is_not_overwritten(unveil: Unveil, tmp_path: Path) -
 
 def test_nothing_tolerated_is_nothing(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "b.dat").write_text("a b\na\nb c\n")
-    done = unveil("assess", tmp_path / "b.dat", "--tolerance", "items.expected_cracks=0")
+    done = unveil("assess", tmp_path / "b.dat", "--tolerance", "items.expected_cracks=0", "--details")
     assert "of 3 items identified on average, against a limit of 0." in " ".join(done.stdout.split())
 
 
@@ -157,6 +157,7 @@ def test_names_with_blanks_and_names_like_headers(unveil: Unveil, tmp_path: Path
         tmp_path / "sets.csv",
         "--tolerance",
         "items.expected_cracks=.9",
+        "--details",
     )
     assert "The only listed itemset is" in " ".join(done.stdout.split())
     made = unveil("protect", tmp_path / "b.jsonl", "--tolerance", "items.expected_cracks=1", "-o", tmp_path / "s.jsonl")

@@ -50,7 +50,7 @@ _COMMAND_SUMMARIES = {
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely an attacker is to crack each pseudonym in a matrix.",
     "theory": "Say what theorems guarantee an attacker before there is any data.",
-    "demo": "Make four examples, assess them, protect one and write the report.",
+    "demo": "Make five examples, assess them and write the report.",
     "schema": "Print the JSON Schema of assessments or policies.",
     "completion": "Print a shell completion script.",
 }

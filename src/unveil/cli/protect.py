@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from unveil.protect import ProtectedRelease
     from unveil.protection import ProtectionOffer
 
-__all__ = ["command", "rename_assessment", "write_release"]
+__all__ = ["command"]
 
 _EPILOG = """\b
 Exit code: 0 the new file may be released, 3 your call, 1 no protection reaches the tolerance and nothing was written,
@@ -132,12 +132,12 @@ def command(
         held = io.BytesIO()
         if made.case is not None:
             write(made.release, held)
-        assessment = made.assessment if made.case is None else rename_assessment(made, output, held.getvalue())
+        assessment = made.assessment if made.case is None else _rename_assessment(made, output, held.getvalue())
         text = render_assessment(assessment, form, details=details, reveal=reveal, to_file=False)
         page = assessment.to_html() if report else ""
     print_notes(case, tell)
     if made.case is not None:
-        write_release(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
+        _write_release(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
         what = f"; {safe_text(mapping, 200)} maps items to their new names: keep it secret" if mapping else ""
         tell(f"{safe_text(output, 200)} written{what}")
         if report:
@@ -183,7 +183,7 @@ def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Ite
         yield from question.hints(case, policy, names)
 
 
-def rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Assessment:
+def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Assessment:
     """The assessment under the name and the hash of the file that is written."""
     a = made.assessment
     digest = hashlib.sha256(data).hexdigest()
@@ -194,7 +194,7 @@ def rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Asses
     )
 
 
-def write_release(
+def _write_release(
     mapping: pa.Table | None, data: bytes, page: str, output: str, mapping_file: str | None, report: str | None
 ) -> None:
     """The release, its mapping if it has one, and the report: either all of them appear or none."""

@@ -1,4 +1,4 @@
-"""The four examples, each with its policy."""
+"""The examples, each with its policy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ __all__ = ["EXAMPLES", "Example"]
 
 @dataclass(frozen=True)
 class Example:
-    """A release generated from a seed, its policy as TOML, and the method that the demo protects it with, if any."""
+    """A release generated from a seed, and its policy as TOML."""
 
     file: str
     make: Callable[[np.random.Generator], Release]
     policy: str
-    protection: str | None = None
 
     def write(self, directory: Path, seed: int) -> tuple[Path, Path]:
         """Write the release and its policy; returns both paths."""
@@ -63,6 +62,12 @@ def _make_films(rng: np.random.Generator) -> Release:
     return table_from_frame(make_ratings(rng))
 
 
+def _make_survey(rng: np.random.Generator) -> Release:
+    from unveil.demo.survey import make_answers
+
+    return table_from_frame(make_answers(rng))
+
+
 EXAMPLES = (
     Example(
         "patients.csv",
@@ -91,7 +96,6 @@ classes.k = 5
 [tolerance]
 items.expected_cracks = 0.1
 """,
-        protection="recount",
     ),
     Example(
         "films.csv",
@@ -119,6 +123,18 @@ linkage.success = 0.1
 # A network wants to publish who knows whom, names replaced by numbers.
 [tolerance]
 network.degree_k = 5
+""",
+    ),
+    Example(
+        "survey.csv",
+        _make_survey,
+        """\
+# A town wants to publish how content its people are, in coarse groups.
+rows_are_people = true              # nobody was asked twice
+
+[columns]
+quasi = ["age_group", "district", "sex"]
+sensitive = ["answer"]
 """,
     ),
 )

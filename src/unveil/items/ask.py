@@ -32,6 +32,7 @@ from unveil.release import Release
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
+from unveil.settings import option_text
 from unveil.wording import count_text, number_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
@@ -103,6 +104,18 @@ def check(case: Case, policy: Policy) -> None:
     for group in policy_itemsets(case, policy):
         if group.label is None and which is not None and not group.requirement.count(build_beliefs(case, policy)):
             raise UnveilError(f"itemsets {which}: there are none among {count_text(len(baskets.labels), 'item')}")
+
+
+def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """An attack with a sample that names more items than are tolerated, although nobody said that it decides."""
+    tolerated = policy.tolerance_for(risks.EXPECTED_CRACKS)
+    for found in findings:
+        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.harmed_share <= tolerated:
+            continue
+        yield (
+            f"{found.title}: {found.value_text} {found.unit_text}, more than {percent_text(tolerated)} of all items. "
+            f"Nobody said what attackers hold: give {option_text('similar', 'FILE')}, or a tolerance for {found.id}."
+        )
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
@@ -351,6 +364,7 @@ QUESTION = Question(
     settings=ItemsSettings,
     holdings=HOLDINGS,
     check=check,
+    doubts=doubts,
     facts=facts,
     protections=PROTECTIONS,
     hints=hints,
