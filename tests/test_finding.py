@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
+from unveil.finding import TOLERANCE_SLACK, Curve, ExposedSubject, Finding, LinkChart
 
 
 def finding(**changes: Any) -> Finding:
@@ -132,7 +132,11 @@ def test_status_follows_from_the_ends_of_the_interval(
     made = finding(
         value=value, interval=(value, value + width), method="simulation", tolerance=tolerance, direction=direction
     )
-    bad = [x > tolerance if direction == "lower" else x < tolerance for x in (value, value + width)]
+    slack = [TOLERANCE_SLACK * max(tolerance, x) for x in (value, value + width)]
+    bad = [
+        x > tolerance + s if direction == "lower" else x < tolerance - s
+        for x, s in zip((value, value + width), slack, strict=True)
+    ]
     assert made.status == {(True, True): "over", (False, False): "within"}.get((bad[0], bad[1]), "open")
 
 

@@ -72,6 +72,8 @@ class Question:
         What there is to say about a release before any attack (``unveil describe``).
     protections
         The protections it offers, by their names on the command line.
+    protected_risks
+        The risks that these protections lower.
     hints
         What an owner can do if no protection reaches what is tolerated, given the ids of the findings in the way.
     """
@@ -87,4 +89,5 @@ class Question:
     doubts: Callable[[Case, Policy, Sequence[Finding]], Iterable[str]] = _no_doubts
     facts: Callable[[Release], Mapping[str, float | bool]] = _no_facts
     protections: Mapping[str, ProtectionOffer] = field(default_factory=lambda: MappingProxyType({}))
+    protected_risks: tuple[Risk, ...] = ()
     hints: Callable[[Case, Policy, Sequence[str]], Iterable[str]] = _no_hints

@@ -12,7 +12,7 @@ import pytest
 
 import unveil
 from contract.cases import CASES, assessed
-from unveil import Assessment, Case, Policy, Transactions
+from unveil import Assessment, Case, Policy, Table, Transactions, UnveilError
 from unveil.finding import TOLERANCE_SLACK, Finding
 from unveil.report.phrases import status_text
 from unveil.verdict import decide_verdict
@@ -194,3 +194,47 @@ def test_columns_known_of_people_with_several_rows_were_not_measured() -> None:
     assert finding.value == pytest.approx(2 / 3) and finding.subjects == 3
     assert "a and b (33.3%)" in finding.sentence
     assert [e.subject for e in finding.exposed] == ["person of row 1"]
+
+
+def visits_of(people: list[tuple[int, str]], rng: np.random.Generator) -> Table:
+    """One to three rows for each of these people, in random order."""
+    rows = [(f"p{i}", age, sex, int(rng.integers(9))) for i, (age, sex) in enumerate(people) for _ in range(1 + i % 3)]
+    who, age, sex, visit = zip(*(rows[i] for i in rng.permutation(len(rows))), strict=True)
+    return unveil.read(pa.table({"who": who, "age": age, "sex": sex, "visit": visit}))
+
+
+def test_people_with_several_rows_could_not_be_compared_with_a_population() -> None:
+    rng = np.random.default_rng(8)
+    population = [(int(a), str(s)) for a, s in zip(rng.integers(20, 60, 120), rng.choice(list("fm"), 120), strict=True)]
+    released = population[:40]
+    ages, sexes = zip(*population, strict=True)
+    case = Case(visits_of(released, rng), holds={"population": unveil.read(pa.table({"age": ages, "sex": sexes}))})
+    found = unveil.assess(case, Policy(quasi=("age", "sex"), subject="who", insensitive=("visit",)))
+    fits = [population.count(p) for p in released]
+    assert found["classes.k_map"].value == min(fits)
+    assert found["classes.population_uniques"].value == pytest.approx(fits.count(1) / 40)
+    assert found["classes.population_uniques"].subjects == 40
+    assert "of 40 people" in found["classes.population_uniques"].sentence
+    assert "row" not in found["classes.k_map"].sentence
+
+
+def test_people_with_several_rows_could_not_be_a_sample() -> None:
+    rng = np.random.default_rng(9)
+    people = [(int(a), "f") for a in rng.integers(20, 90, 60)]
+    once = unveil.read(pa.table({"age": [a for a, _ in people], "sex": ["f"] * 60}))
+    settings = {"classes": {"population_size": 600}}
+    several = unveil.assess(
+        visits_of(people, rng), Policy(quasi=("age", "sex"), subject="who", insensitive=("visit",), settings=settings)
+    )
+    single = unveil.assess(once, Policy(quasi=("age", "sex"), settings=settings))
+    for risk in ("classes.population_uniques", "classes.k_map", "classes.dis_suda"):
+        assert several[risk].value == pytest.approx(single[risk].value)
+        assert several[risk].subjects == 60
+        assert " row" not in several[risk].sentence
+
+
+def test_people_whose_values_change_cannot_be_compared_with_a_population() -> None:
+    table = unveil.read(pa.table({"who": ["p", "p", "q"], "age": [30, 31, 30]}))
+    case = Case(table, holds={"population": unveil.read(pa.table({"age": [30, 31]}))})
+    with pytest.raises(UnveilError, match="age differs between rows of the same person"):
+        unveil.assess(case, Policy(quasi=("age",), subject="who"))

@@ -1,7 +1,7 @@
 """Are people outside the release counted right, and are links as often right as they say?
 
-Each test fixes its seeds. The tolerances below leave at least three standard errors, so a correct method fails a test
-with a new seed less than one time in a hundred.
+Each test fixes its seeds. The tolerances were set just above the worst of 56 pairs of files drawn with other seeds, in
+which 55 of 56 intervals of the share outside contained the truth.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -85,8 +87,29 @@ def test_identifiers_are_dropped_before_anything_is_protected(hospital: Assessme
         "Drop case_id from the file: no protection leaves identifiers out.",
     ]
     assert steps[-1].command is not None
-    assert steps[-1].command.startswith("unveil protect patients-2025.csv --identifier case_id")
-    assert steps[-1].command.endswith("--population FILE -o patients-2025-protected.csv")
+    assert steps[-1].command.startswith("unveil assess patients-2025.csv --identifier case_id")
+    assert steps[-1].command.endswith("--population FILE")
+
+
+@pytest.mark.parametrize(
+    ("more", "advised"),
+    [
+        ({"tolerance": {"classes.k": 1, "linkage.success": 0.1}}, "protect"),
+        ({"tolerance": {"classes.k": 5, "linkage.success": 0.1}}, "assess"),
+        ({"tolerance": {"classes.k": 1, "linkage.success": 0.1}, "subject": "who"}, "assess"),
+    ],
+)
+def test_a_protection_that_would_be_refused_was_advised(more: dict[str, Any], advised: str, tmp_path: Path) -> None:
+    """No protection makes classes larger, and none is for people with several rows."""
+    rows = {c: [str(i * k % 17) for i in range(40)] for c, k in (("a", 3), ("b", 5), ("c", 7))}
+    (tmp_path / "t.csv").write_text(
+        "who,a,b,c\n" + "".join(f"{i % 30},{','.join(v)}\n" for i, v in enumerate(zip(*rows.values(), strict=True)))
+    )
+    policy = Policy(quasi=("a", "b", "c"), insensitive=() if "subject" in more else ("who",), **more)
+    found = unveil.assess(unveil.read(tmp_path / "t.csv"), policy)
+    assert found.verdict.decision == "protect first"
+    command = next_steps(found)[-1].command
+    assert command is not None and command.startswith(f"unveil {advised} t.csv")
 
 
 @pytest.mark.parametrize("name", CASES)

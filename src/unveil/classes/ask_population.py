@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
-from unveil.classes.attacker import KnownColumnsAttacker
+from unveil.classes.attacker import KnownColumnsAttacker, Subjects
 from unveil.classes.risks import K_MAP, POPULATION_UNIQUES, PRESENCE, K
 from unveil.classes.settings import ClassesSettings
 from unveil.errors import UnveilError
@@ -22,6 +22,7 @@ from unveil.wording import capitalise_text, count_text, list_text, number_text, 
 if TYPE_CHECKING:
     from unveil.classes.known_population import PopulationMatches
     from unveil.classes.population_estimates import ClassSample, PopulationBounds, PopulationEstimate
+    from unveil.release.codes import Codes
 
 __all__ = ["check_population", "population_findings"]
 
@@ -38,12 +39,11 @@ _SIGNIFICANCE = 0.05
 
 
 def check_population(case: Case, policy: Policy) -> None:
-    """A population must be a table with the quasi-identifiers of some set, and every row of the release is a person."""
+    """A population must be a table with the quasi-identifiers of some set, and people in several rows of the release
+    must have the same ones in all of them."""
     held, chosen = next(iter(case.held_releases("population")), None), policy.settings_for(ClassesSettings)
     if held is None and chosen.population_size is None and chosen.sampling_fraction is None:
         return
-    if policy.subject is not None:
-        raise UnveilError("a population needs a table with one row per person; leave out subject, or the population")
     if held is not None:
         if not isinstance(held, Table):
             raise UnveilError(
@@ -52,11 +52,48 @@ def check_population(case: Case, policy: Policy) -> None:
         if policy.quasi and not any(set(group) <= set(held.columns) for group in policy.quasi):
             lacking = [c for c in policy.quasi[0] if c not in held.columns]
             raise UnveilError(f"{safe_text(held.name)}: there is no column {list_text(lacking)}; check the header")
+        if isinstance(case.release, Table):
+            for group in (group for group in policy.quasi if set(group) <= set(held.columns)):
+                _codes_per_person(case.release, group, policy)
         return
-    rows = case.release.rows if isinstance(case.release, Table) else 0
+    subjects = Subjects.from_policy(policy)
+    rows = _count_subjects(case.release, policy) if isinstance(case.release, Table) else 0
     if chosen.population_size is not None and chosen.population_size < rows:
         people = count_text(chosen.population_size, "person", "people")
-        raise UnveilError(f"a population of {people} cannot have a sample of {count_text(rows, 'row')}")
+        raise UnveilError(f"a population of {people} cannot have a sample of {subjects.count_text(rows)}")
+
+
+def _count_subjects(table: Table, policy: Policy) -> int:
+    """The number of people in a table; a row without a person is a person of its own."""
+    if policy.subject is None:
+        return table.rows
+    who = table.codes([policy.subject], policy.missing)[policy.subject]
+    return len(who.values) + int((who.codes < 0).sum())
+
+
+def _codes_per_person(table: Table, columns: Sequence[str], policy: Policy, run: Run | None = None) -> list[Codes]:
+    """The codes of these columns, once for each person. People in a population have one value each."""
+    import numpy as np
+
+    codes = list(table.codes(columns, policy.missing, run).values())
+    if policy.subject is None:
+        return codes
+    who = table.codes([policy.subject], policy.missing, run)[policy.subject]
+    first, told = np.full(len(who.values), table.rows), np.flatnonzero(who.codes >= 0)
+    np.minimum.at(first, who.codes[told], told)
+    varying = [
+        column
+        for column, own in zip(columns, codes, strict=True)
+        if (own.codes[told] != own.codes[first[who.codes[told]]]).any()
+    ]
+    if varying:
+        raise UnveilError(
+            f"{safe_text(table.name)}: {list_text(varying)} {verb(len(varying), 'differs', 'differ')} between rows of "
+            "the same person, so that nobody in a population can be compared with them; leave them out of the "
+            "quasi-identifiers, or leave out the population"
+        )
+    kept = np.sort(np.append(first, np.flatnonzero(who.codes < 0)))
+    return [replace(own, codes=own.codes[kept]) for own in codes]
 
 
 def population_findings(
@@ -92,14 +129,17 @@ def _counted_findings(
     from unveil.release.label_matching import label_matchers
 
     columns = attacker.columns
-    people, released = (list(t.codes(columns, policy.missing, run).values()) for t in (held, table))
+    people = list(held.codes(columns, policy.missing, run).values())
+    released = _codes_per_person(table, columns, policy, run)
     found = match_population(people, released, label_matchers(columns, case.hierarchies), run)
     size = count_text(found.population, "person", "people")
     text = (
         f"Holds a file ({safe_text(held.name)}) of {size} with their {list_text(columns)}, but does not know who is in "
         "the release."
     )
-    compared = _PopulationComparison(found, attacker, text, _incomplete_population_sentence(found) + aside, policy)
+    compared = _PopulationComparison(
+        found, attacker, text, _incomplete_population_sentence(found, Subjects.from_policy(policy)) + aside, policy
+    )
     yield _uniques_finding(compared)
     yield _k_map_finding(compared)
     yield _presence_finding(compared)
@@ -115,6 +155,11 @@ class _PopulationComparison:
     text: str
     not_compared: str
     policy: Policy
+
+    @property
+    def subjects(self) -> Subjects:
+        """What is counted."""
+        return Subjects.from_policy(self.policy)
 
     def finding(
         self,
@@ -149,34 +194,41 @@ class _PopulationComparison:
 
 
 def _uniques_finding(compared: _PopulationComparison) -> Finding:
-    found = compared.found
+    found, subjects = compared.found, compared.subjects
     rows, people = found.class_sizes.total, count_text(found.population, "person", "people")
     alone = found.uniques / rows
     if found.uniques:
         match = "matches" if found.uniques == 1 else "match"
         sentence = (
-            f"{found.uniques:,} of {count_text(rows, 'row')} ({percent_text(alone)}) {match} only one person in a "
-            f"population of {people}. {count_text(found.sample_uniques, 'row is', 'rows are')} unique in the release; "
+            f"{found.uniques:,} of {subjects.count_text(rows)} ({percent_text(alone)}) {match} only one person in a "
+            f"population of {people}. {_unique_text(found.sample_uniques, subjects)} unique in the release; "
             f"{percent_text(found.share)} of these match only one person."
         )
     else:
-        unique = count_text(found.sample_uniques, "row is", "rows are") if found.sample_uniques else "No row is"
-        sentence = f"No row matches only one person in a population of {people}. {unique} unique in the release."
+        unique = _unique_text(found.sample_uniques, subjects)
+        sentence = f"No {subjects.one} matches only one person in a population of {people}. {unique} unique in the "
+        sentence += "release."
     return compared.finding(POPULATION_UNIQUES, alone, sentence + compared.not_compared, _SKINNER, share=alone)
 
 
+def _unique_text(count: int, subjects: Subjects) -> str:
+    return f"{subjects.count_text(count)} {verb(count, 'is', 'are')}" if count else f"No {subjects.one} is"
+
+
 def _k_map_finding(compared: _PopulationComparison) -> Finding:
-    found, policy = compared.found, compared.policy
+    found, policy, subjects = compared.found, compared.policy, compared.subjects
     rows, k = found.class_sizes.total, policy.tolerance_for(K_MAP) or policy.threshold(K)
     below = found.class_sizes.count_below(k) / rows
-    few = f"{capitalise_text(percent_text(below))} of the rows match" if below else "No row matches"
-    title = "Rows by the probability of being found in the population"
+    few = f"{capitalise_text(percent_text(below))} of the {subjects.many} match" if below else ""
+    few = few or f"No {subjects.one} matches"
+    title = f"{capitalise_text(subjects.many)} by the probability of being found in the population"
+    whom = "a row's person" if subjects.one == "row" else "a person of the release"
     sentence = (
-        f"Someone who looks for a row's person among all {found.population:,} in the population is right with a "
+        f"Someone who looks for {whom} among all {found.population:,} in the population is right with a "
         f"probability of at most {percent_text(1 / found.k_map)}, and {percent_text(found.average_risk)} on "
         f"average. {few} fewer than {count_text(int(k), 'person', 'people')}.{compared.not_compared}"
     )
-    curves = (found.class_sizes.risk_curve("rows", title, k),)
+    curves = (found.class_sizes.risk_curve(subjects.many, title, k),)
     return compared.finding(K_MAP, float(found.k_map), sentence, _SWEENEY, unit="people", share=below, curves=curves)
 
 
@@ -197,13 +249,14 @@ def _presence_finding(compared: _PopulationComparison) -> Finding:
     return compared.finding(PRESENCE, high, sentence, _NERGIZ, method=method, baseline=baseline)
 
 
-def _incomplete_population_sentence(found: PopulationMatches) -> str:
+def _incomplete_population_sentence(found: PopulationMatches, subjects: Subjects) -> str:
     if not found.rows_without_enough_people:
         return ""
-    match = count_text(found.rows_without_enough_people, "row matches", "rows match")
+    count = found.rows_without_enough_people
     return (
-        f" {match} fewer people in the file than there are such rows: the file lacks some people, and these rows are "
-        "taken to be as rare as in the release."
+        f" {subjects.count_text(count)} {verb(count, 'matches', 'match')} fewer people in the file than there are such "
+        f"{subjects.many} in the release: the file lacks some people, and these {subjects.many} are taken to be as "
+        "rare as in the release."
     )
 
 
@@ -212,7 +265,7 @@ def _class_sample(table: Table, attacker: KnownColumnsAttacker, policy: Policy, 
     from unveil.classes.table_classes import count_class_sizes
 
     chosen = policy.settings_for(ClassesSettings)
-    class_sizes = count_class_sizes(table, attacker.columns, None, run)
+    class_sizes = count_class_sizes(table, attacker.columns, policy.subject, run)
     return ClassSample.from_class_sizes(
         class_sizes, population=chosen.population_size, fraction=chosen.sampling_fraction
     )
@@ -221,14 +274,15 @@ def _class_sample(table: Table, attacker: KnownColumnsAttacker, policy: Policy, 
 def _bounded_uniques_finding(sample: ClassSample, attacker: KnownColumnsAttacker, policy: Policy, run: Run) -> Finding:
     from unveil.classes import population_estimates as estimates
 
-    limits = estimates.population_bounds(sample, run.confidence)
+    limits, subjects = estimates.population_bounds(sample, run.confidence), Subjects.from_policy(policy)
     low, high = (x / sample.rows for x in limits.uniques)
     by_model = [
         method(sample) for method in (estimates.pitman_estimate, estimates.zayatz_estimate, estimates.snb_estimate)
     ]
     return POPULATION_UNIQUES.finding(
         policy,
-        title=f"Rows that are unique in the population{attacker.title_suffix}",
+        title=f"{capitalise_text(subjects.many)} {subjects.relative_pronoun} are unique in the population"
+        f"{attacker.title_suffix}",
         value=high,
         method="bound",
         interval=(low, high),
@@ -238,8 +292,8 @@ def _bounded_uniques_finding(sample: ClassSample, attacker: KnownColumnsAttacker
         share=(low, high),
         attacker=_population_attacker_text(sample, attacker),
         missing="A missing value is a value of its own.",
-        sentence=_bounds_sentence(sample, limits, run.confidence),
-        curves=(_methods_curve(by_model, estimates.dankar_estimate(sample), low, high, sample.rows),),
+        sentence=_bounds_sentence(sample, limits, run.confidence, subjects),
+        curves=(_methods_curve(by_model, estimates.dankar_estimate(sample), (low, high), sample.rows, subjects),),
         source=_ESTIMATES,
     )
 
@@ -261,19 +315,20 @@ def _estimated_k_map_finding(sample: ClassSample, attacker: KnownColumnsAttacker
     needed = next(f for f in range(1, int(k) + 1) if least_population_class(f, sample.fraction, _SIGNIFICANCE) >= k)
     below = sample.size < needed
     few = int((sample.size[below] * sample.classes[below]).sum()) / sample.rows
-    rows = count_text(smallest, "row")
+    subjects = Subjects.from_policy(policy)
+    rows = subjects.count_text(smallest)
     if smallest == 1:
-        said = "The smallest class has 1 row, which does not tell how many people it comes from: there may be only 1."
+        said = f"The smallest class has {rows}, which does not tell how many people it comes from: there may be only 1."
     else:
         said = (
-            f"The smallest class has {rows}. If the rows are a random sample of the population, it plausibly comes "
-            f"from at least {count_text(plausible, 'person', 'people')}: of fewer, a class that is in the release has "
-            f"so many rows with a probability of at most {percent_text(_SIGNIFICANCE)}."
+            f"The smallest class has {rows}. If the {subjects.many} are a random sample of the population, it "
+            f"plausibly comes from at least {count_text(plausible, 'person', 'people')}: of fewer, a class that is in "
+            f"the release has so many {subjects.many} with a probability of at most {percent_text(_SIGNIFICANCE)}."
         )
     share = (
-        f"{capitalise_text(percent_text(few))} of the rows are in classes that may"
+        f"{capitalise_text(percent_text(few))} of the {subjects.many} are in classes that may"
         if few
-        else "No row is in a class that may"
+        else f"No {subjects.one} is in a class that may"
     )
     return K_MAP.finding(
         policy,
@@ -291,19 +346,19 @@ def _estimated_k_map_finding(sample: ClassSample, attacker: KnownColumnsAttacker
     )
 
 
-def _bounds_sentence(sample: ClassSample, limits: PopulationBounds, confidence: float) -> str:
+def _bounds_sentence(sample: ClassSample, limits: PopulationBounds, confidence: float, subjects: Subjects) -> str:
     people = count_text(sample.population, "person", "people")
     if not sample.uniques:
-        return f"No row is unique in the release, so none is unique in a population of {people}."
+        return f"No {subjects.one} is unique in the release, so none is unique in a population of {people}."
     rows = _range_text(*(number_text(round(x)) for x in limits.uniques))
     shares = _range_text(*(percent_text(x / sample.rows) for x in limits.uniques))
     match = _range_text(*(percent_text(x) for x in limits.match_interval))
     are = verb(1 if rows == "1" else 2, "is", "are")
     return (
-        f"{count_text(sample.uniques, 'row is', 'rows are')} unique in the release. If the rows are a random sample of "
-        f"the population, {rows} of them ({shares} of all rows) {are} also unique in the population, whatever it looks "
-        f"like ({percent_text(confidence)} confidence). Somebody in the population who matches a unique row is the "
-        f"right person with a probability of {match}."
+        f"{_unique_text(sample.uniques, subjects)} unique in the release. If the {subjects.many} are a random sample "
+        f"of the population, {rows} of them ({shares} of all {subjects.many}) {are} also unique in the population, "
+        f"whatever it looks like ({percent_text(confidence)} confidence). Somebody in the population who matches a "
+        f"unique {subjects.one} is the right person with a probability of {match}."
     )
 
 
@@ -312,19 +367,24 @@ def _range_text(low: str, high: str) -> str:
 
 
 def _methods_curve(
-    others: list[PopulationEstimate], chosen: PopulationEstimate, low: float, high: float, rows: int
+    others: list[PopulationEstimate],
+    chosen: PopulationEstimate,
+    bounds: tuple[float, float],
+    rows: int,
+    subjects: Subjects,
 ) -> Curve:
     """The bounds, and between them the estimates, each with what it assumes."""
+    low, high = bounds
     each = "; ".join(
         f"{e.method} {percent_text(e.uniques / rows)}{'' if e.converged else ' (no fit, a limit)'}, if "
         f"{e.assumption[0].lower()}{e.assumption[1:].rstrip('.')}"
         for e in others
     )
     return Curve(
-        title="Rows that are unique in the population, by method",
+        title=f"{capitalise_text(subjects.many)} {subjects.relative_pronoun} are unique in the population, by method",
         kind="bars",
         x_label="method",
-        y_label="share of rows",
+        y_label=f"share of {subjects.many}",
         x=("at least", *(e.method for e in others), "at most"),
         y=(low, *(e.uniques / rows for e in others), high),
         x_scale="category",

@@ -15,7 +15,7 @@ from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import capitalise_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, list_text, number_text, percent_text, safe_text, verb
 
 __all__ = ["size_findings"]
 
@@ -244,12 +244,14 @@ def _is_missing(value: object, policy: Policy) -> bool:
 
 
 def _exposed_row_reason(size: int, unique_on: str | None, attacker: KnownColumnsAttacker, subjects: Subjects) -> str:
-    who = "who" if subjects.many == "people" else "that"
+    alike = (
+        "with these values"
+        if attacker.missing.is_own_value
+        else f"{subjects.relative_pronoun} {verb(size, 'fits', 'fit')}"
+    )
     if size > 1:
-        return f"one of {size} {subjects.many} {'with these values' if attacker.missing.is_own_value else f'{who} fit'}"
-    if unique_on:
-        return f"unique because of {unique_on}"
-    return f"the only {subjects.one} {'with these values' if attacker.missing.is_own_value else f'{who} fits'}"
+        return f"one of {size} {subjects.many} {alike}"
+    return f"unique because of {unique_on}" if unique_on else f"the only {subjects.one} {alike}"
 
 
 def _smallest_unique_sets(table: Table, columns: tuple[str, ...], rows: list[int], run: Run) -> dict[int, str]:

@@ -30,6 +30,11 @@ class Subjects(NamedTuple):
         """So many of them."""
         return count_text(n, self.one, self.many)
 
+    @property
+    def relative_pronoun(self) -> str:
+        """People *who*, rows *that*."""
+        return "that" if self.one == "row" else "who"
+
     def row_text(self, number: int) -> str:
         """The one that a row belongs to, by the number of the row."""
         return f"row {number:,}" if self.one == "row" else f"person of row {number:,}"

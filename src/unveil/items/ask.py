@@ -367,5 +367,6 @@ QUESTION = Question(
     doubts=doubts,
     facts=facts,
     protections=PROTECTIONS,
+    protected_risks=risks.RISKS,
     hints=hints,
 )

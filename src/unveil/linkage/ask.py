@@ -27,6 +27,8 @@ from unveil.wording import list_text, verb
 
 __all__ = ["QUESTION"]
 
+_PROTECTED = (SUCCESS, EVERYTHING_LEARNED)
+
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """The findings of this question, and the matches of known people."""
@@ -134,7 +136,7 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
             "people instead, or try another method or fewer columns"
         )
         return
-    if untargeted := [risk_id for risk_id in own if risk_id not in (SUCCESS.id, EVERYTHING_LEARNED.id)]:
+    if untargeted := [risk_id for risk_id in own if risk_id not in {risk.id for risk in _PROTECTED}]:
         aim, columns = targeted_risk(policy), list_text(policy.quasi_columns) or "the quasi-identifiers"
         stricter = "set a tolerance" if policy.tolerance_for(aim) is None else "set a lower tolerance"
         yield (
@@ -156,5 +158,6 @@ QUESTION = Question(
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,
+    protected_risks=_PROTECTED,
     hints=hints,
 )

@@ -7,7 +7,7 @@ express is referred to as ``unveil.toml``, which the page prints at its end.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from unveil import questions
 from unveil.assessment import Assessment
 from unveil.errors import UnveilError
+from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.release.ask import IDENTIFIERS
 from unveil.release.kinds import KIND_SINGULARS
@@ -61,9 +62,23 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
     elif not any(q.protections for q in questions.questions_about(assessment.release.kind)):
         kind = KIND_SINGULARS[assessment.release.kind]
         yield NextStep(f"unveil has no protection for {kind} yet: change what would be released, then assess it again.")
+    elif not _is_protectable(failing, assessment):
+        yield from _steps_about_roles(assessment)
+        yield NextStep(
+            "Release coarser values, or fewer columns: unveil has no protection against this yet. Then assess the new "
+            "file:",
+            _command("assess", assessment),
+        )
     else:
         yield from _steps_about_roles(assessment)
         yield NextStep("Make a safer version, which is then assessed again:", _command("protect", assessment))
+
+
+def _is_protectable(failing: Sequence[Finding], assessment: Assessment) -> bool:
+    """Whether protections lower all risks that fail. Tables with several rows per person have none."""
+    lowered = {r.id for q in questions.questions_about(assessment.release.kind) for r in q.protected_risks}
+    policy = assessment.provenance.policy
+    return all(f.id in lowered for f in failing) and (policy["subject"] is None or bool(policy["ratings"]))
 
 
 def _steps_to_decide(assessment: Assessment) -> Iterator[NextStep]:
