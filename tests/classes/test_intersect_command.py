@@ -173,3 +173,13 @@ def test_the_classes_of_the_other_files_were_not_looked_at(unveil: Unveil, tmp_p
     (found,) = done["findings"]
     assert "By themselves, the smallest classes of the releases have 6 rows and 1 row." in found["sentence"]
     assert json.loads(unveil("intersect", a, a, *said).stdout)["verdict"]["decision"] == "release"
+
+
+def test_the_headline_was_about_the_first_file_alone(unveil: Unveil, tmp_path: Path) -> None:
+    rows = [("1", str(20 + i // 6), v) for i, v in enumerate("abcdef" * 2)]
+    for name in ("a.csv", "b.csv", "c.csv"):
+        written(tmp_path / name, rows, "zip,age,ill")
+    done = unveil("intersect", "a.csv", "b.csv", "c.csv", "--quasi", "zip,age", "--sensitive", "ill")
+    assert done.stdout.startswith("a.csv, b.csv and c.csv together: Within tolerance against these attackers")
+    assert "Publish exactly this file" not in done.stdout
+    assert "Not all questions were asked" in done.stdout

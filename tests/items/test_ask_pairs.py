@@ -243,3 +243,14 @@ def test_pairs_are_read_once_each() -> None:
     assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == sorted(
         [tuple(sorted((codes["1"], codes["6"]))), tuple(sorted((codes["2"], codes["5"])))]
     )
+
+
+def test_named_pairs_that_a_protection_left_out_vanished_without_a_word() -> None:
+    original = Transactions.from_baskets([["a", "b"], ["a", "b"], ["b", "c"], ["c", "d"], ["a"]])
+    release = Transactions.from_baskets([["1"], ["1"], ["2"], ["2", "3"], ["1"]])
+    pairs = unveil.read(pa.table({"item": ["a"], "other": ["b"]}))
+    names = original.labels.to_pylist()
+    truth = np.array([{"a": 0, "b": -1, "c": 1, "d": 2}[name] for name in names])
+    found = unveil.assess(Case(release, original=original, truth=truth, holds={"pairs": pairs}), only="items")
+    assert (found["items.correlation"].value, found["items.correlation"].status) == (None, "failed")
+    assert found["items.correlation"].sentence.startswith("None of the named pairs is in the release")

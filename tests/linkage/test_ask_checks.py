@@ -287,3 +287,13 @@ def test_dates_are_said_not_to_be_compared(tmp_path: Path) -> None:
     assert "Dates are not compared here." in found["linkage.sparsity"].sentence
     without = unveil.assess(unveil.read(pa.table({"u": ["a", "b"], "f": ["x", "x"]})), Policy(ratings=("u", "f")))
     assert "Dates" not in without["linkage.sparsity"].sentence
+
+
+def test_two_ways_to_write_a_missing_value_made_rows_identical() -> None:
+    """A row that shows ? and one that shows NA differ in the release."""
+    rows = {"a": [1, 1, 2], "b": [1, 1, 2], "c": [1, 1, 2], "note": ["?", "NA", "x"]}
+    found = unveil.assess(unveil.read(pa.table(rows)), Policy(quasi=("a", "b", "c"), insensitive=("note",)))
+    assert not [f for f in found.findings if f.id == "linkage.everything_learned"]
+    rows["note"] = ["?", "?", "x"]
+    found = unveil.assess(unveil.read(pa.table(rows)), Policy(quasi=("a", "b", "c"), insensitive=("note",)))
+    assert found["linkage.everything_learned"].value == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files
 from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.cli.reading import read_table, reading_text, table_reading_options
 from unveil.errors import UnveilError
+from unveil.wording import list_text
 
 __all__ = ["command"]
 
@@ -69,4 +71,5 @@ def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
         only=[INTERSECTION.id],
         decide_alone=True,
         secret=("values left", matches) if matches else None,
+        name=f"{list_text([os.path.basename(file) for file in (first, *given['earlier'])])} together",
     )

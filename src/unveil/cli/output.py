@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -117,11 +118,13 @@ def assess_and_deliver(
     only: Sequence[str] | None = None,
     decide_alone: bool = False,
     secret: tuple[str, str] | None = None,
+    name: str | None = None,
 ) -> int:
     """Read a case, assess it, deliver the result as the output options say, and return the exit code.
 
     ``only`` are the questions asked, ``decide_alone`` lets them decide without the rest. ``secret`` names an artefact
-    of the assessment and the file, for the owner's eyes only, that it is written to.
+    of the assessment and the file, for the owner's eyes only, that it is written to. ``name`` is what the result is
+    about, if not the release alone.
     """
     from unveil.assess import assess_resolved, check_input, make_run, resolve
 
@@ -132,6 +135,8 @@ def assess_and_deliver(
             case, policy, only=only, reveal=given["reveal"], exposed=given["exposed"], progress=report_progress
         )
         assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
+        if name is not None:
+            assessment = replace(assessment, release=replace(assessment.release, name=name))
         report_progress("writing", None)
         shown = {name: given[name] for name in ("details", "reveal")}
         text = render_assessment(assessment, given["form"], **shown, to_file=output is not None)

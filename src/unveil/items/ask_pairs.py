@@ -43,6 +43,15 @@ def correlation_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> I
     from unveil.items.correlation import attack_with_pairs
 
     known = _named_pairs(attack, run) if "pairs" in attack.case.holds else _most_frequent_pairs(attack, policy, run)
+    if known is None and "pairs" in attack.case.holds:
+        yield CORRELATION.finding(
+            policy,
+            value=None,
+            subjects=attack.recipe.items,
+            attacker=attack.attacker,
+            sentence="None of the named pairs is in the release, or frequent enough to be looked for, so that what "
+            "they give away was not measured.",
+        )
     if known is None:
         return
     recipe, pairs = attack.recipe, known.pairs

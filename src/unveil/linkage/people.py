@@ -90,7 +90,7 @@ def _count_equal_rows(table: Table, like: Ints, policy: Policy, run: Run) -> Int
     found = np.ones(len(like), np.int64)
     rows = np.flatnonzero(like > 1)
     names = [c for c in table.columns if c not in policy.identifier]
-    kind, _ = class_ids([own.codes[rows] for own in table.codes(names, policy.missing, run).values()], len(rows))
+    kind, _ = class_ids([own.codes[rows] for own in table.codes(names, (), run).values()], len(rows))
     found[rows] = np.bincount(kind, minlength=1)[kind]
     return found
 
@@ -108,7 +108,7 @@ def people_from_repeated_rows(table: Table, columns: tuple[str, ...], policy: Po
     owner, thing = (np.concatenate(parts).astype(np.int32) for parts in (owners, things))
     records = records_from_ratings(replace(who, codes=owner), Codes(thing, arrow_integers(np.arange(size))))
     names = [c for c in table.columns if c in columns or c not in (*policy.identifier, policy.subject)]
-    shows, _ = class_ids([own.codes for own in table.codes(names, policy.missing, run).values()], table.rows)
+    shows, _ = class_ids([own.codes for own in table.codes(names, (), run).values()], table.rows)
     numbered: list[Any] = [shows, _occurrence_numbers(shows, who.codes)]
     kind, _ = group_people(class_ids(numbered, table.rows)[0], who.codes)
     first = _first_row_per_person(who)

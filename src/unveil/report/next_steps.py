@@ -91,7 +91,10 @@ def _steps_to_decide(assessment: Assessment) -> Iterator[NextStep]:
 
 
 def _steps_to_release(assessment: Assessment) -> Iterator[NextStep]:
-    yield NextStep("Publish exactly this file. Assess it again after any change to it.")
+    if assessment.not_asked:
+        yield NextStep("Not all questions were asked: run unveil assess on each file before you publish it.")
+    else:
+        yield NextStep("Publish exactly this file. Assess it again after any change to it.")
 
 
 def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
