@@ -20,6 +20,7 @@ __all__ = [
     "capitalise_text",
     "count_text",
     "did_you_mean",
+    "ends_text",
     "list_text",
     "number_text",
     "ordinal_text",
@@ -188,6 +189,16 @@ def at_most_text(share: float) -> str:
     if text.startswith("over"):
         text = f"{100 * share:.12g}%"
     return text if text.startswith("under") or share == 0 else f"at most {text}"
+
+
+def ends_text(low: float, high: float, write: Callable[[float], str] = percent_text) -> str:
+    """Both ends of an interval, or one number where they read the same.
+
+    >>> ends_text(0.31, 0.65), ends_text(0.49999, 0.50001)
+    ('31% to 65%', '50%')
+    """
+    first, last = write(low), write(high)
+    return first if first == last else f"{first} to {last}"
 
 
 def range_text(value: float, interval: tuple[float, float], write: Callable[[float], str] = percent_text) -> str:

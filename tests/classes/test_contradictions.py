@@ -60,7 +60,7 @@ def test_the_most_skewed_class_never_contradicted_the_largest_share_of_a_value(s
         assert after <= found["classes.alpha"].value + 1e-12
         assert "most skewed" not in said
         if after > before:
-            rise = said.split("rises most ")[1]
+            rise = said.split("rise in the share of a value is ")[1]
             assert shares(rise)[:2] == pytest.approx([before, after], abs=6e-4)
         else:
             assert "No class differs from the whole table" in said

@@ -196,7 +196,7 @@ def test_what_was_estimated_is_shown(unveil: Unveil, written: tuple[Path, Path])
     found = told(unveil("link", release, "--people", known, "--format", "json"))
     assert found["value"] == pytest.approx(0.68, abs=0.05) and found["method"] == "estimate"
     assert "estimated from the files as if people outside resembled those inside" in found["sentence"]
-    assert "of the known values to be wrong, estimated from the files." in found["sentence"]
+    assert "of the known values are wrong (estimated from the files)." in found["sentence"]
     shares = next(c for c in found["curves"] if c["title"] == "Known values that differ from the person's row")
     assert len(shares["y"]) == 8 and np.mean(shares["y"]) == pytest.approx(0.1, abs=0.04)
 
@@ -205,10 +205,10 @@ def test_shares_can_be_stated(unveil: Unveil, written: tuple[Path, Path]) -> Non
     release, known = written
     asked = ("link", release, "--people", known, "--format", "json", "--outside", "30%")
     some = told(unveil(*asked, "--column-errors", "birth=5%"))["sentence"]
-    assert "This takes 30% of the people to be outside the release, as stated" in some
-    assert "as stated for birth and otherwise estimated from the files" in some
+    assert "This assumes that 30% of the people are outside the release (as stated)" in some
+    assert "(as stated for birth, otherwise estimated from the files)" in some
     every = told(unveil(*asked, "--errors", ".1"))["sentence"]
-    assert "and 10% of the known values to be wrong, as stated." in every
+    assert "and that 10% of the known values are wrong (as stated)." in every
     for options, said in (
         (("--outside", "1"), "must be below 1"),
         (("--errors", "2"), "linkage.errors must be a share"),
@@ -224,8 +224,8 @@ def test_small_files_say_that_they_are_small(unveil: Unveil, tmp_path: Path) -> 
         (tmp_path / f"{name}.csv").write_text("age,zip\n" + "".join(f"{20 + i},{i % 3}\n" for i in range(30)))
     asked = ("link", "release.csv", "--people", "known.csv", "--format", "json")
     assumed = told(unveil(*asked))["sentence"]
-    said = "everybody to be in the release, because the files are too small to show how many are not"
-    assert f"This takes {said}, and 2% of the known values to be wrong, by default." in assumed
+    said = "everybody is in the release, because the files are too small to show how many are not"
+    assert f"This assumes that {said}, and that 2% of the known values are wrong (by default)." in assumed
     stated = told(unveil(*asked, "--outside", ".5", "--errors", ".01"))
-    assert "This takes 50% of the people to be outside the release, as stated" in stated["sentence"]
+    assert "This assumes that 50% of the people are outside the release (as stated)" in stated["sentence"]
     assert stated["value"] < told(unveil(*asked))["value"]

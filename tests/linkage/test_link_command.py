@@ -81,7 +81,7 @@ def test_those_who_fit_are_placed_whoever_does_not(unveil: Unveil, tmp_path: Pat
     found = told(unveil("link", "release.csv", "--people", "known.csv", "--quasi", "age,sex", "--format", "json"))
     said = "about the 2 who fit a row is right and no two people share a row, the likeliest row is right for 1"
     assert said in found["sentence"]
-    assert "2% of the known values to be wrong, by default." in found["sentence"]
+    assert "2% of the known values are wrong (by default)." in found["sentence"]
 
 
 def test_a_tolerance_of_nothing_is_refused(unveil: Unveil, files: tuple[Path, Path, Path]) -> None:

@@ -60,7 +60,7 @@ def findings(case: Case) -> list[Finding]:
 def test_only_changed_numbers_are_compared_and_rows_without_both_are_left_out() -> None:
     (f,) = findings(Case(RELEASED, ORIGINAL))
     assert (f.column, f.value, f.subjects, f.method) == ("pay", 0.5, 4, "exact")
-    assert "compares the rows of both tables in their order" in f.sentence
+    assert "Rows are compared in their order" in f.sentence
 
 
 def test_the_truth_says_which_row_became_which() -> None:

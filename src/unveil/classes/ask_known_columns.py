@@ -84,8 +84,8 @@ def _known_columns_finding(
     where = " in all of the person's rows" if policy.subject else ""
     return KNOWN_COLUMNS.finding(
         policy,
-        title=f"Average re-identification risk with {count_text(few.known, 'column')} known, at worst"
-        f"{attacker.title_suffix.replace('knowing', 'of')}",
+        title=f"Average re-identification risk with {count_text(few.known, 'column')}"
+        f"{f' of {list_text(names, 3)}' if len(policy.quasi) > 1 else ''} known, at worst",
         value=few.risk.high,
         method="exact" if few.is_exhaustive else "bound",
         interval=(few.risk.high, worst),

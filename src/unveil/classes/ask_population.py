@@ -17,7 +17,7 @@ from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text, verb
+from unveil.wording import capitalise_text, count_text, ends_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.classes.known_population import PopulationMatches
@@ -322,8 +322,9 @@ def _estimated_k_map_finding(sample: ClassSample, attacker: KnownColumnsAttacker
     else:
         said = (
             f"The smallest class has {rows}. If the {subjects.many} are a random sample of the population, it "
-            f"plausibly comes from at least {count_text(plausible, 'person', 'people')}: of fewer, a class that is in "
-            f"the release has so many {subjects.many} with a probability of at most {percent_text(_SIGNIFICANCE)}."
+            f"plausibly comes from at least {count_text(plausible, 'person', 'people')}: a class of fewer people that "
+            f"is in the release would have that many {subjects.many} with a probability of at most "
+            f"{percent_text(_SIGNIFICANCE)}."
         )
     share = (
         f"{capitalise_text(percent_text(few))} of the {subjects.many} are in classes that may"
@@ -350,20 +351,16 @@ def _bounds_sentence(sample: ClassSample, limits: PopulationBounds, confidence: 
     people = count_text(sample.population, "person", "people")
     if not sample.uniques:
         return f"No {subjects.one} is unique in the release, so none is unique in a population of {people}."
-    rows = _range_text(*(number_text(round(x)) for x in limits.uniques))
-    shares = _range_text(*(percent_text(x / sample.rows) for x in limits.uniques))
-    match = _range_text(*(percent_text(x) for x in limits.match_interval))
-    are = verb(1 if rows == "1" else 2, "is", "are")
+    rows = ends_text(*limits.uniques, lambda x: number_text(round(x)))
+    shares = ends_text(*limits.uniques, lambda x: percent_text(x / sample.rows))
+    match = ends_text(*limits.match_interval)
+    are = "is" if rows == "1" else "are"
     return (
         f"{_unique_text(sample.uniques, subjects)} unique in the release. If the {subjects.many} are a random sample "
         f"of the population, {rows} of them ({shares} of all {subjects.many}) {are} also unique in the population, "
         f"whatever it looks like ({percent_text(confidence)} confidence). Somebody in the population who matches a "
         f"unique {subjects.one} is the right person with a probability of {match}."
     )
-
-
-def _range_text(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
 
 
 def _methods_curve(

@@ -90,8 +90,8 @@ def class_size_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -
         for table, size in list(zip(_list_releases(case), sizes, strict=False))[is_told:]:
             if least is not None and size < least:
                 yield (
-                    f"{safe_text(table.name)} by itself: its smallest class has {count_text(int(size), 'row')}, "
-                    f"knowing {list_text(columns)}; {K.id} must be at least {least:g}."
+                    f"In {safe_text(table.name)} alone, the smallest class for someone who knows {list_text(columns)} "
+                    f"has {count_text(int(size), 'row')}; {K.id} must be at least {least:g}."
                 )
 
 
@@ -207,7 +207,7 @@ def _intersection_sentence(combined: _CombinedReleases) -> str:
     if nowhere := combined.people - last.found:
         said.append(f"{count_text(nowhere, f'{one} fits', f'{many} fit')} no row of any release.")
     sizes = [count_text(size, "row") for size in combined.smallest_classes]
-    said.append(f"By themselves, the smallest classes of the releases have {list_text(sizes, 12)}.")
+    said.append(f"Taken one by one, the releases have smallest classes of {list_text(sizes, 12)}.")
     return " ".join(said) + unmatched
 
 

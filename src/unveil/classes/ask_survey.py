@@ -16,7 +16,7 @@ from unveil.release.codes import cast_to_text
 from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, count_text, ends_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
@@ -147,7 +147,7 @@ def _household_risk_finding(
     sentence = (
         f"Averaged over the rows, somebody in the row's household is found with a probability of {percent_text(value)} "
         f"if members are found independently of each other, against {percent_text(float(risk.mean()))} for the row's "
-        f"person alone. However they are found, it is {_range_text(low, high)}."
+        f"person alone. However they are found, the probability is {ends_text(low, high)}."
     )
     if policy.weight is not None:
         sentence += f" This is an estimate from the weights in {safe_text(policy.weight)}."
@@ -166,11 +166,6 @@ def _household_risk_finding(
         sentence=sentence,
         source=_TEMPL,
     )
-
-
-def _range_text(low: float, high: float) -> str:
-    texts = percent_text(low), percent_text(high)
-    return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
 
 
 def _household_uniques_finding(
@@ -195,12 +190,12 @@ def _household_uniques_finding(
     columns = list_text(attacker.columns)
     if unique:
         said = (
-            f"{capitalise_text(percent_text(unique / rows))} of the rows are in households that no other household "
-            f"equals in the {columns} of all its members ({int(alone.sum()):,} of "
+            f"{capitalise_text(percent_text(unique / rows))} of the rows are in households that differ from every "
+            f"other household in the {columns} of their members ({int(alone.sum()):,} of "
             f"{count_text(len(alone), 'household')})."
         )
     else:
-        said = f"Every household is equalled by another in the {columns} of all its members."
+        said = f"No household is unique: for each, another one has members with the same {columns}."
     return HOUSEHOLD_UNIQUES.finding(
         policy,
         title=HOUSEHOLD_UNIQUES.title + attacker.title_suffix,

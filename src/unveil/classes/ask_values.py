@@ -303,10 +303,8 @@ def _homogeneity_finding(view: _AttackedClasses) -> Finding:
     before, after = classes.largest_rise
     skew, certain = "No class differs from the whole table", f"No class alone reveals {view.name}"
     if after > before + _NOISE:
-        skew = (
-            f"The share of a value rises most from {percent_text(before)} in the whole table to {percent_text(after)} "
-        )
-        skew += "in a class"
+        rise = f"from {percent_text(before)} in the whole table to {percent_text(after)} in a class"
+        skew = f"The largest rise in the share of a value is {rise}"
     if same:
         certain = f"The class alone reveals {view.name} for {percent_text(same)} of {view.people}"
     kinds = None if view.target.hierarchy is None else _kinds_curve(view, view.target.hierarchy)

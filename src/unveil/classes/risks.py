@@ -159,7 +159,7 @@ HOUSEHOLD_RISK = _share_risk(
 HOUSEHOLD_UNIQUES = _share_risk(
     "classes.household_uniques",
     title="Rows in households that are unique by their members",
-    summary="The share of rows in households that no other household equals in what is known about all members.",
+    summary="The share of rows in households that differ from every other in what is known about their members.",
 )
 
 SIZE_RISKS = (K, UNIQUES, DISTINCTION, SEPARATION, AT_RISK, REIDENTIFICATION)

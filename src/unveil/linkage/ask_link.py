@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,7 @@ from unveil.release.roles import check_column
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, verb
+from unveil.wording import count_text, ends_text, list_text, number_text, percent_text, range_text, safe_text, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -305,38 +305,39 @@ def _matched_sentence(found: Linkage, one_to_one: OneToOne, rates: _LinkRates, m
     else:
         people, right = count_text(found.n, "known person"), people_text(found.expected_links)
         text = f"The best match is expected to be right for {right} of {people} ({expected})."
-    text += (
-        f" {'They would take' if measured else 'This takes'} {_outside_text(rates)}, and {_wrong_values_text(rates)}."
-    )
+    assumes = "They would assume" if measured else "This assumes"
+    text += f" {assumes} that {_outside_text(rates)}, and that {_wrong_values_text(rates)}."
     return f"{text} {_fitting_sentence(found)}{_one_to_one_sentence(found, one_to_one)}"
 
 
 def _outside_text(rates: _LinkRates) -> str:
-    """How many people are taken to be outside the release, and why."""
+    """How many people are assumed to be outside the release, and why."""
     if rates.interval:
-        low, high = (_rough_percent(x) for x in rates.interval)
-        share = f"{_rough_percent(rates.outside)} of the people ({low} to {high}) to be outside the release"
-        return f"{share}, estimated from the files as if people outside resembled those inside"
-    share = f"{_rough_percent(rates.outside)} of the people to be outside the release"
+        share = range_text(rates.outside, rates.interval, _rough_percent)
+        return (
+            f"{share} of the people are outside the release (estimated from the files as if people outside resembled "
+            "those inside)"
+        )
+    share = f"{_rough_percent(rates.outside)} of the people are outside the release"
     if not rates.outside:
-        share = "everybody to be in the release"
+        share = "everybody is in the release"
     if rates.outside_given:
-        return f"{share}, as stated"
+        return f"{share} (as stated)"
     return f"{share}, because the files {'are too small to show' if rates.small else 'do not show'} how many are not"
 
 
 def _wrong_values_text(rates: _LinkRates) -> str:
-    """Which share of the known values is taken to be wrong, from the column with the fewest errors to that with the
+    """Which share of the known values is assumed to be wrong, from the column with the fewest errors to that with the
     most, and why."""
     fewest, most = (choose(rates.wrong, key=lambda name: rates.wrong[name]) for choose in (min, max))
     low, high = (_rough_percent(rates.wrong[name]) for name in (fewest, most))
     share = low if low == high else f"{low} ({safe_text(fewest)}) to {high} ({safe_text(most)})"
     source = "by default" if rates.small else "estimated from the files"
     if rates.given:
-        source = f"as stated for {list_text(rates.given)} and otherwise {source}"
+        source = f"as stated for {list_text(rates.given)}, otherwise {source}"
     if len(rates.given) == len(rates.wrong):
         source = "as stated"
-    return f"{share} of the known values to be wrong, {source}"
+    return f"{share} of the known values are wrong ({source})"
 
 
 def _rough_percent(share: float) -> str:
@@ -381,8 +382,8 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     """How many people are found, by the true links."""
     likely, together = measured.likely, measured.together
     low, high = measured.right_range
-    people, right = count_text(found.n, "known person"), _range_text(low, high, people_text)
-    share = _range_text(low / found.n, high / found.n, percent_text)
+    people, right = count_text(found.n, "known person"), ends_text(low, high, people_text)
+    share = ends_text(low / found.n, high / found.n, percent_text)
     once = ", using every row at most once" if high > measured.best.right_links + _WHOLE else ""
     text = f"The attacker finds the row of {right} of {people} ({share}){once}."
     if high > low + _WHOLE:
@@ -400,16 +401,11 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
         )
     if together and together[1].links:
         precision, recall = (
-            _range_text(min(values), max(values), "{:.4f}".format)
+            ends_text(min(values), max(values), "{:.4f}".format)
             for values in ([each.precision for each in together], [each.recall for each in together])
         )
         text += f" If every row is used at most once, precision is {precision} and recall {recall}."
     return text
-
-
-def _range_text(low: float, high: float, write: Callable[[float], str]) -> str:
-    """Two numbers as a range, or as one number if they read the same."""
-    return write(low) if write(low) == write(high) else f"{write(low)} to {write(high)}"
 
 
 def people_text(expected: float) -> str:

@@ -58,7 +58,7 @@ def _sparsity_finding(
     return SPARSITY.finding(
         policy,
         title=f"{capitalise_text(people.plural)} with a similar {people.singular} in the release"
-        f"{attacker.title_suffix}",
+        f"{f', comparing {attacker.title_columns}' if attacker.is_one_of_several else ''}",
         known=attacker.known_columns,
         value=value,
         method="exact" if found.exact else "simulation",
@@ -181,7 +181,7 @@ def _bound_finding(
     confidence = run.confidence if sampled or not found.exact else None
     return SUCCESS_BOUND.finding(
         policy,
-        title=f"Guaranteed share of {people.plural} found by someone who knows {attacker.facts}{attacker.title_suffix}",
+        title=f"Guaranteed share of {people.plural} found by someone who knows {attacker.facts_in_title}",
         known=attacker.known_columns,
         value=value,
         method="bound",

@@ -84,7 +84,7 @@ def success_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) ->
         yield _success_finding(right, _other_attackers(people, counts, run), attacker, policy, run)
     checked = policy.tolerance_for(EVERYTHING_LEARNED) is not None
     if run.asks(EVERYTHING_LEARNED) and (checked or _identical_ones_matter(right)):
-        yield _learned_finding(right, attacker, policy)
+        yield _everything_learned_finding(right, attacker, policy)
     if run.asks(UNICITY):
         yield _unicity_finding(right, attacker, policy, run)
 
@@ -170,7 +170,7 @@ def _success_finding(
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} found by someone who knows {attacker.facts}{attacker.title_suffix}",
+        title=f"{capitalise_text(people.plural)} found by someone who knows {attacker.facts_in_title}",
         baseline=at.baseline,
         sentence=_success_sentence(right, others["wrong"].outcomes, attacker, policy),
         curves=tuple(success_curves(right, others, attacker, policy.tolerance_for(SUCCESS))),
@@ -242,7 +242,7 @@ def _crossing_sentences(outcomes: Sequence[Outcome], people: People, policy: Pol
     over = _find_crossing(outcomes, lambda share: share > tolerance)
     tolerated = f"than the tolerated {percent_text(tolerance)}"
     if over == half and tolerance < HALF_FOUND:
-        return _crossing_sentence(half, people, f"no more {tolerated} {who}", f"{many_enough}, more {tolerated},")
+        return _crossing_sentence(half, people, f"no more {tolerated} {who}", f"{many_enough} (more {tolerated})")
     return (
         f"{_crossing_sentence(over, people, f'no more {tolerated} {who}', f'more {tolerated} {who}')} "
         f"{_crossing_sentence(half, people, few, many_enough)}"
@@ -308,7 +308,7 @@ def _identical_ones_matter(right: Sequence[Outcome]) -> bool:
     return any(percent_text(o.success.value) != percent_text(o.equal_success.value) for o in right)
 
 
-def _learned_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy) -> Finding:
+def _everything_learned_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, policy: Policy) -> Finding:
     people, at = attacker.people, outcome_at(right, attacker.known)
     named = "the person, or someone whose data is identical"
     if people.singular == "row":
@@ -320,8 +320,7 @@ def _learned_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, po
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} fully disclosed to someone who knows {attacker.facts}"
-        f"{attacker.title_suffix}",
+        title=f"{capitalise_text(people.plural)} fully disclosed to someone who knows {attacker.facts_in_title}",
         baseline=at.equal_baseline,
         sentence=f"Someone who knows {attacker.facts} learns everything released about "
         f"{estimate_text(at.equal_success)} of the {people.plural}: they name {named}.",
@@ -343,7 +342,7 @@ def _unicity_finding(right: Sequence[Outcome], attacker: RandomFactsAttacker, po
         at,
         attacker,
         policy,
-        title=f"{capitalise_text(people.plural)} singled out by {attacker.facts}{attacker.title_suffix}",
+        title=f"{capitalise_text(people.plural)} singled out by {attacker.facts_in_title}",
         sentence=f"{facts} of each {people.singular} {single} out {estimate_text(at.unicity)} of the {people.plural}."
         f"{_worst_case_sentence(at, attacker, run)}",
         curves=(outcome_curve(right, people, lambda o: o.unicity, "singled out"),),

@@ -68,9 +68,14 @@ class RandomFactsAttacker:
         return count_text(self.known, f"random {self.people.fact_noun}")
 
     @property
-    def title_suffix(self) -> str:
-        """What titles add to tell this attacker from others."""
-        return f", of {list_text(self.people.columns, 3)}" if self.is_one_of_several else ""
+    def facts_in_title(self) -> str:
+        """What is known about each, with the columns if that tells this attacker from others."""
+        return f"{self.facts} of {self.title_columns}" if self.is_one_of_several else self.facts
+
+    @property
+    def title_columns(self) -> str:
+        """The columns that facts come from, as titles list them."""
+        return list_text(self.people.columns, 3)
 
     @property
     def known_columns(self) -> tuple[str, ...] | None:

@@ -46,16 +46,16 @@ class LinkageSettings:
         kind="share",
         example=0.1,
         metavar="SHARE",
-        help="The share of the known people who are not in the release. Unless this is set, it is estimated from the "
-        "two files where they are large enough, and otherwise nobody is outside.",
+        help="The share of the known people who are not in the release. By default, it is estimated from the two "
+        "files if they are large enough; otherwise everybody is assumed to be in the release.",
     )
     errors: float | None = setting(
         None,
         kind="share",
         example=0.02,
         metavar="SHARE",
-        help="The share of the values known about people that differ from their row, in every column. Unless this is "
-        "set, it is estimated from the two files where they are large enough, and otherwise 0.02.",
+        help="The share of the values known about people that differ from their row, in every column. By default, it "
+        "is estimated from the two files if they are large enough, and 0.02 otherwise.",
     )
     column_errors: Mapping[str, str] = setting(
         {},

@@ -57,11 +57,11 @@ REPEATED_PEOPLE = Risk(
 )
 SAFE_HARBOR = Risk(
     "release.safe_harbor",
-    title="Columns of kinds that HIPAA's Safe Harbor names",
+    title="Columns that look like identifiers listed by HIPAA's Safe Harbor",
     unit="count",
     safer="lower",
-    summary="How many columns look like one of the 18 kinds of identifiers that the US HIPAA rule names for Safe "
-    "Harbor, by their name or values.",
+    summary="How many columns look, by their name or values, like one of the 18 kinds of identifiers listed by the "
+    "Safe Harbor method of the US HIPAA rule.",
 )
 
 
@@ -131,14 +131,16 @@ def _safe_harbor_finding(table: Table, policy: Policy, run: Run) -> Finding:
     from unveil.release.safe_harbor import check_safe_harbor
 
     found = check_safe_harbor(table, policy.missing, run)
-    rule = "the 18 kinds of identifiers that the Safe Harbor method of the US HIPAA rule names"
+    rule = "the 18 kinds of identifiers listed by the Safe Harbor method of the US HIPAA rule"
     if found.kinds:
         kinds = "; ".join(f"{kind} ({list_text(columns, 4)})" for kind, columns in found.columns_by_kind.items())
         columns = count_text(len(found.kinds), "column looks", "columns look")
         sentence = f"By name or values, {columns} like one of {rule}: {kinds}."
     else:
         sentence = f"No column looks like one of {rule}, by its name or values."
-    sentence += " Not checked: names in free text, ages that years of birth tell, and codes derived from an identifier."
+    sentence += (
+        " Not checked: names in free text, ages implied by years of birth, and codes derived from an identifier."
+    )
     if found.partly_read:
         sentence += f" Of {list_text(found.partly_read, 4)}, only {MOST_VALUES_READ:,} different values were looked at."
     return SAFE_HARBOR.finding(
@@ -148,7 +150,7 @@ def _safe_harbor_finding(table: Table, policy: Policy, run: Run) -> Finding:
         method="estimate",
         subjects=table.rows,
         attacker="Anyone who reads the release.",
-        missing="A missing value is of no kind.",
+        missing="A missing value does not count.",
         sentence=sentence,
         source=_HIPAA,
     )

@@ -95,20 +95,21 @@ def _row_numbers(column: Codes) -> Floats:
 def _interval_finding(column: str, found: IntervalDisclosure, case: Case, policy: Policy) -> Finding:
     name, share = safe_text(column), found.own[0]
     width = percent_text(found.widths[0])
-    order = "" if case.truth is not None else " This compares the rows of both tables in their order."
+    order = "" if case.truth is not None else " Rows are compared in their order: row 1 with row 1, and so on."
     return INTERVAL_DISCLOSURE.finding(
         policy,
-        title=f"Numbers of {name} close to the original",
+        title=f"Released values of {name} close to the original",
         value=share,
         share=share,
         column=column,
         subjects=found.rows,
-        attacker="Anyone who reads the release, and takes its numbers for the original ones.",
+        attacker="Anyone who reads the release and takes its numbers for the original ones.",
         missing="Rows that lack the number in the original or in the release are left out.",
         baseline=found.any_row[0],
         sentence=f"For {percent_text(share)} of the rows, the original {name} differs from the released one by at most "
-        f"{width} of its standard deviation; {percent_text(found.by_rank)} moved by at most {width} of the ranks. "
-        f"Between random rows, {percent_text(found.any_row[0])} lie so close.{order}",
+        f"{width} of the standard deviation; for {percent_text(found.by_rank)}, the rank moved by at most {width} of "
+        f"the number of rows. If rows were paired at random, {percent_text(found.any_row[0])} would be that close."
+        f"{order}",
         curves=(_width_curve(name, found),),
         source=_MATEO,
     )
