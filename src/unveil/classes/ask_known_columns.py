@@ -119,7 +119,7 @@ def _dis_suda_findings(
         return
     scores = dis_suda_scores(special.score, special.people_in_pairs, special.columns, fraction)
     highest, scored = float(scores.max(initial=0.0)), int((scores > 0).sum())
-    at_most = f"{count_text(special.largest_size, 'column')}{' or fewer' if special.largest_size > 1 else ''}"
+    at_most = _at_most_text(special)
     if scored:
         sentence = (
             f"{subjects.count_text(scored)} {verb(scored, 'is', 'are')} unique on {at_most}. Somebody in the "
@@ -166,13 +166,18 @@ def _special_column_sentence(found: MinimalUniques | None, names: tuple[str, ...
     parts = found.contribution
     first = int(np.argmax(parts))
     people = int((np.diff(found.begins) > 0).sum())
-    at_most = f"{count_text(found.largest_size, 'column')}{' or fewer' if found.largest_size > 1 else ''}"
+    at_most = _at_most_text(found)
     theirs = "its" if people == 1 else "their"
     return (
         f" {subjects.count_text(people)} {verb(people, 'is', 'are')} unique on {at_most}. Sets that include "
         f"{safe_text(names[first])} make up {percent_text(float(parts[first]))} of {theirs} SUDA score, in which "
         "smaller sets weigh more."
     )
+
+
+def _at_most_text(found: MinimalUniques) -> str:
+    """The size of the sets that were searched."""
+    return f"{count_text(found.largest_size, 'column')}{' or fewer' if found.largest_size > 1 else ''}"
 
 
 def _exposed_rows(

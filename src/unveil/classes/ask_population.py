@@ -299,11 +299,7 @@ def _bounded_uniques_finding(sample: ClassSample, attacker: KnownColumnsAttacker
 
 
 def _population_attacker_text(sample: ClassSample, attacker: KnownColumnsAttacker) -> str:
-    people = count_text(sample.population, "person", "people")
-    return (
-        f"Can look up {list_text(attacker.columns)} for all people in a population of {people}, but does not know who "
-        "is in the release."
-    )
+    return attacker.lookup_text(f"all people in a population of {count_text(sample.population, 'person')}")
 
 
 def _estimated_k_map_finding(sample: ClassSample, attacker: KnownColumnsAttacker, policy: Policy) -> Finding:

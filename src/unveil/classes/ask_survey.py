@@ -99,8 +99,7 @@ def _individual_risk_finding(attacker: KnownColumnsAttacker, risk: Floats, weigh
         method="estimate",
         known=attacker.columns,
         subjects=rows,
-        attacker=f"Can look up {list_text(attacker.columns)} for everybody in the population, but does not know who is "
-        "in the release.",
+        attacker=attacker.lookup_text(),
         missing=_MISSING,
         sentence=f"By the weights in {safe_text(policy.weight)}, the {count_text(rows, 'row')} stand for "
         f"{count_text(people, 'person', 'people')}. Someone who looks for a row's person among them is right with a "
@@ -138,20 +137,15 @@ def _household_risk_finding(
 
     low, independent, high = (float(each[household].mean()) for each in combine_household_risks(household, risk))
     value = min(max(independent, low), high)
-    if policy.weight is None:
-        found = f"{attacker.text} Knows the same about everybody in the household, and picks one of the matching rows "
-        found += "for each of them."
-    else:
-        found = f"Can look up {list_text(attacker.columns)} for everybody in the population, but does not know who is "
-        found += "in the release."
+    estimated = policy.weight is not None
+    everybody = "Knows the same about everybody in the household, and picks one of the matching rows for each of them."
     sentence = (
         f"Averaged over the rows, somebody in the row's household is found with a probability of {percent_text(value)} "
         f"if members are found independently of each other, against {percent_text(float(risk.mean()))} for the row's "
         f"person alone. However they are found, the probability is {ends_text(low, high)}."
     )
-    if policy.weight is not None:
+    if estimated:
         sentence += f" This is an estimate from the weights in {safe_text(policy.weight)}."
-    estimated = policy.weight is not None
     return HOUSEHOLD_RISK.finding(
         policy,
         title=HOUSEHOLD_RISK.title + attacker.title_suffix,
@@ -161,7 +155,7 @@ def _household_risk_finding(
         share=None if estimated else (low, high),
         known=attacker.columns,
         subjects=len(risk),
-        attacker=found,
+        attacker=attacker.lookup_text() if estimated else f"{attacker.text} {everybody}",
         missing=missing,
         sentence=sentence,
         source=_TEMPL,

@@ -73,6 +73,10 @@ class KnownColumnsAttacker:
             missing=self.missing.describe(sensitive),
         )
 
+    def lookup_text(self, whom: str = "everybody in the population") -> str:
+        """The same columns, known of people who need not be in the data."""
+        return f"Can look up {list_text(self.columns)} for {whom}, but does not know who is in the release."
+
 
 def attackers(policy: Policy) -> list[KnownColumnsAttacker]:
     """One attacker for every set of quasi-identifiers."""

@@ -23,7 +23,15 @@ from unveil.errors import UnveilError
 from unveil.grouping import class_ids, group_people, pack_columns
 from unveil.run import Run
 
-__all__ = ["Columns", "DivisiblePeople", "Partition", "divisible_people", "measure_sets", "partitions_along"]
+__all__ = [
+    "Columns",
+    "DivisiblePeople",
+    "Partition",
+    "divisible_people",
+    "measure_sets",
+    "original_columns",
+    "partitions_along",
+]
 
 Columns = Sequence[Int32s]
 
@@ -88,10 +96,6 @@ class DistinctRows:
             order[:left], starts[: classes + 1], split.single_row_classes + apart, before + found, singles[:found]
         )
 
-    def original_columns(self, columns: Iterable[int]) -> tuple[int, ...]:
-        """A set of columns by the caller's numbers."""
-        return tuple(sorted(self.names[c] for c in columns))
-
     def estimate_work(self, sets: int) -> int:
         """Roughly the most rows visited for this many sets; a tiny table costs as much as a small one."""
         return sets * max(len(self), _LEAST_ROW_COST)
@@ -155,10 +159,6 @@ class DistinctPeople:
             before + len(newly), newly,
         )  # fmt: skip
 
-    def original_columns(self, columns: Iterable[int]) -> tuple[int, ...]:
-        """A set of columns by the caller's numbers."""
-        return tuple(sorted(self.names[c] for c in columns))
-
     def estimate_work(self, sets: int) -> int:
         """What dividing distinct rows would cost in the same time."""
         return sets * max(_PEOPLE_COST * len(self.owner), _LEAST_ROW_COST)
@@ -188,6 +188,11 @@ def divisible_people(columns: Columns, counts: Ints | None = None, person: Int32
     weights = np.zeros(len(first), np.int64)
     np.add.at(weights, ids, weight[some])
     return _distinct_rows(tuple(coded[c][first] for c in names), names, weights, some[first], rows)
+
+
+def original_columns(people: DivisiblePeople, columns: Iterable[int]) -> tuple[int, ...]:
+    """A set of columns by the caller's numbers."""
+    return tuple(sorted(people.names[c] for c in columns))
 
 
 def _distinct_rows(

@@ -34,6 +34,7 @@ from unveil.classes.column_partitions import (
     DivisiblePeople,
     divisible_people,
     measure_sets,
+    original_columns,
     partitions_along,
 )
 from unveil.errors import UnveilError
@@ -183,7 +184,8 @@ def _raise_band(
     missing = next(c for c in range(len(rows.names)) if c not in smaller.worst_set)
     candidates = [(band.high, band.worst_set), (smaller.high, tuple(sorted((*smaller.worst_set, missing))))]
     candidates += [
-        (count / max(1, rows.people), rows.original_columns(s)) for s, count in zip(sets, counted.tolist(), strict=True)
+        (count / max(1, rows.people), original_columns(rows, s))
+        for s, count in zip(sets, counted.tolist(), strict=True)
     ]
     high = max(share for share, _ in candidates)
     return replace(band, high=high, worst_set=min(s for share, s in candidates if share == high))
@@ -196,7 +198,7 @@ def _summarise_sets(
     for which in range(2):
         counted = values[:, which]
         shares = counted / max(1, rows.people)
-        best = min(rows.original_columns(sets[k]) for k in np.flatnonzero(counted == counted.max()).tolist())
+        best = min(original_columns(rows, sets[k]) for k in np.flatnonzero(counted == counted.max()).tolist())
         mean = int(counted.sum()) / max(1, len(sets) * rows.people)
         interval = None if drawn is None else bounded_mean_interval(shares, mean, drawn[0][:, which].tolist(), drawn[1])
         bands.append(ShareBand(float(shares.min()), mean, float(shares.max()), best, interval))
@@ -267,7 +269,7 @@ def find_identifying_sets(
         for k, stack in partitions_along(rows, left, run):
             unique = stack[-1].unique / rows.people
             if unique >= share:
-                found.append(IdentifyingSet(rows.original_columns(left[k]), unique))
+                found.append(IdentifyingSet(original_columns(rows, left[k]), unique))
                 covered.add(left[k])
         too_large = covered
     return IdentifyingSets(_sort_sets(found), most_size, False)
@@ -289,7 +291,7 @@ def _greedy_identifying_set(rows: DivisiblePeople, share: float, most_size: int,
         without = int(measure_sets(rows, [fewer], run)[0, 0]) / rows.people
         if without >= share:
             chosen, unique = fewer, without
-    return [IdentifyingSet(rows.original_columns(chosen), unique)]
+    return [IdentifyingSet(original_columns(rows, chosen), unique)]
 
 
 def _sort_sets(found: Iterable[IdentifyingSet]) -> tuple[IdentifyingSet, ...]:

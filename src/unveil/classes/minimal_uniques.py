@@ -44,7 +44,7 @@ import numpy.typing as npt
 
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.classes import _minimal_uniques
-from unveil.classes.column_partitions import Columns, DivisiblePeople, divisible_people
+from unveil.classes.column_partitions import Columns, DivisiblePeople, divisible_people, original_columns
 from unveil.errors import UnveilError
 from unveil.run import Run
 
@@ -245,7 +245,7 @@ def _search_minimal_sets(
             kept = np.empty_like(further.newly_unique)
             kept = kept[: _minimal_uniques.keep_minimal(further.newly_unique, alone, parts, kept)]
             if len(kept):
-                found.append((rows.original_columns(columns), kept))
+                found.append((original_columns(rows, columns), kept))
                 made += len(kept)
             if len(columns) == most:
                 continue
