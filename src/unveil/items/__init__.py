@@ -55,7 +55,7 @@ else:
             ),
             "never_together": "ConditionalCracks pairs_still_apart solve_never_together",
             "pair_attack": "AttackTarget NamedBaskets NamedItems attack_by_pairs draw_baskets named_baskets",
-            "pair_matching": "ItemMatching PairProblem PairShares match_items",
+            "pair_matching": "ItemMatching PairProblem PairShares climb_by_exchanges match_items",
             "sample_similarity": "SampleKnowledge SampleMean sample_knowledge",
         },
     )

@@ -257,10 +257,8 @@ def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run)
     from unveil.items.sample_similarity import sample_knowledge
 
     stream, n = run.rng("items.sample_knowledge"), attack.recipe.items
-    original = attack.baskets if attack.case.original is None else attack.case.original
-    assert isinstance(original, Transactions)
     believe = partial(beliefs_from_sample, attack.case)
-    knowledge = sample_knowledge(original, stream, believe=believe, confidence=run.confidence, run=run)
+    knowledge = sample_knowledge(attack.original, stream, believe=believe, confidence=run.confidence, run=run)
     at = knowledge.shares.index(SAMPLE_SHARE)
     cracks = knowledge.cracks
     value, low, high = (float(x[at]) for x in (cracks.mean, cracks.low, cracks.high))

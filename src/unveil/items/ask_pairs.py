@@ -15,7 +15,6 @@ from unveil.items.settings import ItemsSettings
 from unveil.matching.crack_text import average_text
 from unveil.policy import Policy
 from unveil.release.table import Table
-from unveil.release.transactions import Transactions
 from unveil.risk import Risk
 from unveil.run import Run
 from unveil.wording import count_text, verb
@@ -175,10 +174,9 @@ def _named_pairs(attack: FrequencyAttack, run: Run) -> _KnownPairs | None:
     from unveil.items.item_pairs import top_pairs
 
     case, baskets = attack.case, attack.baskets
-    given, original = case.holds["pairs"], baskets if case.original is None else case.original
+    given = case.holds["pairs"]
     assert isinstance(given, Table)
-    assert isinstance(original, Transactions)
-    a, b = parse_pairs(given, original, run)
+    a, b = parse_pairs(given, attack.original, run)
     becomes = np.arange(len(baskets.labels)) if case.truth is None else case.truth
     pairs = pairs_still_together(a, b, becomes, baskets, run)
     if not len(pairs):
@@ -317,10 +315,10 @@ def never_together_findings(attack: FrequencyAttack, policy: Policy, run: Run) -
     from unveil.items.never_together import pairs_still_apart, solve_never_together
 
     case, baskets = attack.case, attack.baskets
-    given, original = case.holds.get("never_together"), baskets if case.original is None else case.original
-    if not isinstance(given, Table) or not isinstance(original, Transactions):
+    given = case.holds.get("never_together")
+    if not isinstance(given, Table):
         return
-    a, b = parse_never_together(given, original, run)
+    a, b = parse_never_together(given, attack.original, run)
     known, found = len(a), None
     if case.truth is not None:
         a, b = pairs_still_apart(a, b, case.truth, baskets)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from unveil.finding import Curve, Finding
-from unveil.items.attack import MISSING_VALUES, FrequencyAttack, exposed_items
+from unveil.items.attack import MISSING_VALUES, FrequencyAttack, exposed_items, known_protection_text
 from unveil.items.risks import EXPECTED_CRACKS, SIMILAR_PAIRS
 from unveil.policy import Policy
 from unveil.release.transactions import Transactions
@@ -45,17 +45,15 @@ _SOURCE = (
 def similar_pairs_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     """What is identified by someone with similar baskets or, for information, with a sample of the original ones."""
     if isinstance(similar := attack.case.holds.get("similar"), Transactions):
-        return _given_finding(attack, similar, policy, run)
+        return _held_baskets_finding(attack, similar, policy, run)
     return _sample_finding(attack, policy, run)
 
 
-def _target(attack: FrequencyAttack, limit: int) -> AttackTarget:
+def _attack_target(attack: FrequencyAttack, limit: int) -> AttackTarget:
     from unveil.items.attacker_beliefs import find_change
     from unveil.items.pair_attack import AttackTarget
 
-    original = attack.baskets if attack.case.original is None else attack.case.original
-    assert isinstance(original, Transactions)
-    return AttackTarget(attack.baskets, original, find_change(attack.case), limit)
+    return AttackTarget(attack.baskets, attack.original, find_change(attack.case), limit)
 
 
 def _count_starts(target: AttackTarget, work: int) -> int:
@@ -64,18 +62,16 @@ def _count_starts(target: AttackTarget, work: int) -> int:
     return max(_FEWEST_STARTS, min(_MOST_STARTS, work // items**3))
 
 
-def _given_finding(attack: FrequencyAttack, similar: Transactions, policy: Policy, run: Run) -> Finding:
+def _held_baskets_finding(attack: FrequencyAttack, similar: Transactions, policy: Policy, run: Run) -> Finding:
     import numpy as np
 
     from unveil.items.attacker_files import similar_codes
     from unveil.items.pair_attack import attack_by_pairs, named_baskets
 
-    target = _target(attack, _MAX_ITEMS)
+    target = _attack_target(attack, _MAX_ITEMS)
     held = named_baskets(similar, similar_codes(similar, target.original), len(target.original.labels))
-    starts = _count_starts(target, _MAX_WORK)
-    found = attack_by_pairs(
-        target, held, run.rng(SIMILAR_PAIRS.id), starts=starts, marginals=_known_marginals(attack), run=run
-    )
+    starts, marginals = _count_starts(target, _MAX_WORK), _known_marginals(attack)
+    found = attack_by_pairs(target, held, run.rng(SIMILAR_PAIRS.id), starts=starts, marginals=marginals, run=run)
     n, right = len(found.right), int(found.right.sum())
     interval = (float(right), float(found.reachable + n - found.attacked))
     return SIMILAR_PAIRS.finding(
@@ -86,9 +82,9 @@ def _given_finding(attack: FrequencyAttack, similar: Transactions, policy: Polic
         interval=interval,
         subjects=n,
         share=(interval[0] / n, interval[1] / n),
-        attacker=f"{_done_text(attack)}Holds {count_text(similar.baskets, 'similar basket')} with the items' names; "
-        f"{number_text(found.seen)} of {count_text(n, 'released item')} {verb(found.seen, 'occurs', 'occur')} there. "
-        f"{capitalise_text(_METHOD)}.",
+        attacker=f"{known_protection_text(attack.case)}Holds {count_text(similar.baskets, 'similar basket')} with the "
+        f"items' names; {number_text(found.seen)} of {count_text(n, 'released item')} "
+        f"{verb(found.seen, 'occurs', 'occur')} there. {capitalise_text(_METHOD)}.",
         missing=MISSING_VALUES,
         baseline=1.0,
         sentence=" ".join(
@@ -114,10 +110,6 @@ def _known_marginals(attack: FrequencyAttack) -> Floats | None:
     """The probability of each pseudonym for each item, where it follows exactly from the attacker's beliefs."""
     solution = attack.recipe.solution
     return solution.matrix() if solution.exact and attack.recipe.items <= _MAX_ITEMS else None
-
-
-def _done_text(attack: FrequencyAttack) -> str:
-    return "" if attack.case.original is None else "Knows what was done to protect the release. "
 
 
 def _sure_text(found: NamedItems) -> Iterator[str]:
@@ -171,7 +163,7 @@ def _confidence_curve(found: NamedItems) -> tuple[Curve, ...]:
 
 def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     n = len(attack.baskets.labels)
-    target = _target(attack, _MAX_SAMPLED_ITEMS)
+    target = _attack_target(attack, _MAX_SAMPLED_ITEMS)
     repeated = n <= _MAX_REPEATED_ITEMS
     by_share = _attack_with_samples(target, repeated, run)
     found = by_share[SAMPLE_SHARE]
@@ -193,7 +185,7 @@ def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Findin
         subjects=n,
         share=(low / n, high / n),
         tolerance="policy" if SIMILAR_PAIRS.id in policy.tolerance else None,
-        attacker=f"{_done_text(attack)}Holds {count_text(baskets, 'random basket')} of the "
+        attacker=f"{known_protection_text(attack.case)}Holds {count_text(baskets, 'random basket')} of the "
         f"{count_text(target.original.baskets, 'original one')}, with the items' names. {capitalise_text(_METHOD)}.",
         missing=MISSING_VALUES,
         baseline=1.0,

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from unveil.items.beliefs import Beliefs
     from unveil.items.item_recipe import ItemRecipe
 
-__all__ = ["LAKSHMANAN", "MISSING_VALUES", "FrequencyAttack", "exposed_items"]
+__all__ = [
+    "LAKSHMANAN",
+    "MISSING_VALUES",
+    "FrequencyAttack",
+    "exposed_items",
+    "known_protection_text",
+    "original_baskets",
+]
 
 LAKSHMANAN = (
     "L. Lakshmanan, R. Ng, G. Ramesh, On disclosure risk analysis of anonymized itemsets in the presence of prior "
@@ -39,6 +46,23 @@ class FrequencyAttack:
     beliefs: Beliefs
     recipe: ItemRecipe
     attacker: str
+
+    @property
+    def original(self) -> Transactions:
+        """The baskets that the release was made from; the release itself if the case has no other."""
+        return original_baskets(self.case)
+
+
+def original_baskets(case: Case) -> Transactions:
+    """The baskets that a release was made from; the release itself if there are no others."""
+    baskets = case.release if case.original is None else case.original
+    assert isinstance(baskets, Transactions)
+    return baskets
+
+
+def known_protection_text(case: Case) -> str:
+    """What every attacker on a protected release knows; empty if it was not protected."""
+    return "" if case.original is None else "Knows what was done to protect the release. "
 
 
 def exposed_items(

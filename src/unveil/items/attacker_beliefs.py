@@ -15,6 +15,7 @@ import numpy.typing as npt
 from unveil.arrays import Floats, Ints
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.items.attack import known_protection_text, original_baskets
 from unveil.items.attacker_files import parse_beliefs, similar_counts
 from unveil.items.beliefs import Beliefs
 from unveil.items.frequency_groups import FrequencyGroups
@@ -47,7 +48,7 @@ def build_beliefs(case: Case, policy: Policy, part: float = 1.0) -> Beliefs:
     """
     change = find_change(case)
     if isinstance(similar := case.holds.get("similar"), Transactions):
-        found, _ = similar_counts(similar, _original_baskets(case))
+        found, _ = similar_counts(similar, original_baskets(case))
         return beliefs_from_sample(case, found, similar.baskets)
     beliefs = _original_beliefs(case, policy, part)
     return beliefs if change is None else carry_beliefs(beliefs, change)
@@ -56,7 +57,7 @@ def build_beliefs(case: Case, policy: Policy, part: float = 1.0) -> Beliefs:
 def beliefs_from_sample(case: Case, found: Ints, size: int) -> Beliefs:
     """What someone believes about the released items who holds ``size`` baskets in which the items of the original
     occur ``found`` times."""
-    change, baskets = find_change(case), _original_baskets(case)
+    change, baskets = find_change(case), original_baskets(case)
     beliefs = Beliefs.from_sample(found, baskets.baskets / size, baskets.counts)
     beliefs = beliefs if (found > 0).all() else beliefs.forget_items(found == 0)
     if change is not None:
@@ -78,8 +79,8 @@ def _standard_error(beliefs: Beliefs, baskets: Transactions, size: int) -> Float
 
 def describe_attacker(case: Case, policy: Policy, beliefs: Beliefs) -> str:
     """The attacker in words."""
-    baskets = _original_baskets(case)
-    done = "" if case.original is None else "Knows what was done to protect the release. "
+    baskets = original_baskets(case)
+    done = known_protection_text(case)
     if isinstance(case.holds.get("beliefs"), Table):
         if beliefs.ranges is not None:
             return (
@@ -115,7 +116,7 @@ def _gap_text(precision: str | float) -> str:
 def released_codes(case: Case) -> dict[str, int | None]:
     """The number that every item has in the release, by its name in the original; None if it is not released by
     itself."""
-    change, labels = find_change(case), _original_baskets(case).labels.to_pylist()
+    change, labels = find_change(case), original_baskets(case).labels.to_pylist()
     if change is None:
         return {label: code for code, label in enumerate(labels)}
     alone = change.members[change.becomes] == 1
@@ -139,15 +140,9 @@ def find_change(case: Case) -> ItemChange | None:
     return ItemChange(truth, release.counts)
 
 
-def _original_baskets(case: Case) -> Transactions:
-    baskets = case.release if case.original is None else case.original
-    assert isinstance(baskets, Transactions)
-    return baskets
-
-
 def _original_beliefs(case: Case, policy: Policy, part: float) -> Beliefs:
     """What is believed about the items of the original."""
-    baskets = _original_baskets(case)
+    baskets = original_baskets(case)
     if isinstance(given := case.holds.get("beliefs"), Table):
         return parse_beliefs(given, baskets)
     return Beliefs.from_half_width(baskets.counts, part * precision_in_baskets(baskets, policy))

@@ -96,7 +96,7 @@ def carry_beliefs(beliefs: Beliefs, change: ItemChange) -> Beliefs:
 def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
     """The baskets with their items changed, with numbers as labels. They are not yet a release, because the numbers
     follow the order of the original."""
-    basket = np.repeat(np.arange(baskets.baskets), np.diff(baskets.indptr))
+    basket = baskets.entry_baskets
     item = change.becomes[baskets.items]
     keys = np.unique(basket[item >= 0] * len(change.counts) + item[item >= 0])
     basket, item = np.divmod(keys, max(1, len(change.counts)))

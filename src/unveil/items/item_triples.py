@@ -52,10 +52,14 @@ def top_triples(transactions: Transactions, k: int, run: Run | None = None) -> I
         for c in np.flatnonzero(with_both > least).tolist():
             found[tuple(sorted((a, b, c)))] = int(with_both[c])
         if len(found) >= k:
-            best = sorted(found, key=lambda triple: (-found[triple], triple))[:k]
+            best = _most_frequent_first(found)[:k]
             found, least = {triple: found[triple] for triple in best}, found[best[-1]]
-    best = sorted(found, key=lambda triple: (-found[triple], triple))
+    best = _most_frequent_first(found)
     return ItemTriples(np.array(best, np.int64).reshape(-1, 3), np.array([found[t] for t in best], np.int64))
+
+
+def _most_frequent_first(counts: dict[tuple[int, ...], int]) -> list[tuple[int, ...]]:
+    return sorted(counts, key=lambda triple: (-counts[triple], triple))
 
 
 def triple_counts(transactions: Transactions, triples: Ints) -> Ints:
@@ -70,8 +74,7 @@ class _BasketIndex:
 
     def __init__(self, transactions: Transactions) -> None:
         self.transactions = transactions
-        basket = np.repeat(np.arange(transactions.baskets), np.diff(transactions.indptr))
-        self.baskets = basket[np.argsort(transactions.items, kind="stable")]
+        self.baskets = transactions.entry_baskets[np.argsort(transactions.items, kind="stable")]
         self.begins = np.append(0, np.cumsum(transactions.counts))
 
     def baskets_of(self, item: int) -> Ints:

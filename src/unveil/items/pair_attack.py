@@ -90,7 +90,7 @@ class AttackTarget:
         and joins one without it with another."""
         if self.change is None:
             return shares
-        entries = NamedBaskets(_basket_numbers(self.original), self.original.items.astype(np.int64))
+        entries = NamedBaskets(self.original.entry_baskets, self.original.items.astype(np.int64))
         before = np.bincount(_change_entries(entries, self.change.becomes, 0)[1], minlength=len(self.change.counts))
         stays, joins = np.ones(len(items)), np.zeros(len(items))
         known = items < len(before)
@@ -107,7 +107,7 @@ class AttackTarget:
     def released_shares(self) -> tuple[PairShares, Ints]:
         """The pairs of the release, and the released items they are about."""
         kept = np.sort(np.argsort(-self.release.counts, kind="stable")[: self.limit])
-        entries = _basket_numbers(self.release), self.release.items.astype(np.int64)
+        entries = self.release.entry_baskets, self.release.items.astype(np.int64)
         return PairShares(_pair_shares(*entries, self.release.baskets, kept), self.release.baskets), kept
 
 
@@ -115,12 +115,12 @@ def named_baskets(similar: Transactions, codes: Ints, items: int) -> NamedBasket
     """The entries of baskets whose items have these numbers among the original's ``items``, −1 if they are not
     there."""
     foreign = items + np.cumsum(codes < 0) - 1
-    return NamedBaskets(_basket_numbers(similar), np.where(codes >= 0, codes, foreign)[similar.items])
+    return NamedBaskets(similar.entry_baskets, np.where(codes >= 0, codes, foreign)[similar.items])
 
 
 def draw_baskets(original: Transactions, chosen: Ints) -> NamedBaskets:
     """The entries of some of the original baskets."""
-    basket = _basket_numbers(original)
+    basket = original.entry_baskets
     inside = np.isin(np.arange(original.baskets), chosen)[basket]
     return NamedBaskets(basket[inside], original.items[inside].astype(np.int64))
 
@@ -189,7 +189,3 @@ def _pair_shares(basket: Ints, item: Ints, baskets: int, among: Ints) -> Floats:
     whole = csr_array((np.ones(len(item), np.float64), (basket, item)), shape)[:, among]
     shares: Floats = (whole.T @ whole).toarray() / max(baskets, 1)
     return shares
-
-
-def _basket_numbers(baskets: Transactions) -> Ints:
-    return np.repeat(np.arange(baskets.baskets), np.diff(baskets.indptr))

@@ -34,7 +34,7 @@ from unveil.arrays import Floats, Ints
 from unveil.errors import UnveilError
 from unveil.run import Run
 
-__all__ = ["ItemMatching", "PairProblem", "PairShares", "match_items"]
+__all__ = ["ItemMatching", "PairProblem", "PairShares", "climb_by_exchanges", "match_items"]
 
 _FIRST_WEIGHTS = (0.3, 0.003, 1.0, 0.03)  # how much the score counts at first, in turn; in the end it counts fully
 _NOISE = 2.0  # what is added to the frequencies' log-likelihood from the fifth start on, times Gumbel noise

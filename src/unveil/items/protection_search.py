@@ -103,7 +103,7 @@ class _BasketUnion:
 
     def __init__(self, baskets: Transactions) -> None:
         order = np.argsort(baskets.items, kind="stable")
-        self.baskets = np.repeat(np.arange(baskets.baskets), np.diff(baskets.indptr))[order]
+        self.baskets = baskets.entry_baskets[order]
         self.begins = np.append(0, np.cumsum(baskets.counts))
         self.held = np.zeros(baskets.baskets, np.int32)
         self.chosen = np.zeros(len(baskets.labels), np.bool_)

@@ -87,6 +87,13 @@ class Transactions:
         """The number of baskets."""
         return len(self.indptr) - 1
 
+    @property
+    def entry_baskets(self) -> Ints:
+        """For each entry, the number of its basket."""
+        import numpy as np
+
+        return np.repeat(np.arange(self.baskets), np.diff(self.indptr))
+
     @cached_property
     def counts(self) -> Ints:
         """For each item, the number of baskets that contain it."""
