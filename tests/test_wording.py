@@ -84,10 +84,17 @@ def test_findings_write_their_interval_only_where_it_says_something() -> None:
 
 
 def test_a_bound_of_one_is_singular() -> None:
-    bound = replace(sampled(1, 1, 4, "rows"), method="bound", confidence=None)
+    bound = replace(sampled(1, 1, 4, "rows"), method="bound", confidence=None, tolerance=None, decides=False)
     assert f"{bound.value_text} {bound.unit_text}" == "at least 1 row"
 
 
 def test_a_bound_that_leaves_no_room_is_a_number() -> None:
     assert replace(sampled(1.0, 1.0, 1.0), method="bound", confidence=None).value_text == "100%"
-    assert replace(sampled(0.3, 0.3, 1.0), method="bound", confidence=None).value_text == "at least 30%"
+    bound = replace(sampled(0.3, 0.3, 1.0), method="bound", confidence=None)
+    assert replace(bound, tolerance=None, decides=False).value_text == "at least 30%"
+
+
+def test_a_bound_beside_a_tolerance_is_a_range() -> None:
+    """ "At least 30%, must be at least 50%" was hard to follow."""
+    bound = replace(sampled(0.3, 0.3, 1.0), method="bound", confidence=None, tolerance=0.5)
+    assert bound.value_text == "30% to 100%"

@@ -94,7 +94,7 @@ def test_pairs_against_all_mappings() -> None:
     assert told.interval is not None
     assert told.interval[0] < wanted < told.interval[1] < told.interval[0] + 0.1
     assert not told.interval[0] < 30 + enumerated(2, ["16"]) < told.interval[1]
-    assert told.confidence == pytest.approx(1 - 0.05 / 4)
+    assert told.confidence == pytest.approx(1 - 0.05 / 5)
     assert "knows 2 pairs" in told.attacker
     short = asked(2, "16", "25")["items.never_together"]
     assert short.method == "simulation", "a thousandth of six items would be out of reach, of twenty it is not"

@@ -17,7 +17,7 @@ from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, ends_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, count_text, ends_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.classes.known_population import PopulationMatches

@@ -80,10 +80,11 @@ def read_holdings(case: Case, given: Mapping[str, Any]) -> Case:
     """The case with everything that the options name."""
     from unveil.assess import sort_holdings
 
-    held: dict[str, Release] = {}
-    for name, files in _named_files(given).items():
-        declaration, beside = all_holdings()[name]
+    held, named = dict[str, Release](), _named_files(given)
+    for declaration, beside in (all_holdings()[name] for name in named):
         check_kind(declaration.option, beside, case.release.name, case.release.kind)
+    for name, files in named.items():
+        declaration, _ = all_holdings()[name]
         found = [_read_held_file(declaration, each, case, given) for each in files]
         held |= {f"{name} {k}": each for k, each in enumerate(found, 1)} if declaration.repeatable else {name: found[0]}
     return sort_holdings(replace(case, holds=MappingProxyType({**case.holds, **held})))
