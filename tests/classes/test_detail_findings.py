@@ -272,7 +272,8 @@ def test_two_diverse_releases_break_each_other() -> None:
     assert together.sentence == (
         "For 1 of 2 people (50%), the releases together leave only one value. For 1 of them, no single release does. "
         "For 1, several values are left, but fewer than in any single release. Of the values left for 2 people, the "
-        "likeliest is expected to be right for 75% of them."
+        "likeliest is expected to be right for 75% of them. Taken one by one, the releases have smallest classes of "
+        "3 rows and 3 rows."
     )
     assert together.curves[0].y == (0.0, 0.5)
     assert "hiv" not in found.to_json()

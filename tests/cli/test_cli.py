@@ -548,7 +548,7 @@ def test_what_an_attacker_of_baskets_holds(unveil: Unveil, tmp_path: Path) -> No
     ] == pytest.approx(3.6)
     for options, complaint in (
         (("--similar", "similar.dat", "--beliefs", "known.csv"), "exclude each other"),
-        (("--frequency-precision", "wide"), "is not median-gap, mean-gap or a number"),
+        (("--frequency-precision", "wide"), "is not median-gap, mean-gap, a multiple of the median gap"),
         (("--beliefs", "nothing.csv"), "no such file"),
         (("--never", "never.csv"), "--never is now --never-together"),
     ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -95,7 +97,11 @@ def test_the_recipe_says_release_and_no() -> None:
     crowd, apart = baskets([k // 8 + 1 for k in range(160)]), baskets([10 * k for k in range(1, 21)])
     assert decision(crowd) == "release"
     assert decision(apart) == "protect first"
-    assert decision(apart, Policy(settings={"items": {"frequency_precision": 1.0}})) == "release"
+    wide = Policy(settings={"items": {"frequency_precision": 1.0}})
+    assert decision(apart, replace(wide, tolerance={"items.similar_pairs": 1})) == "release"
+    assert decision(apart, wide) == "your call", "someone with a sample who compares pairs identifies too many"
+    (reason,) = unveil.assess(apart, wide).verdict.reasons
+    assert "more than 10% of all items. Nobody said what attackers hold: give --similar FILE" in reason
     found = unveil.assess(apart)
     told = found["items.alpha_max"]
     assert told.value == pytest.approx(2 / (found["items.expected_cracks"].value or 0))

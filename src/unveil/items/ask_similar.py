@@ -125,10 +125,15 @@ def _sure_text(found: NamedItems) -> Iterator[str]:
 
 
 def _reachable_text(found: NamedItems, right: int) -> Iterator[str]:
+    if found.tied:
+        yield (
+            f"{count_text(found.tied, 'item')} could be exchanged with another one at no loss of score, and "
+            f"{verb(found.tied, 'counts', 'count')} as not named."
+        )
     if found.reachable > right:
         yield (
-            "A search that starts from the true names ends with a higher score and "
-            f"{count_text(found.reachable, 'right name')}, so an attacker with a better search may reach that."
+            "A search that starts from the true names ends with at least as high a score and "
+            f"{count_text(found.reachable, 'right name')}, so an attacker may reach that."
         )
     elif right < len(found.right):
         yield "A search that starts from the true names finds no assignment that scores higher."
@@ -210,8 +215,8 @@ def _sample_sentences(
     best = sum(f.reachable for f in found) / len(found)
     if best > value:
         yield (
-            "Searches that start from the true names end with a higher score in some samples; an attacker who finds "
-            f"that too names {number_text(best)} on average."
+            "Searches that start from the true names end with at least as high a score in some samples; an attacker "
+            f"who reaches that too names {number_text(best)} on average."
         )
 
 

@@ -29,6 +29,7 @@ from unveil.run import Run
 __all__ = ["AttackTarget", "NamedBaskets", "NamedItems", "attack_by_pairs", "draw_baskets", "named_baskets"]
 
 _SURE = 0.9
+_EQUAL_SCORE = 1e-6  # relative difference up to which two scores count as equal
 
 
 class NamedBaskets(NamedTuple):
@@ -44,7 +45,8 @@ class NamedItems:
     """What came of an attack, for each released item: whether the attacker ``named`` an item for it, whether they were
     ``right``, how confident they are of the item they named, and how much weight they gave to the right one.
     ``reachable`` items are right at most if the same score is searched better. ``attacked`` released items took part,
-    and ``seen`` of all occur in the attacker's baskets."""
+    and ``seen`` of all occur in the attacker's baskets. ``tied`` items could be exchanged with others without changing
+    the score: none of them counts as right."""
 
     named: Bools
     right: Bools
@@ -53,6 +55,7 @@ class NamedItems:
     reachable: int
     attacked: int
     seen: int
+    tied: int
 
     @property
     def sure(self) -> Bools:
@@ -140,14 +143,16 @@ def attack_by_pairs(
     own, items = target.carry_shares(held)
     n = len(target.release.labels)
     if not len(items):
-        return NamedItems(np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n), 0, len(pseudonyms), 0)
+        return NamedItems(
+            np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n), 0, len(pseudonyms), 0, 0
+        )
     if marginals is not None:
         marginals = marginals[np.ix_(items, pseudonyms)] if np.array_equal(items, pseudonyms) else None
     found = match_items(own, released, rng, starts=starts, marginals=marginals, run=run)
     place = np.full(max(n, int(items.max()) + 1), -1)
     place[pseudonyms] = np.arange(len(pseudonyms))
     truth = place[items]  # where the pseudonym of each of the attacker's items is
-    right = (found.assigned == truth) & (truth >= 0)
+    right = (found.assigned == truth) & (truth >= 0) & ~found.is_tied
     named, correct, confidence, weight = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n)
     taken, there = found.assigned >= 0, truth >= 0
     named[pseudonyms[found.assigned[taken]]] = True
@@ -155,18 +160,19 @@ def attack_by_pairs(
     correct[items[right]] = True
     weight[items[there]] = found.weights[there, truth[there]]
     reachable = max(int(right.sum()), _reachable_items(own, released, truth, found.score, run))
-    return NamedItems(named, correct, confidence, weight, reachable, len(pseudonyms), int((items < n).sum()))
+    tied = int((found.is_tied & (found.assigned >= 0)).sum())
+    return NamedItems(named, correct, confidence, weight, reachable, len(pseudonyms), int((items < n).sum()), tied)
 
 
 def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: float, run: Run | None) -> int:
-    """How many items are right where a search ends that starts from the truth; 0 if its score is no higher."""
+    """How many items are right where a search ends that starts from the truth; 0 if its score is lower."""
     problem = PairProblem.from_shares(own, released)
     assigned = np.full(problem.n, -1)
     assigned[: len(truth)] = truth
     rest, free = np.flatnonzero(assigned < 0), np.setdiff1d(np.arange(problem.n), assigned)
     assigned[rest] = free[linear_sum_assignment(-problem.fit[np.ix_(rest, free)])[1]]
     reached, _ = climb_by_exchanges(problem, assigned, run)
-    if problem.score(reached) <= score + 1e-6 * (1 + abs(score)):
+    if problem.score(reached) < score - _EQUAL_SCORE * (1 + abs(score)):
         return 0
     return int(((reached[: len(truth)] == truth) & (truth >= 0)).sum())
 

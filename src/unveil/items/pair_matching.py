@@ -30,12 +30,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
-from unveil.arrays import Floats, Ints
+from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.run import Run
 
 __all__ = ["ItemMatching", "PairProblem", "PairShares", "climb_by_exchanges", "match_items"]
 
+_TIE = 1e-9  # scores that differ by less, relative to their size, are equal up to rounding
 _FIRST_WEIGHTS = (0.3, 0.003, 1.0, 0.03)  # how much the score counts at first, in turn; in the end it counts fully
 _NOISE = 2.0  # what is added to the frequencies' log-likelihood from the fifth start on, times Gumbel noise
 _STEPS = 15  # from the first weight to 1
@@ -83,11 +84,13 @@ class ItemMatching:
     """What the attack says: ``assigned[i]`` is the pseudonym of the attacker's item i, −1 if none is left for it, and
     ``weights`` how much speaks for each pseudonym (columns) of each item (rows): in proportion to exp(score) after
     exchanging it with the assigned one. A weight is an estimate and not calibrated: the differences are treated as
-    independent, which they are not, and no more than two pseudonyms are exchanged."""
+    independent, which they are not, and no more than two pseudonyms are exchanged. ``is_tied``: the item could be
+    exchanged with another at no loss."""
 
     assigned: Ints
     weights: Floats
     score: float
+    is_tied: Bools
 
     @property
     def confidence(self) -> Floats:
@@ -212,7 +215,9 @@ def match_items(
     weights[:, names[assigned]] = np.exp(np.minimum(gain, 0.0))
     weights /= weights.sum(axis=1, keepdims=True)
     own_names = names[assigned[:m]]
-    return ItemMatching(np.where(own_names < n, own_names, -1), weights[:m, :n], score)
+    np.fill_diagonal(gain, -np.inf)
+    is_tied = gain.max(axis=1, initial=-np.inf)[:m] >= -_TIE * (1 + abs(score))
+    return ItemMatching(np.where(own_names < n, own_names, -1), weights[:m, :n], score, is_tied)
 
 
 def _starting_weights(problem: PairProblem, rng: np.random.Generator) -> Iterator[tuple[float, Floats]]:

@@ -386,7 +386,12 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     share = ends_text(low / found.n, high / found.n, percent_text)
     once = ", using every row at most once" if high > measured.best.right_links + _WHOLE else ""
     text = f"The attacker finds the row of {right} of {people} ({share}){once}."
-    if high > low + _WHOLE:
+    if high > low + _WHOLE and together is not None and together[0].right_links < low - _WHOLE:
+        text += (
+            " Several sets of links seem equally good. At worst, the attacker finds as many by looking for one person "
+            "at a time."
+        )
+    elif high > low + _WHOLE:
         text += " Several sets of links seem equally good; these are the fewest and the most that are right in any."
     if likely.true_pairs < found.n:
         text += f" The true links place {likely.true_pairs:,} of them in the release."
