@@ -297,3 +297,12 @@ def test_two_ways_to_write_a_missing_value_made_rows_identical() -> None:
     rows["note"] = ["?", "?", "x"]
     found = unveil.assess(unveil.read(pa.table(rows)), Policy(quasi=("a", "b", "c"), insensitive=("note",)))
     assert found["linkage.everything_learned"].value == 1
+
+
+def test_people_who_could_be_singled_out_had_others_with_the_same_values() -> None:
+    """They differ only in which values stand in one row, which this attacker does not know; that was not said."""
+    rows = {"p": [1, 1, 2, 2], "a": list("xyxy"), "b": list("uvvu"), "c": list("kkkk")}
+    found = unveil.assess(unveil.read(pa.table(rows)), Policy(quasi=("a", "b", "c"), subject="p"))
+    assert found["classes.uniques"].value == 1
+    assert "have one with all values the same, whichever rows they stand in." in found["linkage.sparsity"].sentence
+    assert "Does not know which of these values stand in the same row." in found["linkage.success"].attacker

@@ -243,3 +243,18 @@ def test_a_weight_that_depends_on_sex_and_race_is_no_person() -> None:
     assert found(data, policy) is None
     made = found(data, dataclasses.replace(policy, quasi=(("sex", "race"),)))
     assert made is not None and made.fixed == ("sex", "race")
+
+
+def test_a_person_was_not_noticed_behind_a_single_quasi_identifier() -> None:
+    """Sixty people with eight rows each, whose number fixes age, sex and zip; only the age is a quasi-identifier."""
+    rng = random.Random(4)
+    people = [(20 + i, rng.choice("fm"), str(1000 + rng.randrange(30))) for i in range(60)]
+    rows = [(k, *person, rng.choice("abc")) for k, person in enumerate(people) for _ in range(8)]
+    k, age, sex, code, ill = zip(*rows, strict=True)
+    table = unveil.read(pa.table({"k": k, "age": age, "sex": sex, "zip": code, "ill": ill}))
+    policy = Policy(quasi=("age",), sensitive=("ill",), insensitive=("k", "sex", "zip"))
+    assert unveil.assess(table, policy).verdict.decision == "your call"
+    one = find_repeated_subjects(table, policy)
+    assert one is not None and one.person == "k" and set(one.fixed) == {"age", "sex", "zip"}
+    alone = Policy(quasi=("ill",), insensitive=("k", "sex", "zip", "age"))
+    assert find_repeated_subjects(table, alone) is None, "what is fixed are no quasi-identifiers"

@@ -126,3 +126,12 @@ def test_no_advice_turns_a_check_off_or_protects_what_may_be_released(name: str)
 def test_a_graph_is_not_told_to_run_unveil_protect() -> None:
     found = assessed("graph")
     assert not [s for s in next_steps(replace(found)) if s.command]
+
+
+def test_a_command_named_a_file_that_was_standard_input(tmp_path: Path) -> None:
+    path = tmp_path / "standard input"
+    path.write_text("a,b\n" + "".join(f"{i},{i % 3}\n" for i in range(30)))
+    found = unveil.assess(unveil.read(path, kind="table"), Policy(quasi=("a", "b")))
+    assert found.release.name == "standard input"
+    assert not [s for s in next_steps(found) if s.command]
+    assert next_steps(found)[-1].sentence.endswith(".")

@@ -54,6 +54,7 @@ def _sparsity_finding(
     people = attacker.people
     value, interval = found.similar_share(_HALF_SHARED), found.interval(_HALF_SHARED, run.confidence)
     equal = range_text(found.similar_share(1), found.interval(1, run.confidence))
+    rows = ", whichever rows they stand in" if people.fact_noun == "value" else ""
     dates = " Dates are not compared here." if people.records.attributes_per_fact > 1 else ""
     return SPARSITY.finding(
         policy,
@@ -69,7 +70,7 @@ def _sparsity_finding(
         missing=MISSING,
         sentence=f"{capitalise_text(range_text(value, interval))} of the {people.plural} have a similar "
         f"{people.singular}: at least half of the {people.values} that either has are the same. "
-        f"{capitalise_text(equal)} have one with all {people.values} the same. The fewer {people.plural} have a "
+        f"{capitalise_text(equal)} have one with all {people.values} the same{rows}. The fewer {people.plural} have a "
         f"similar one, the less an attacker must know to find someone.{dates}{_rarity_sentence(popularity, people)}",
         curves=tuple(_sparsity_curves(found, popularity, people, run.confidence)),
         source=MERENER,

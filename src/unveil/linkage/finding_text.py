@@ -94,7 +94,8 @@ class RandomFactsAttacker:
         else:
             columns = f"in the columns {list_text(people.columns, 12)}"
             what = f"{count_text(self.known, 'random value')} of a person {columns}{fewer}"
-        return f"Knows {what}, and that the person is in the data.{self._comparisons()}"
+        rows = " Does not know which of these values stand in the same row." if people.fact_noun == "value" else ""
+        return f"Knows {what}, and that the person is in the data.{rows}{self._comparisons()}"
 
     def _comparisons(self) -> str:
         """Which values count as the same although they are not, and which in part."""

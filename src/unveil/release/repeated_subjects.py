@@ -123,8 +123,12 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
     declared = [c for c in policy.identifier if c in codes and c not in policy.guessed and _recurs_at_all(codes[c])]
     called = [c for c in policy.identifier if c in repeated and _names_people(c) and _recurs_often(codes[c])]
     says = _column_information(policy, codes)
-    fixed = {c: _fixed_columns(own, says, codes, run) for c, own in repeated.items() if c not in declared}
-    suspected = [c for c, columns in fixed.items() if columns]
+    fixed = {
+        c: _fixed_columns(own, [{x: s for x, s in each.items() if x != c} for each in says], codes, run)
+        for c, own in repeated.items()
+        if c not in declared
+    }
+    suspected = [c for c, columns in fixed.items() if set(columns) & set(policy.quasi_columns)]
     by_evidence: dict[Evidence, list[str]] = {"name": called, "identifier": declared, "fixed columns": suspected}
     for evidence, names in by_evidence.items():
         if names:
@@ -198,17 +202,19 @@ def _names_people(name: str) -> bool:
 
 
 def can_be_fixed(table: Table, policy: Policy, run: Run) -> bool:
-    """Whether any set has two quasi-identifiers that vary, without which no column can be seen to fix them."""
+    """Whether there are two columns that vary, without which no column can be seen to fix them."""
     codes = table.codes(table.columns, policy.missing, run)
     return any(len(says) >= 2 for says in _column_information(policy, codes))
 
 
 def _column_information(policy: Policy, codes: Mapping[str, Codes]) -> list[dict[str, float]]:
     """For each set of quasi-identifiers, what those that vary say about a person, the most first: −ln p, where p is the
-    probability that two random rows agree."""
-    chances = {c: _chance_of_agreement(codes[c].codes) for c in policy.quasi_columns if c in codes}
+    probability that two random rows agree. Where a single one varies, insensitive columns are looked at as well."""
+    looked_at = (*policy.quasi_columns, *policy.insensitive)
+    chances = {c: _chance_of_agreement(codes[c].codes) for c in looked_at if c in codes}
     says = {c: -math.log(max(p, 1e-300)) for c, p in chances.items() if p < _AGREES_ANYWAY}
     groups = [[c for c in group if c in says] for group in policy.quasi]
+    groups = [[*g, *(c for c in policy.insensitive if c in says)] if len(g) == 1 else g for g in groups]
     return [{c: says[c] for c in sorted(group, key=lambda c: -says[c])} for group in groups]
 
 

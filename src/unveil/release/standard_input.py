@@ -11,12 +11,12 @@ from pathlib import Path
 from unveil.errors import UnveilError
 from unveil.settings import option_text
 
-__all__ = ["STANDARD_INPUT", "spool_standard_input"]
+__all__ = ["STANDARD_INPUT", "STANDARD_INPUT_NAME", "spool_standard_input"]
 
 STANDARD_INPUT = "-"
 """What stands for standard input where a file is named; a file of this name is ``./-``."""
 
-_FILE_NAME = "standard input"  # which is what messages and reports call the release
+STANDARD_INPUT_NAME = "standard input"  # which is what messages and reports call the release
 
 
 def spool_standard_input(directory: Path) -> Path:
@@ -24,7 +24,7 @@ def spool_standard_input(directory: Path) -> Path:
     source = getattr(sys.stdin, "buffer", None)  # a notebook has no bytes to read
     if source is None or sys.stdin.isatty():
         raise UnveilError("standard input is a terminal; pipe the data in, or name a file")
-    path = Path(tempfile.mkdtemp(dir=directory)) / _FILE_NAME
+    path = Path(tempfile.mkdtemp(dir=directory)) / STANDARD_INPUT_NAME
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)

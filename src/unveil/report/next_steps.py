@@ -20,6 +20,7 @@ from unveil.policy import Policy
 from unveil.release.ask import IDENTIFIERS
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.roles import quote_names
+from unveil.release.standard_input import STANDARD_INPUT_NAME
 from unveil.release.write import choose_writer
 from unveil.settings import Setting, declared_settings, option_text
 from unveil.wording import list_text, safe_text
@@ -41,7 +42,8 @@ class NextStep:
 def next_steps(assessment: Assessment) -> list[NextStep]:
     """What to do about the verdict, in order."""
     steps = {"protect first": _steps_to_protect, "your call": _steps_to_decide, "release": _steps_to_release}
-    return list(steps[assessment.verdict.decision](assessment))
+    found = steps[assessment.verdict.decision](assessment)
+    return [s if s.command else NextStep(f"{s.sentence.removesuffix(':').removesuffix('.')}.") for s in found]
 
 
 def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
@@ -108,16 +110,20 @@ def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
     if _suggested_options(assessment):
         yield NextStep("Some roles are guesses: correct any that are wrong in the next command.")
     else:
-        command = f"unveil init {shlex.quote(assessment.release.name)}"
+        name = assessment.release.name
+        command = None if name == STANDARD_INPUT_NAME else f"unveil init {shlex.quote(name)}"
         yield NextStep("Some roles are guesses: write a policy, and correct any that are wrong in it:", command)
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------
 
 
-def _command(verb: str, assessment: Assessment) -> str:
-    """The command that protects or assesses the release of an assessment under the same policy."""
+def _command(verb: str, assessment: Assessment) -> str | None:
+    """The command that protects or assesses the release of an assessment under the same policy; None if the release has
+    no file."""
     name = assessment.release.name
+    if name == STANDARD_INPUT_NAME:
+        return None
     options = _repeated_options(assessment)
     parts = ["unveil", verb, shlex.quote(name), "--policy unveil.toml" if options is None else options]
     parts += [f"{option} FILE" for option in _held_options(assessment, verb == "protect")]
