@@ -115,7 +115,6 @@ def test_one_set_of_several_may_be_in_the_population() -> None:
     ("policy", "says"),
     [
         (Policy(quasi=("zip",)), "no column zip"),
-        (Policy(quasi=("age",), subject="zip"), "one row per person"),
     ],
 )
 def test_populations_that_do_not_go_with_the_release(policy: Policy, says: str) -> None:

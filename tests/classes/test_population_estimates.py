@@ -24,6 +24,7 @@ from scipy.stats import hypergeom, nbinom
 from unveil.arrays import Ints
 from unveil.class_sizes import ClassSizes
 from unveil.classes import ask_population
+from unveil.classes.attacker import Subjects
 from unveil.classes.known_population import PopulationMatches, summarise_matches
 from unveil.classes.population_estimates import (
     ClassSample,
@@ -602,4 +603,6 @@ def test_one_of_them_were_also_unique(uniques: tuple[float, float], said: str) -
     """The verb agrees with the number of rows."""
     sample = ClassSample.from_counts([1, 2], [4, 98], population=1_000)
     limits = PopulationBounds(uniques, 0.5, (0.4, 0.6), 0.95)
-    assert f"{said} unique in the population" in ask_population._bounds_sentence(sample, limits, 0.95)
+    assert f"{said} unique in the population" in ask_population._bounds_sentence(
+        sample, limits, 0.95, Subjects("row", "rows")
+    )
