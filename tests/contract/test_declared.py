@@ -20,9 +20,9 @@ from unveil.questions import QUESTIONS, all_risks, find_risk, questions_about, r
 FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds some as well
     "release.interval_disclosure",
     "classes.reidentification", "classes.known_columns", "classes.intersection", "classes.presence", "linkage.success",
-    "linkage.everything_learned", "linkage.matched", "items.point_knowledge", "items.expected_cracks",
-    "items.correlation", "items.never_together", "items.sample_knowledge", "items.similar_pairs",
-    "matching.expected_cracks", "network.degree_unique",
+    "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
+    "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
+    "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
     "classes.known_items": "baskets", "classes.k_map": "people", "classes.l_distinct": "values",
@@ -40,6 +40,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.dis_suda": "estimate", "linkage.success": "exact simulation",
     "linkage.everything_learned": "exact simulation",
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
+    "linkage.original_matched": "exact simulation",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
     "items.similar_pairs": "simulation bound",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
@@ -64,7 +65,7 @@ OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "ite
 SAMPLED = {"classes.population_uniques", "items.expected_cracks", "items.alpha_max", "items.itemsets_vulnerable",
            "items.sample_knowledge", "items.similar_pairs", "items.correlation", "items.never_together",
            "linkage.success", "linkage.everything_learned", "linkage.unicity", "linkage.sparsity",
-           "matching.expected_cracks", "matching.alpha_max", "matching.sets_vulnerable"}  # fmt: skip
+           "linkage.original_matched", "matching.expected_cracks", "matching.alpha_max", "matching.sets_vulnerable"}  # fmt: skip
 
 
 def test_declarations() -> None:

@@ -12,11 +12,21 @@ from collections.abc import Iterator, Sequence
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Finding
-from unveil.holding import PEOPLE
+from unveil.holding import ORIGINAL, PEOPLE
 from unveil.linkage.ask_link import TRUE_LINKS, check_known_people, link_findings
+from unveil.linkage.ask_original import original_findings
 from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS, RandomFactsAttacker
 from unveil.linkage.protect import PROTECTIONS, targeted_risk
-from unveil.linkage.risks import EVERYTHING_LEARNED, MATCHED, RISKS, SPARSITY, SUCCESS, SUCCESS_BOUND, UNICITY
+from unveil.linkage.risks import (
+    EVERYTHING_LEARNED,
+    MATCHED,
+    ORIGINAL_MATCHED,
+    RISKS,
+    SPARSITY,
+    SUCCESS,
+    SUCCESS_BOUND,
+    UNICITY,
+)
 from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
@@ -34,6 +44,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """The findings of this question, and the matches of known people."""
     if run.asks(MATCHED):
         yield from link_findings(case, policy, run)
+    if run.asks(ORIGINAL_MATCHED):
+        yield from original_findings(case, policy, run)
     if not run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND):
         return
     assert isinstance(case.release, Table)
@@ -154,7 +166,7 @@ QUESTION = Question(
     risks=RISKS,
     ask=ask,
     settings=LinkageSettings,
-    holdings=(PEOPLE, TRUE_LINKS),
+    holdings=(PEOPLE, TRUE_LINKS, ORIGINAL),
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,

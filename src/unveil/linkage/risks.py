@@ -6,7 +6,16 @@ from functools import partial
 
 from unveil.risk import Risk
 
-__all__ = ["EVERYTHING_LEARNED", "MATCHED", "RISKS", "SPARSITY", "SUCCESS", "SUCCESS_BOUND", "UNICITY"]
+__all__ = [
+    "EVERYTHING_LEARNED",
+    "MATCHED",
+    "ORIGINAL_MATCHED",
+    "RISKS",
+    "SPARSITY",
+    "SUCCESS",
+    "SUCCESS_BOUND",
+    "UNICITY",
+]
 
 _share_found = partial(Risk, unit="share", safer="lower")
 
@@ -48,5 +57,11 @@ MATCHED = _share_found(
     title="Known people linked to their row",
     summary="The share of people in a file the attacker holds who are linked to their row of the release.",
 )
+ORIGINAL_MATCHED = _share_found(
+    "linkage.original_matched",
+    title="Original rows linked to their released row",
+    sampled=True,
+    summary="The share of rows of the original whose closest released row is their own.",
+)
 
-RISKS = (SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND, MATCHED)
+RISKS = (SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND, MATCHED, ORIGINAL_MATCHED)

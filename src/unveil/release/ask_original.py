@@ -10,8 +10,7 @@ from unveil.errors import UnveilError
 from unveil.finding import Curve, Finding
 from unveil.holding import PEOPLE
 from unveil.policy import Policy
-from unveil.release.codes import cast_to_text
-from unveil.release.column_profile import infer_type
+from unveil.release.column_profile import cast_to_numbers, infer_type
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
@@ -84,11 +83,8 @@ def _paired_numbers(
 
 def _row_numbers(column: Codes) -> Floats:
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
-    numbers = np.asarray(pc.cast(pc.utf8_trim_whitespace(cast_to_text(column.values)), pa.float64()))
-    found: Floats = np.append(numbers, np.nan)[column.codes]
+    found: Floats = np.append(cast_to_numbers(column.values), np.nan)[column.codes]
     return found
 
 

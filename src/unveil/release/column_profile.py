@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from unveil.release.codes import Codes
+from unveil.release.codes import Codes, cast_to_text
 from unveil.release.table import Table
 from unveil.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ColumnProfile", "ColumnType", "infer_type", "profile_columns"]
+    from unveil.arrays import Floats
+
+__all__ = ["ColumnProfile", "ColumnType", "cast_to_numbers", "infer_type", "profile_columns"]
 
 ColumnType = Literal["whole number", "number", "date", "text", "nothing"]
 
@@ -72,3 +74,14 @@ def infer_type(values: pa.Array) -> ColumnType:
     bare = pc.utf8_trim_whitespace(values)
     patterns: dict[ColumnType, str] = {"whole number": _WHOLE, "number": _NUMBER, "date": _DATE}
     return next((t for t, p in patterns.items() if pc.all(pc.match_substring_regex(bare, p)).as_py()), "text")
+
+
+def cast_to_numbers(values: pa.Array) -> Floats:
+    """The values as numbers, all NaN if any is not a number."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if infer_type(values) not in ("number", "whole number"):
+        return np.full(len(values), np.nan)
+    return np.asarray(pc.cast(pc.utf8_trim_whitespace(cast_to_text(values)), pa.float64()))
