@@ -65,7 +65,8 @@ OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "ite
 SAMPLED = {"classes.population_uniques", "items.expected_cracks", "items.alpha_max", "items.itemsets_vulnerable",
            "items.sample_knowledge", "items.similar_pairs", "items.correlation", "items.never_together",
            "linkage.success", "linkage.everything_learned", "linkage.unicity", "linkage.sparsity",
-           "linkage.original_matched", "matching.expected_cracks", "matching.alpha_max", "matching.sets_vulnerable"}  # fmt: skip
+           "linkage.original_matched", "matching.expected_cracks", "matching.alpha_max",
+           "matching.sets_vulnerable"}  # fmt: skip
 
 
 def test_declarations() -> None:
