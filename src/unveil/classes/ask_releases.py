@@ -81,14 +81,14 @@ def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding |
 
 def class_size_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
     """Releases with smaller classes than are tolerated, by themselves, except one of which a finding says so."""
-    least = policy.tolerance_for(K)
-    for columns in policy.quasi if least is not None else ():
+    least = policy.threshold(K)
+    for columns in policy.quasi:
         found = next((f for f in findings if f.id == INTERSECTION.id and f.known == columns), None)
         curve = found.curves[1] if found else None
         sizes = curve.y if isinstance(curve, Curve) else ()
         is_told = any(f.id == K.id and f.known == columns for f in findings)
         for table, size in list(zip(_list_releases(case), sizes, strict=False))[is_told:]:
-            if least is not None and size < least:
+            if size < least:
                 yield (
                     f"In {safe_text(table.name)} alone, the smallest class for someone who knows {list_text(columns)} "
                     f"has {count_text(int(size), 'row')}; {K.id} must be at least {least:g}."

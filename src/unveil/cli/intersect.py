@@ -51,6 +51,7 @@ def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
     --people, by default those of the first file.
     """
     from unveil.classes.risks import INTERSECTION
+    from unveil.release.ask import RISKS_OF_ANY_TABLE
 
     first, *others = files
     given["earlier"] = (*given["earlier"], *others)
@@ -68,7 +69,7 @@ def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
         policy,
         reading_text(first),
         given,
-        only=[INTERSECTION.id],
+        only=[INTERSECTION.id, *RISKS_OF_ANY_TABLE],
         decide_alone=True,
         secret=("values left", matches) if matches else None,
         name=f"{list_text([os.path.basename(file) for file in (first, *given['earlier'])])} together",

@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 _EPILOG = f"""\b
 {EXIT_CODES}
-The verdict is about the people that are linked; unveil assess asks everything else.
+The verdict is about the people that are linked and about identifiers in FILE; unveil assess asks everything else.
 
 \b
 Examples:
@@ -51,6 +51,7 @@ def command(file: str, matches: str | None, **given: Any) -> int:
     if not given["people"]:
         raise UnveilError("name the people to look for: --people FILE")
     from unveil.linkage.risks import MATCHED
+    from unveil.release.ask import RISKS_OF_ANY_TABLE
 
     policy = make_policy(given, note_printer(given["quiet"]))
     check_secret_file(matches)
@@ -64,7 +65,7 @@ def command(file: str, matches: str | None, **given: Any) -> int:
         policy,
         reading_text(file),
         given,
-        only=[MATCHED.id],
+        only=[MATCHED.id, *RISKS_OF_ANY_TABLE],
         decide_alone=True,
         secret=("matches", matches) if matches else None,
     )

@@ -52,7 +52,8 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
     named = [c.name for c in assessment.columns if c.role == "identifier" and c.origin != "guessed"]
     decided = assessment.deciding_finding
     if decided is not None and decided.is_unreachable:
-        yield NextStep("Decide first whether a tolerance below what guessing reaches is meant.")
+        beyond = "below what guessing reaches" if decided.direction == "lower" else "above what all of the data has"
+        yield NextStep(f"Decide first whether a tolerance {beyond} is meant.")
         return
     if named and any(f.id == IDENTIFIERS.id for f in failing):
         yield NextStep(f"Drop {list_text(named)} from the file: no protection leaves identifiers out.")
