@@ -186,11 +186,10 @@ def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Ite
 def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Assessment:
     """The assessment under the name and the hash of the file that is written."""
     a = made.assessment
-    digest = hashlib.sha256(data).hexdigest()
     return replace(
         a,
         release=replace(a.release, name=Path(output).name),
-        provenance=replace(a.provenance, sha256=digest),
+        provenance=a.provenance.with_digest(hashlib.sha256(data).hexdigest()),
     )
 
 
