@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -274,3 +275,22 @@ def test_options_that_were_renamed_are_refused_with_their_new_name(
     ):
         done = unveil("link", release, *options)
         assert (done.returncode, complaint in done.stderr) == (2, True), done.stderr
+
+
+def test_reports_said_which_row_somebody_is(tmp_path: Path) -> None:
+    """Without reveal, no form says a row's number, however many people are listed; with it, all do but the short."""
+    rows = [(1500 + i, f"p{i * 7 % 400}") for i in range(400)]
+    release = read(written(tmp_path / "release.csv", "zip,job", rows))
+    people = read(written(tmp_path / "people.csv", "zip,job", [rows[i] for i in (352, 317, 389)]))
+    case, policy = Case(release, holds=MappingProxyType({"people": people})), Policy(quasi=(("zip", "job"),))
+    texts = []
+    for reveal in (False, True):
+        found = assess(case, policy, only="linkage.matched", reveal=reveal, exposed=100_000)
+        assert len(found["linkage.matched"].exposed) == 3
+        texts.append((found.to_json(), found.to_html(), found.to_text(details=True)))
+        texts[-1] += (found.to_markdown(), found.to_junit())
+    rows_named = [[sorted(set(re.findall(r"\brow (3\d\d)\b", text))) for text in said] for said in texts]
+    assert rows_named[0] == [[]] * 5
+    assert rows_named[1][:3] == [["318", "353", "390"]] * 3
+    for text in (*texts[0][:1], *texts[0][2:]):  # a picture's coordinates may be any number
+        assert not re.search(r"\b(?:318|353|390)\b", text)
