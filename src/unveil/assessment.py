@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "ProtectionResult", "Provenance", "Summary"]
+__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "ProtectionResult", "Provenance", "Summary", "TypedCommand"]
 
 SCHEMA_VERSION = 3
 _FRAME_COLUMNS = (
@@ -78,6 +78,18 @@ class Provenance:
         return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
 
 
+@dataclass(frozen=True)
+class TypedCommand:
+    """What was typed on the command line, ready to be typed again: the file, the options that say how to read it, and
+    by name those that make up the policy or say what an attacker holds. ``is_secret``: some hold values from the data.
+    """
+
+    file: str
+    reading: tuple[str, ...]
+    options: Mapping[str, tuple[str, ...]]
+    is_secret: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProtectionResult:
     """One protection that was tried, and its outcome.
@@ -112,7 +124,7 @@ class Assessment:
     that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
     were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``doubts`` are the reasons
     why a person would have to decide even if nothing failed. ``artefacts`` are for the owner's eyes only and are never
-    written with the rest.
+    written with the rest. ``typed`` is the command that asked for it, if one did, for the commands that pages print.
     """
 
     release: Summary
@@ -128,6 +140,7 @@ class Assessment:
     artefacts: Mapping[str, Callable[[], pa.Table]] = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
+    typed: TypedCommand | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, finding_id: str) -> Finding:
         return self.find(finding_id)
