@@ -19,6 +19,7 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.holding import Holding
+from unveil.owner_key import OwnerKey, load_owner_key
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
 from unveil.release import Release
@@ -207,7 +208,7 @@ def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
 def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = True) -> Assessment:
     """Ask all questions of the run, and decide. Commands that exist for one risk decide on it alone
     (``doubt_unasked=False``); elsewhere a check that was left out is a reason to doubt."""
-    case, policy = resolved.case, resolved.policy
+    case, policy, key = resolved.case, resolved.policy, load_owner_key()
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     findings, artefacts = _ask_all(case, policy, run)
     doubts = tuple(_collect_doubts(case, policy, findings, run, doubt_unasked))
@@ -218,8 +219,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
         columns=resolved.columns,
         suggestion=_suggest_roles(resolved),
         provenance=Provenance(
-            sha256=case.release.digest,
-            beside=MappingProxyType(_hashes_beside(case)),
+            **_hash_fields(case, key, run.reveal),
             versions=MappingProxyType(_library_versions()),
             policy=MappingProxyType(_public_policy(resolved.given, run.reveal)),
             seed=policy.seed,
@@ -367,11 +367,17 @@ def _unasked_names(case: Case, run: Run) -> Iterator[str]:
 # ---- provenance ------------------------------------------------------------------------------------------------------
 
 
-def _hashes_beside(case: Case) -> dict[str, str]:
-    """The hash of everything that was read beside the release."""
+def _hash_fields(case: Case, key: OwnerKey, reveal: bool) -> dict[str, Any]:
+    """What the provenance says about the release and everything that was read beside it."""
     held = {"original": case.original, **case.holds}
-    found = {name: release.digest for name, release in held.items() if release is not None}
-    return found | {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
+    digests = {name: release.digest for name, release in held.items() if release is not None}
+    digests |= {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
+    return {
+        "hmac_sha256": key.hash_text(case.release.digest),
+        "beside": MappingProxyType({name: key.hash_text(digest) for name, digest in digests.items()}),
+        "key_id": key.id,
+        "plain_sha256": MappingProxyType({"release": case.release.digest, **digests}) if reveal else None,
+    }
 
 
 def _public_policy(policy: Policy, reveal: bool) -> dict[str, Any]:

@@ -258,3 +258,65 @@ def test_a_person_was_not_noticed_behind_a_single_quasi_identifier() -> None:
     assert one is not None and one.person == "k" and set(one.fixed) == {"age", "sex", "zip"}
     alone = Policy(quasi=("ill",), insensitive=("k", "sex", "zip", "age"))
     assert find_repeated_subjects(table, alone) is None, "what is fixed are no quasi-identifiers"
+
+
+def visits_by_halves(first: str, second: str, seed: int = 1) -> dict[str, list[object]]:
+    """Visits of people who are told apart by two columns: neither tells them apart alone."""
+    rng, rows = random.Random(seed), list[tuple[object, ...]]()
+    for one in range(60):
+        zipcode = rng.randrange(100, 140)
+        for other in range(1, rng.randint(2, 5)):
+            known = (one, other, zipcode, rng.randint(1, 90), rng.choice("fm"))
+            rows += [(*known, rng.choice(["flu", "gout", "cold"])) for _ in range(rng.randint(1, 5))]
+    rng.shuffle(rows)
+    names = (first, second, "zip", "age", "sex", "ill")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "policy"),
+    [
+        ("family_no", "member_no", Policy()),
+        ("family_no", "member_no", Policy(quasi=(("zip", "age", "sex"),), identifier=("family_no",))),
+        ("site", "number", Policy(quasi=(("zip", "age", "sex"),), sensitive=("ill",))),
+        ("a", "b", Policy(quasi=(("zip", "age", "sex"),), insensitive=("a", "b"))),
+    ],
+)
+def test_an_id_in_two_columns_was_not_noticed(first: str, second: str, policy: Policy) -> None:
+    columns = visits_by_halves(first, second)
+    made = found(columns, policy)
+    assert made is not None and (made.person, made.second, made.ratings) == (first, second, ())
+    people = dict.fromkeys(zip(columns[first], columns[second], strict=True))
+    assert made.rows == len(columns["age"]) / len(people)
+    assert {"age", "sex"} <= set(made.fixed)
+    assert f"Each pair of values of {first} and {second} occurs in" in made.sentence
+    assert "make one column of the two and name it with --subject COLUMN; or say --rows-are-people if" in made.sentence
+    joined = {"who": [f"{a}-{b}" for a, b in zip(columns[first], columns[second], strict=True)], **columns}
+    assert found(joined, dataclasses.replace(policy, subject="who")) is None
+    last = {pair: k for k, pair in enumerate(zip(columns[first], columns[second], strict=True))}.values()
+    once = {name: [values[k] for k in last] for name, values in columns.items()}
+    assert (again := found(once, policy)) is None or not again.second
+
+
+def test_columns_of_a_survey_are_no_halves_of_an_id() -> None:
+    """Codes beside their labels, answers that go with age or place, and numbers of interviewers and days."""
+    for seed in range(6):
+        rng = random.Random(seed)
+        rows = [(rng.randint(18, 90), rng.randrange(40), rng.choice("fm"), rng.randrange(12)) for _ in range(1500)]
+        columns: dict[str, list[object]] = {
+            "age": [age for age, *_ in rows],
+            "place": [f"p{place}" for _, place, *_ in rows],
+            "sex": [sex for _, _, sex, _ in rows],
+            "job": [f"j{job}" for *_, job in rows],
+            "place_no": [place for _, place, *_ in rows],
+            "job_no": [job for *_, job in rows],
+            "age_group_no": [age // 5 for age, *_ in rows],
+            "interviewer_no": [place * 3 + rng.randrange(3) for _, place, *_ in rows],
+            "day": [rng.randrange(60) for _ in rows],
+            "q1": [min(5, 1 + age // 20 + rng.randrange(2)) for age, *_ in rows],
+            "q2": [rng.randint(1, 5) for _ in rows],
+            "children": [rng.randrange(4) for _ in rows],
+        }
+        for quasi in (("age", "place", "sex"), ("age", "place", "sex", "job"), ("place", "job")):
+            made = found(columns, Policy(quasi=(quasi,), insensitive=tuple(c for c in columns if c not in quasi)))
+            assert made is None or not made.second, (seed, quasi, made)

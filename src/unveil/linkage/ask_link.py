@@ -86,8 +86,9 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
 
     ``row`` is the likeliest row (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
     rules out, ``score`` its log-likelihood ratio, ``lead`` its lead over the second in standard deviations, and
-    ``probability`` how likely it is right. ``one_to_one_row`` is the likeliest row if all facts are right and no two
-    people share a row, with its probability.
+    ``probability`` how likely it is right. ``row_if_one_to_one`` is the person's likeliest row if all facts are right
+    and no two people share a row, with its probability. Several people may have the same, because all assignments of
+    rows to people are equally likely and none of them is the best.
     """
     import numpy as np
     import pyarrow as pa
@@ -101,8 +102,8 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
             "score": pa.array(found.score, mask=~there),
             "lead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
             "probability": pa.array(found.posterior, mask=~there),
-            "one_to_one_row": pa.array(one_to_one.likeliest_row + 1, mask=~placed),
-            "one_to_one_probability": pa.array(one_to_one.best_chance, mask=~placed),
+            "row_if_one_to_one": pa.array(one_to_one.likeliest_row + 1, mask=~placed),
+            "probability_if_one_to_one": pa.array(one_to_one.best_chance, mask=~placed),
         }
     )
 

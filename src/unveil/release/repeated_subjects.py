@@ -5,7 +5,8 @@ among five people. Three things give repeated people away:
 
 - a declared identifier, or a column with a name such as ``patient_id``, whose values recur;
 - any other column whose recurring values fix most of what the quasi-identifiers say: rows with the same value agree in
-  it, though other rows rarely do;
+  it, though other rows rarely do; or two columns, one of them a number, whose pairs do so though neither does alone:
+  the number of a family and of the member, a site and a number there;
 - rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do.
 """
 
@@ -15,14 +16,14 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from unveil.arrays import Int32s, Ints
 from unveil.grouping import class_ids
 from unveil.policy import Policy
-from unveil.release.codes import Codes
+from unveil.release.codes import Codes, arrow_integers
 from unveil.release.column_profile import infer_type
 from unveil.release.column_topics import name_words
 from unveil.release.roles import quote_names
@@ -37,6 +38,7 @@ _PERSON_WORDS = name_words(
     "patient_person_customer_client_member_user_username_login_employee_student_participant_respondent"
 )
 _ID_WORDS = name_words("id_uid_uuid_guid_mrn_nr_no")
+_NUMBER_WORDS = _ID_WORDS | name_words("num_number_nummer_seq_index_line")
 _MIN_ROWS_PER_VALUE = 2.0  # mean rows per value of a column that only its name gives away
 _TOO_FEW_VALUES = 5  # a column of people has more values than this
 _MIN_ITEMS = 10
@@ -46,13 +48,16 @@ _AGREES = 0.95  # probability with which rows of a person agree in a column that
 _AGREES_ANYWAY = 0.8  # probability above which agreement of random rows shows nothing
 _RARELY_AGREES = 0.1  # probability below which random rows that agree in everything must be few
 _MOSTLY_COPIES = 0.5  # probability from which rows that agree in what is known are mostly copies
+_MAX_NUMBERS, _MAX_PARTS = 6, 12  # columns that may be one half of an id, and those that may be the other
+_MAX_PAIR_ROWS = 100_000  # rows up to which all are looked at to find halves of an id
 
 Evidence = Literal["identifier", "name", "fixed columns", "copies"]
 
 
 @dataclass(frozen=True)
 class RepeatedSubjects:
-    """A column that seems to say whose row it is, or "" if rows are copies of each other.
+    """A column that seems to say whose row it is, or "" if rows are copies of each other. If there is a ``second``,
+    only the two together say so.
 
     ``rows`` is the mean number of rows per value, ``rows_lacking`` the number of rows without a value. ``fixed`` are
     the quasi-identifiers that its values fix. ``smallest_class`` is the smallest number of its values in a class, for
@@ -67,6 +72,7 @@ class RepeatedSubjects:
     fixed: tuple[str, ...] = ()
     smallest_class: int | None = None
     ratings: tuple[str, ...] = ()
+    second: str = ""
 
     @property
     def is_declared(self) -> bool:
@@ -88,25 +94,29 @@ class RepeatedSubjects:
                 "than chance explains, so every copy was counted as a different person. Remove the copies, say which "
                 f"column tells people apart with {option_text('subject', 'COLUMN')}, or say {every}."
             )
-        name = safe_text(self.person)
+        name, of = safe_text(self.person), "value"
+        if self.second:
+            name, of = list_text([self.person, self.second]), "pair of values"
         said = (
-            f"Each value of {name} occurs in {number_text(round(self.rows, 1))} rows on average, but every row was "
+            f"Each {of} of {name} occurs in {number_text(round(self.rows, 1))} rows on average, but every row was "
             "counted as a different person."
         )
         if self.fixed:
             said += f" Rows with the same {name} nearly always agree in {list_text(self.fixed, 6)}."
         if self.smallest_class is not None:
             said += f" Counted by {name}, the smallest class has {count_text(self.smallest_class, 'person', 'people')}."
-        said += f" If rows with the same value belong to one person, say so {self._how_to_declare()}; or say {every}."
+        said += f" If rows with the same {of} belong to one person, {self._how_to_declare()}; or say {every}."
         if self.rows_lacking:
             said += f" First remove {count_text(self.rows_lacking, 'row')} without a value."
         return said
 
     def _how_to_declare(self) -> str:
+        if self.second:
+            return f"make one column of the two and name it with {option_text('subject', 'COLUMN')}"
         subject, ratings = _shell_word(self.person), _shell_word(",".join(quote_names(self.ratings)))
         if not subject:
-            return "in the policy, which unveil init writes"
-        said = f"with {option_text('subject')} {subject}{' as well' if self.is_declared else ''}"
+            return "say so in the policy, which unveil init writes"
+        said = f"say so with {option_text('subject')} {subject}{' as well' if self.is_declared else ''}"
         if self.ratings and ratings and not self.is_declared:
             said += f", or with {option_text('ratings')} {ratings} if each says what they rated, bought or visited"
         return said
@@ -129,6 +139,8 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
         if c not in declared
     }
     suspected = [c for c, columns in fixed.items() if set(columns) & set(policy.quasi_columns)]
+    if not suspected and (halves := _find_halves(codes, policy, says, run)):
+        return _describe_halves(halves, codes, policy)
     by_evidence: dict[Evidence, list[str]] = {"name": called, "identifier": declared, "fixed columns": suspected}
     for evidence, names in by_evidence.items():
         if names:
@@ -269,6 +281,82 @@ def _chance_of_agreement(values: Int32s | Ints) -> float:
     counts = np.bincount(values + 1).astype(float)
     n = len(values)
     return float((counts * (counts - 1)).sum() / max(1, n * (n - 1)))
+
+
+# ---- two halves of an id ---------------------------------------------------------------------------------------------
+
+
+class _Halves(NamedTuple):
+    """Two columns that only together say whose row it is, and the quasi-identifiers that they fix."""
+
+    first: str
+    second: str
+    fixed: tuple[str, ...]
+
+
+def _find_halves(
+    codes: Mapping[str, Codes], policy: Policy, sets: Sequence[Mapping[str, float]], run: Run
+) -> _Halves | None:
+    """Two columns whose pairs fix most of what the quasi-identifiers say beyond what either of them fixes alone."""
+    told = {c for c in policy.quasi_columns if c not in policy.guessed or not _is_called_number(c)}
+    told |= {policy.weight or "", policy.household or ""}
+    parts = [c for c, own in codes.items() if c not in told and len(own.values) > 1 and _recurs_at_all(own)]
+    parts.sort(key=lambda c: (not _is_called_number(c), -len(codes[c].values)))
+    numbers = [c for c in parts if _is_called_number(c) or infer_type(codes[c].values) == "whole number"]
+    tried = dict.fromkeys(frozenset((a, b)) for a in numbers[:_MAX_NUMBERS] for b in parts[:_MAX_PARTS] if a != b)
+    alone: dict[str, frozenset[str]] = {}
+    for pair in tried if any(len(says) > 1 for says in sets) else ():
+        run.check()
+        first, second = sorted(pair, key=lambda c: (len(codes[c].values), c))
+        rows = _some_rows(codes[second])
+        near = {c: Codes(codes[c].codes[rows], codes[c].values) for c in {first, second}.union(*sets)}
+        if not _recurs(both := _pair_codes(near[first], near[second])):
+            continue
+        for half in (first, second):
+            if half not in alone:
+                agree = (
+                    c for says in sets for c in says if _agreement_within(near[half].codes, near[c].codes) >= _AGREES
+                )
+                alone[half] = frozenset(agree)
+        left_out = {first, second} | alone[first] | alone[second]
+        left = [{c: says[c] for c in says if c not in left_out} for says in sets]
+        if fixed := _fixed_columns(both, left, near, run):
+            one, other = sorted(pair, key=list(codes).index)
+            return _Halves(one, other, tuple(c for c in codes if c in fixed))
+    return None
+
+
+def _some_rows(column: Codes) -> Ints:
+    """All rows, or of many those of every k-th value of the column: no person's rows are torn apart."""
+    step = 1 + len(column.codes) // _MAX_PAIR_ROWS
+    return np.flatnonzero(column.codes % step == 0)
+
+
+def _pair_codes(first: Codes, second: Codes) -> Codes:
+    """The pairs of two columns as one; a pair lacks what either lacks."""
+    ids, count = class_ids([first.codes, second.codes], len(first.codes))
+    there = (first.codes >= 0) & (second.codes >= 0)
+    kept, ids = np.unique(np.where(there, ids, count), return_inverse=True)
+    values = len(kept) - bool((~there).any())
+    return Codes(np.where(there, ids, -1).astype(np.int32), arrow_integers(np.arange(values)))
+
+
+def _describe_halves(halves: _Halves, codes: Mapping[str, Codes], policy: Policy) -> RepeatedSubjects:
+    own = _pair_codes(codes[halves.first], codes[halves.second])
+    lacking = int((own.codes < 0).sum())
+    return RepeatedSubjects(
+        halves.first,
+        (len(own.codes) - lacking) / len(own.values),
+        "fixed columns",
+        lacking,
+        halves.fixed,
+        None if lacking else _smallest_class(own, codes, policy),
+        second=halves.second,
+    )
+
+
+def _is_called_number(name: str) -> bool:
+    return bool(name_words(name) & _NUMBER_WORDS)
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
