@@ -26,7 +26,7 @@ READ = {
     "release": ("people", "guessed", "mild", "noisy"),
     "classes": ("mild", "visits", "single", "holes as wildcard", "holes as excluded", "guessed", "population", "sample",
                 "survey", "weighted survey", "intersection", "icd", "unanswered", "baskets", "small baskets"),
-    "linkage": ("people", "visits", "intersection", "linked", "ratings", "dated ratings", "holes as value", "alike"),
+    "linkage": ("people", "visits", "intersection", "linked", "noisy", "ratings", "dated ratings", "holes as value", "alike"),
     "items": ("baskets", "plain baskets", "small baskets", "similar baskets"),
     "matching": ("weighted matrix", "matrix", "small matrix"),
     "network": ("directed graph", "graph", "small graph"),
