@@ -205,13 +205,13 @@ def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
     return ResolvedCase(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy)
 
 
-def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = True) -> Assessment:
+def assess_resolved(resolved: ResolvedCase, run: Run, *, purpose: Risk | None = None) -> Assessment:
     """Ask all questions of the run, and decide. Commands that exist for one risk decide on it alone
-    (``doubt_unasked=False``); elsewhere a check that was left out is a reason to doubt."""
+    (``purpose``), which then needs a tolerance; elsewhere a check that was left out is a reason to doubt."""
     case, policy, key = resolved.case, resolved.policy, load_owner_key()
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     findings, artefacts = _ask_all(case, policy, run)
-    doubts = tuple(_collect_doubts(case, policy, findings, run, doubt_unasked))
+    doubts = tuple(_collect_doubts(case, policy, findings, run, purpose))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
         verdict=decide_verdict(findings, doubts),
@@ -293,7 +293,7 @@ def _failure_finding(question: Question, answered: int, why: str, policy: Policy
 
 
 def _collect_doubts(
-    case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, doubt_unasked: bool
+    case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, purpose: Risk | None
 ) -> Iterator[str]:
     """Why someone has to decide, whatever was measured."""
     answered = {f.question for f in findings if f.decides}
@@ -308,7 +308,10 @@ def _collect_doubts(
     for question in _asked_questions(case, run):
         yield from question.doubts(case, policy, findings)
     yield from _checks_off_doubts(case, policy)
-    if doubt_unasked and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
+    if purpose is not None and not any(f.decides for f in findings if f.id == purpose.id):
+        why = "has no tolerance" if policy.tolerance_for(purpose) is None else "could not be measured exactly"
+        yield f"{purpose.id} {why}, so nothing decides."
+    if purpose is None and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
         yield f"Not asked, although there is a tolerance: {list_text(unasked)}."
 
 

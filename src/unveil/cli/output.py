@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy
+    from unveil.risk import Risk
 
 __all__ = [
     "EXIT_CODES",
@@ -118,13 +119,13 @@ def assess_and_deliver(
     given: Mapping[str, Any],
     *,
     only: Sequence[str] | None = None,
-    decide_alone: bool = False,
+    purpose: Risk | None = None,
     secret: tuple[str, str] | None = None,
     name: str | None = None,
 ) -> int:
     """Read the case of a file, assess it, deliver the result as the output options say, and return the exit code.
 
-    ``only`` are the questions asked, ``decide_alone`` lets them decide without the rest. ``secret`` names an artefact
+    ``only`` are the questions asked, ``purpose`` is the risk that the command exists for, which decides without the checks that are not asked. ``secret`` names an artefact
     of the assessment and the file, for the owner's eyes only, that it is written to. ``name`` is what the result is
     about, if not the release alone.
     """
@@ -136,7 +137,7 @@ def assess_and_deliver(
         run = make_run(
             case, policy, only=only, reveal=given["reveal"], exposed=given["exposed"], progress=report_progress
         )
-        assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
+        assessment = assess_resolved(resolve(case, policy, run), run, purpose=purpose)
         assessment = replace(assessment, typed=remember_command(file, given.get("earlier") or ()))
         if name is not None:
             assessment = replace(assessment, release=replace(assessment.release, name=name))
