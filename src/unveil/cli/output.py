@@ -125,9 +125,9 @@ def assess_and_deliver(
 ) -> int:
     """Read the case of a file, assess it, deliver the result as the output options say, and return the exit code.
 
-    ``only`` are the questions asked, ``purpose`` is the risk that the command exists for, which decides without the checks that are not asked. ``secret`` names an artefact
-    of the assessment and the file, for the owner's eyes only, that it is written to. ``name`` is what the result is
-    about, if not the release alone.
+    ``only`` are the questions asked, ``purpose`` is the risk that the command exists for, which decides without the
+    checks that are not asked. ``secret`` names an artefact of the assessment and the file, for the owner's eyes only,
+    that it is written to. ``name`` is what the result is about, if not the release alone.
     """
     from unveil.assess import assess_resolved, check_input, make_run, resolve
 
