@@ -25,7 +25,7 @@ from unveil.items.ask_similar import SAMPLE_SHARE, similar_pairs_finding
 from unveil.items.attack import LAKSHMANAN, MISSING_VALUES, FrequencyAttack, exposed_items
 from unveil.items.protect import PROTECTIONS
 from unveil.items.settings import ItemsSettings
-from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
+from unveil.matching.crack_text import BEST_GUESS_TEXT, average_text, certain_text, compare_with_estimate, count_certain
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release import Release
@@ -184,7 +184,7 @@ def _same_frequency_text(size: int) -> str:
 def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     solution, n = attack.recipe.solution, attack.recipe.items
     cracks = solution.expected_cracks
-    fitting = attack.beliefs.candidates.degrees
+    fitting, secret = attack.beliefs.candidates.degrees, attack.case.truth is not None and not run.reveal
     return risks.EXPECTED_CRACKS.finding(
         policy,
         value=cracks,
@@ -202,8 +202,10 @@ def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) 
         curves=(_crack_rank_curve(solution.crack),),
         exposed=exposed_items(
             attack.baskets,
-            solution.shown_risk(attack.case.truth is not None and not run.reveal),
-            lambda i: count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit"),
+            solution.shown_risk(secret),
+            lambda i: (
+                count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit") + (BEST_GUESS_TEXT if secret else "")
+            ),
             run,
         ),
         source=f"{LAKSHMANAN}, section 4; exact values instead of estimates",

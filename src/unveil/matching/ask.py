@@ -11,7 +11,7 @@ from unveil.case import Case
 from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.holding import Holding
 from unveil.matching.ask_sets import SETS_VULNERABLE, parse_sets, set_findings
-from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
+from unveil.matching.crack_text import BEST_GUESS_TEXT, average_text, certain_text, compare_with_estimate, count_certain
 from unveil.matching.settings import MatchingSettings
 from unveil.policy import Policy
 from unveil.question import Question
@@ -284,7 +284,8 @@ def _letters(k: int) -> str:
 def _exposed_entries(solution: Solution, case: Case, matrix: Matrix, run: Run) -> tuple[ExposedSubject, ...]:
     import numpy as np
 
-    known, risk = solution.candidates, solution.shown_risk(_is_truth_secret(case, run))
+    secret = _is_truth_secret(case, run)
+    known, risk, best = solution.candidates, solution.shown_risk(secret), BEST_GUESS_TEXT if secret else ""
     order = np.lexsort((np.arange(known.n), -risk))[: run.exposed]
     room = known.group_sizes[known.groups] * (solution.marginals > 0)
     left = np.bincount(known.edge_class, room, len(known.class_sizes)).astype(int)[known.entry_class].tolist()
@@ -292,7 +293,7 @@ def _exposed_entries(solution: Solution, case: Case, matrix: Matrix, run: Run) -
         ExposedSubject(
             subject=f"entry {k + 1:,}",
             risk=float(min(risk[k], 1.0)),
-            because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible",
+            because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible{best}",
             learns=("its pseudonym",),
             values={"entry": safe_text(matrix.entries[k]), "pseudonym": safe_text(matrix.pseudonyms[solution.truth[k]])}
             if run.reveal
