@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from unveil.errors import UnveilError
-from unveil.release.atomic_file import open_atomic
+from unveil.release.delivery import open_atomic
 
 
 def test_written(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_what_is_no_file_stays_what_it_is(tmp_path: Path) -> None:
 SCRIPT = """
 import resource, sys, time
 from unveil.errors import UnveilError
-from unveil.release.atomic_file import open_atomic
+from unveil.release.delivery import open_atomic
 if sys.argv[2] == "limit":
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
