@@ -17,14 +17,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
+from kills.kill_step import signal_at_step
 from kills.places import Place
 
 __all__ = ["Trials"]
 
-_COUNTED = ("delivery.py", "delivery_journal.py", "shutil.py")
 _DECIDED = (0, 1, 3)
 _ITEMS = 4
 _MOST_MAPPINGS = 20
@@ -154,11 +153,12 @@ class Trials:
             try:
                 _redirect(said)
                 if step is not None:
-                    _signal_at_step(step, number, self.root / "steps")
+                    signal_at_step(step, number, self.root / "steps")
                 sys.argv = ["unveil", *arguments]
                 importlib.import_module("unveil.cli").main()
             except SystemExit as leaving:
                 importlib.import_module("unveil.spill_directory").remove_spill_directories()
+                sys.stderr.flush()
                 os._exit(int(leaving.code or 0))
             finally:
                 os._exit(99)
@@ -297,26 +297,3 @@ def _redirect(said: Path) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 2)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
-
-
-def _signal_at_step(step: int, number: int, counted: Path) -> None:
-    """Send this process a signal before its delivery makes a call out of Python for the given time."""
-    delivery = importlib.import_module("unveil.release.delivery")
-    deliver, calls = delivery.deliver_files, 0
-
-    def count_call(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        if event == "c_call" and frame.f_code.co_filename.endswith(_COUNTED):
-            calls += 1
-            if calls == step:
-                os.kill(os.getpid(), number)
-
-    def deliver_files(files: object) -> object:
-        sys.setprofile(count_call)
-        try:
-            return deliver(files)
-        finally:
-            sys.setprofile(None)
-            counted.write_text(str(calls))
-
-    delivery.deliver_files = deliver_files

@@ -1,7 +1,7 @@
 """Write several files as one: all of them appear or none, whatever happens in between.
 
-What a killed process began, the next run that reads or writes in the same directory finishes; :mod:`.delivery_journal`
-says how.
+What a killed process began, the next run that reads or writes in the directory of the last file finishes;
+:mod:`.delivery_journal` says how.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from unveil.errors import UnveilError
-from unveil.release.delivery_journal import Journal, explain_os_errors, is_journal_name
+from unveil.release.delivery_journal import Journal, deferred_signals, explain_os_errors, is_journal_name
 from unveil.wording import list_text, safe_text, verb
 
 __all__ = ["OutputFile", "deliver_files", "finish_deliveries", "open_atomic"]
@@ -39,21 +39,27 @@ def deliver_files(files: Sequence[OutputFile]) -> list[Path]:
     plain = {Path(os.path.realpath(file.path)): file for file in files if not _is_stream(file.path)}
     names = {}
     if plain:
-        finish_deliveries(target.parent for target in plain)
-        first = next(iter(plain))
-        with explain_os_errors(plain[first].path):
-            journal = Journal.create(first.parent)
-        with contextlib.closing(journal):
-            for target, file in plain.items():
-                with explain_os_errors(file.path), journal.stage(target, file.private, file.keep_existing) as staged:
-                    staged.write(file.content)
-            names = {file.path: name for file, name in zip(plain.values(), journal.commit(), strict=True)}
+        with deferred_signals():
+            names = dict(zip((file.path for file in plain.values()), _deliver_together(plain), strict=True))
     for file in files:
         if _is_stream(file.path):
-            written = f"; {list_text(map(str, names.values()))} {verb(len(names), 'was', 'were')} written"
+            written = f"; {list_text(name.name for name in names.values())} {verb(len(names), 'was', 'were')} written"
             with explain_os_errors(file.path, written if names else ""), _open_stream(file.path) as stream:
                 stream.write(file.content)
     return [_shown_name(Path(file.path), names.get(file.path)) for file in files]
+
+
+def _deliver_together(files: Mapping[Path, OutputFile]) -> list[Path]:
+    """Write files to their targets, and return the names they got."""
+    finish_deliveries(target.parent for target in files)
+    last = list(files)[-1]
+    with explain_os_errors(files[last].path):
+        journal = Journal.create(last.parent)
+    with contextlib.closing(journal):
+        for target, file in files.items():
+            with explain_os_errors(file.path), journal.stage(target, file.private, file.keep_existing) as staged:
+                staged.write(file.content)
+        return journal.commit()
 
 
 def _shown_name(given: Path, name: Path | None) -> Path:

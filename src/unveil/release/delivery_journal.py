@@ -1,7 +1,7 @@
 """The journal of a delivery: which files are to be put where, so that a killed process leaves nothing half done.
 
 Every file is staged under a hidden name beside its target, and what it replaces is kept under another. The *journal*
-beside the first target lists them. When everything is on disk, one more line in the journal *commits* the delivery, and
+beside the last target lists them. When everything is on disk, one more line in the journal *commits* the delivery, and
 the files are put in their places one after another. A process that is killed before the commit has changed nothing;
 after it, another process can finish the work. If a file cannot be put in its place, those before it are taken back.
 A process keeps its journal locked for as long as it lives, so that nobody mistakes it for a dead one's.
@@ -36,7 +36,7 @@ from unveil.errors import UnveilError
 from unveil.file_lock import try_lock
 from unveil.wording import safe_text
 
-__all__ = ["Journal", "StagedFile", "explain_os_errors", "is_journal_name"]
+__all__ = ["Journal", "StagedFile", "deferred_signals", "explain_os_errors", "is_journal_name"]
 
 _PREFIX, _ENDING = ".unveil-", ".journal"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
@@ -123,7 +123,7 @@ class Journal:
         for each in self.staged:
             with explain_os_errors(each.target):
                 _back_up(each)
-        with explain_os_errors(self.staged[0].target):
+        with explain_os_errors(self.staged[-1].target):
             self._write_line({"committed": [asdict(each) for each in self.staged]})
             os.fsync(self._handle)
         return [Path(name) for name in self.place_files()]
@@ -134,7 +134,7 @@ class Journal:
         What has happened so far is seen from the files, so that this also finishes what another process began.
         """
         names, taken = list[str](), {each.target for each in self.staged if not each.keep_existing}
-        with _deferred_signals():
+        with deferred_signals():
             for number, each in enumerate(self.staged):
                 try:
                     with explain_os_errors(each.target):
@@ -161,14 +161,12 @@ class Journal:
 
     def close(self) -> None:
         """Remove what is staged, and then the journal; unless targets still need it."""
-        if self._is_settled:
-            for each in self.staged:
-                for path in (each.old, each.part):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(path)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.path)
-        os.close(self._handle)
+        with deferred_signals():
+            staged = [path for each in self.staged for path in (each.old, each.part)]
+            for path in (*staged, self.path) if self._is_settled else ():
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+            os.close(self._handle)
 
 
 def is_journal_name(name: str) -> bool:
@@ -304,7 +302,7 @@ def _is_same_file(handle: int, path: str) -> bool:
 
 
 @contextmanager
-def _deferred_signals() -> Iterator[None]:
+def deferred_signals() -> Iterator[None]:
     """Let signals that would interrupt wait until the end."""
     if threading.current_thread() is not threading.main_thread():  # signals interrupt the main thread alone
         yield
