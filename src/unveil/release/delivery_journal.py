@@ -248,7 +248,7 @@ def _place_under_free_name(each: StagedFile, taken: set[str]) -> str:
 
 
 def _versions(path: str) -> Iterator[str]:
-    """``a.csv``, ``a.2.csv``, ``a.3.csv`` and so on."""
+    """``a.csv``, ``a.2.csv`` and so on."""
     stem, ending = os.path.splitext(path)
     return itertools.chain([path], (f"{stem}.{k}{ending}" for k in itertools.count(2)))
 
