@@ -76,13 +76,24 @@ def places(root: Path, mounting: bool) -> Iterator[list[Place]]:
             disk = make("disk")
             mount("-t", "tmpfs", "none", str(disk))
             made.append(Place("another file system", make("here"), make("there"), disk))
-            mounted, sources = make("mounted"), make("sources")
-            for name in (*_NAMES, "safe.mapping.csv"):
-                (sources / name).touch()
-                (mounted / name).touch()
-                mount("--bind", str(sources / name), str(mounted / name))
+
+            def make_small_disk(name: str) -> Path:
+                mount("-t", "tmpfs", "-o", f"size={_SMALL_DISK}", "none", str(make(name)))
+                return root / name
+
+            def mount_files(name: str, sources: Path) -> Path:
+                folder = make(name)
+                for file in (*_NAMES, "safe.mapping.csv"):
+                    (sources / file).touch()
+                    (folder / file).touch()
+                    mount("--bind", str(sources / file), str(folder / file))
+                return folder
+
+            mounted = mount_files("mounted", make("sources"))
             made.append(Place("mounted files", mounted, mounted, mounted, is_mounted=True))
-            full = make("full")
-            mount("-t", "tmpfs", "-o", f"size={_SMALL_DISK}", "none", str(full))
+            full = make_small_disk("full")
             made.append(Place("full disk", full, full, full, disk=full))
+            small = make_small_disk("small")
+            mounted = mount_files("mounted small", small)
+            made.append(Place("mounted files of a full disk", mounted, mounted, mounted, is_mounted=True, disk=small))
         yield made

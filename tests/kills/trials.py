@@ -60,7 +60,8 @@ class Trials:
         place.fill(self.rng)
         before = _contents(place)
         number = self.rng.choices((signal.SIGKILL, signal.SIGTERM), (8, 2))[0]
-        step = self.rng.randrange(1, steps + 1) if self.rng.random() < 0.75 else None
+        late = max(self.rng.randrange(1, steps + 1) for _ in range(2))  # files get their names towards the end
+        step = late if self.rng.random() < 0.75 else None
         self.kills[f"{command}, {place.name}, {number.name}, {'delivery' if step else 'any time'}"] += 1
         when = None if step else self.rng.uniform(0, seconds)
         code, said = self._fork(self._arguments(command, place), number, step, when)

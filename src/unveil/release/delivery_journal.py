@@ -267,8 +267,9 @@ def _take_back_file(each: StagedFile) -> None:
 
 def _take_back_version(each: StagedFile) -> None:
     """Remove the name that a file was given."""
-    for name in itertools.takewhile(os.path.lexists, _versions(each.target)):
-        if _identity(name) == each.made:
+    folder = os.path.dirname(each.target)
+    for name in (os.path.join(folder, name) for name in os.listdir(folder)):
+        if name != each.part and _identity(name) == each.made:
             os.unlink(name)
 
 
