@@ -6,13 +6,17 @@ INSTALLED := $(VENV)/.installed
 TESTED := $(VENV)/.installed-test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test bench lint docs browser clean
+.PHONY: demo test kill bench lint docs browser clean
 
 demo: $(INSTALLED) ## Assess five bundled examples and write the report.
 	$(BIN)/unveil demo
 
 test: $(TESTED) lint browser ## Run the whole suite.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+N ?= 1000
+kill: $(TESTED) ## Kill N runs at random moments and check that nothing is lost.
+	PYTHONPATH=tests $(BIN)/python -m kills --kills $(N)
 
 lint: $(TESTED) ## Check format, rules and types.
 	$(BIN)/ruff format --check src tests benchmarks

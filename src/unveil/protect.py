@@ -64,7 +64,8 @@ class ProtectedRelease:
         return self.case.release
 
     def mapping(self) -> pa.Table:
-        """What each item became: columns item and pseudonym, the latter missing if the item was left out.
+        """What each item became: columns item and pseudonym, the latter missing if the item was left out, and release,
+        which marks the release that the mapping belongs to.
 
         Keep it secret. Only baskets of items have a mapping.
         """

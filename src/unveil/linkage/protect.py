@@ -3,7 +3,7 @@ rows; and ratings: coarser values and dates, fewer items, fewer people.
 
 :mod:`unveil.linkage.protections.greedy_search` chooses what is done, :mod:`unveil.linkage.protections.coarsening` says
 what columns can become. Nothing here is random but the attacks that are simulated, and the choice among those who are
-equally likely to be found.
+equally likely to be found, which comes from the operating system.
 """
 
 from __future__ import annotations

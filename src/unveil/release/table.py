@@ -7,6 +7,7 @@ The engine sees columns ``c0``, ``c1`` … in order; :meth:`Table.column` transl
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -394,7 +395,7 @@ def _rewrite_as_utf8(path: Path, dialect: Dialect, engine: Engine) -> Path:
     copy = engine.scratch_directory() / f"{engine.name()}.csv"
     rows = RowScanner(len(dialect.names), dialect.delimiter, dialect.quote, skip=int(dialect.header))
     try:
-        with open(copy, "wb") as out:
+        with open(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             out.write(dialect.delimiter.join(f"c{i}" for i in range(len(dialect.names))).encode() + b"\n")
             out.writelines(rows.feed(chunk) for chunk in stream_utf8(path, dialect.encoding))
             out.write(rows.close())
