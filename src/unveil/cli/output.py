@@ -141,10 +141,17 @@ def assess_and_deliver(
         shown = {name: given[name] for name in ("details", "reveal")}
         text = render_assessment(assessment, given["form"], **shown, to_file=output is not None)
         page = assessment.to_html() if report else ""
-        private = None if secret is None else (secret[1], _csv(assessment.artefacts[secret[0]]()))
+        private = None if secret is None else (secret[1], _csv(_find_artefact(assessment, *secret)()))
     print_notes(case, tell)
     _write_results(text, page, output, report, private, tell)
     return 0 if given["exit_zero"] else assessment.verdict.exit_code
+
+
+def _find_artefact(assessment: Assessment, name: str, target: str) -> Callable[[], pa.Table]:
+    if name not in assessment.artefacts:
+        why = next((f.sentence for f in assessment.findings if f.status == "failed"), "There is nothing to write.")
+        raise UnveilError(f"{safe_text(target, 200)}: was not written. {why.removesuffix('.')}")
+    return assessment.artefacts[name]
 
 
 def _csv(table: pa.Table) -> bytes:
