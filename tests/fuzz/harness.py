@@ -130,10 +130,10 @@ def _run_inputs(make: Callable[[int], FuzzInput], numbers: Sequence[int], sender
             place = Path(folder, "in")
             place.mkdir()
             os.chdir(place)
+            sender.send((number, None, ""))
             given = make(number)
             for name, data in given.files.items():
                 Path(name).write_bytes(data)
-            sender.send((number, None, ""))
             sender.send((number, *_run_one(given, main, out, err)))
             os.chdir(folder)
             shutil.rmtree(place)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from unveil.arrays import Bools, Int32s
+    from unveil.arrays import Bools, Int32s, Ints
 
 __all__ = [
     "Codes",
@@ -45,6 +45,12 @@ class Codes:
 
     codes: Int32s
     values: pa.Array
+
+    def rows_with(self, marked: Bools) -> Ints:
+        """The rows, counted from 0, that have one of the values that are marked."""
+        import numpy as np
+
+        return np.flatnonzero(np.isin(self.codes, np.flatnonzero(marked)))
 
 
 # Arrow's own conversions to and from Python would load pandas, if it is installed, at a cost of 50 MB.
@@ -106,32 +112,29 @@ def plain_decimal(kind: pa.DataType) -> pa.DataType:
     return pa.decimal128(min(38, kind.precision - min(kind.scale, 0)), max(kind.scale, 0))
 
 
-def check_moments(column: Codes, table: str, name: str) -> None:
+def check_moments(column: pa.ChunkedArray, table: str, name: str) -> None:
     """Refuse dates and times that no calendar and no clock has: Arrow holds any number as one."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column.values.type
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not pa.types.is_temporal(kind) or pa.types.is_duration(kind):
         return
-    values = column.values.cast(pa.date32()) if pa.types.is_date(kind) else column.values
-    numbers = values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    values = column.cast(pa.date32() if pa.types.is_date(kind) else kind)
+    numbers = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
     per_day = 1 if pa.types.is_date(kind) else _PER_DAY[kind.unit]
     margin = int(getattr(kind, "tz", None) is not None)  # a time zone may be a day ahead or behind
     first, last = (0, 0) if pa.types.is_time(kind) else (_FIRST_DAY + margin, _LAST_DAY - margin)
     low, high = max(first * per_day, _LEAST), min((last + 1) * per_day - 1, -_LEAST - 1)
-    wrong = pc.or_(pc.less(numbers, low), pc.greater(numbers, high))
+    wrong = pc.fill_null(pc.or_(pc.less(numbers, low), pc.greater(numbers, high)), False)
     if pc.any(wrong).as_py():
         what = f"a date or time in {safe_text(name)!r} that is too early or too late to be one"
-        raise rows_error(table, column, np.asarray(wrong), what, "correct it")
+        raise rows_error(table, np.flatnonzero(np.asarray(wrong)), what, "correct it")
 
 
-def rows_error(table: str, column: Codes, wrong: Bools, what: str, remedy: str) -> UnveilError:
-    """The error that some rows of a table have what they must not have: those whose values ``wrong`` marks."""
-    import numpy as np
-
-    rows = np.flatnonzero(np.isin(column.codes, np.flatnonzero(wrong)))
+def rows_error(table: str, rows: Ints, what: str, remedy: str) -> UnveilError:
+    """The error that these rows of a table, counted from 0, have what they must not have."""
     first = f"row {rows[0] + 1:,} has {what}"
     said = first if len(rows) == 1 else f"{len(rows):,} rows have {what}, the first of them row {rows[0] + 1:,}"
     return UnveilError(f"{safe_text(table)}: {said}; {remedy}")

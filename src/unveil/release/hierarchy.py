@@ -195,7 +195,7 @@ class Hierarchy:
         if pc.any(unknown).as_py():
             remedy = self._unknown_remedy(texts.filter(unknown)[0].as_py())
             what = f"a value in {safe_text(name)!r} that {safe_text(self.name)} lacks"
-            raise rows_error(table, column, np.asarray(unknown), what, remedy)
+            raise rows_error(table, column.rows_with(np.asarray(unknown)), what, remedy)
 
     def codes(self, values: ColumnValues) -> Int32s:
         """The position of each value in :attr:`values`, −1 if missing. Unknown values are refused."""

@@ -97,7 +97,7 @@ def _raw_values(text: str, tables: Sequence[Table], column: str, policy: Policy,
         wrong = np.array([not fits(value) for value in cast_to_text(codes.values).to_pylist()], bool)
         if wrong.any():
             what, remedy = f"no {_RULE_KINDS[rule][0]} in {safe_text(column)!r}", _RULE_KINDS[rule][1]
-            raise rows_error(table.name, codes, wrong, what, remedy)
+            raise rows_error(table.name, codes.rows_with(wrong), what, remedy)
     return values
 
 

@@ -75,10 +75,7 @@ class Table:
         columns = tuple(columns)
         new = [c for c in columns if c not in self._codes]
         if new:
-            found = dict(zip(new, self._encode_columns(new, run), strict=True))
-            for name, column in found.items():
-                check_moments(column, self.name, name)
-            self._codes.update(found)
+            self._codes.update(zip(new, self._encode_columns(new, run), strict=True))
         return {c: mark_missing(self._codes[c], missing) for c in columns}
 
     @property
@@ -181,6 +178,11 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
         relation = engine.view(f"SELECT {selected} FROM {read} AS t({aliases})")
     except (UnveilError, duckdb.Error):
         raise _unreadable_error(path, "Parquet") from None
+    moments = [
+        place for place, kind in enumerate(schema.types) if pa.types.is_temporal(kind) or pa.types.is_dictionary(kind)
+    ]
+    for place, column in zip(moments, _read_dictionary_columns(path, moments), strict=True):
+        check_moments(column, path.name, names[place])
     plain = not any(isinstance(kind, pa.BaseExtensionType) for kind in schema.types)  # only the engine knows such types
     return _make_table(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=plain)
 
@@ -281,6 +283,8 @@ def register_table(
 
     engine = engine or default_engine()
     names = _check_schema(name, table.schema)
+    for place, column in enumerate(table.columns):
+        check_moments(column, name, names[place])
     plain = pa.schema([(f"c{i}", _engine_type(kind)) for i, kind in enumerate(table.schema.types)])
     relation = engine.register(_nan_to_null(table.rename_columns(plain.names).cast(plain)))
     return _make_table(engine, relation, names, table.num_rows, name, sha256, notes, origin)
