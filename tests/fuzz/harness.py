@@ -42,12 +42,13 @@ _DEFECT = re.compile(r"Traceback|internal error|Error\b.*\bin unveil|Fatal Pytho
 @dataclass(frozen=True)
 class FuzzInput:
     """A command and its files. ``secret``: whether values in the files must not be quoted; they may where the damage
-    can have turned them into names of columns."""
+    can have turned them into names of columns. ``code``: the exit code, where it is known."""
 
     family: str
     arguments: tuple[str, ...]
     files: dict[str, bytes] = field(default_factory=dict)
     secret: bool = True
+    code: int | None = None
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def _peak_mebibytes() -> int:
 
 def _judge(given: FuzzInput, code: object, printed: str, complaint: str) -> str:
     """What must not be, of how a command ended."""
-    if code not in _EXIT_CODES:
+    if code not in (_EXIT_CODES if given.code is None else (given.code,)):
         return f"exit code {code}"
     if found := _DEFECT.search(printed + complaint):
         return f"a defect: {found[0]}"

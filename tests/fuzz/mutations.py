@@ -6,7 +6,7 @@ from random import Random
 
 __all__ = ["CANARY", "ODD_NAMES", "ODD_NUMBERS", "ODD_TEXTS", "canary", "damage", "damage_some"]
 
-CANARY = r"Kq\d{4}zj"
+CANARY = r"Kq\d{4}zj|(?<![\d.])73\d{3}19(?!\d)"
 """What a value looks like that no message may quote."""
 
 ODD_NUMBERS = (
