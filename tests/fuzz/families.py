@@ -124,10 +124,7 @@ def _make_compressed(random: Random, deep: bool) -> FuzzInput:
     how = random.choice(("gzip", "zstd", "zip", "twice"))
     data = inner.files[name]
     if how == "zip":
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.writestr(name, data)
-        data = packed.getvalue()
+        data = _pack({name: data})
     else:
         data = pa.compress(data, codec="zstd", asbytes=True) if how == "zstd" else gzip.compress(data, 1, mtime=0)
         data = gzip.compress(data, 1, mtime=0) if how == "twice" else data
@@ -325,33 +322,56 @@ def _make_options(random: Random, deep: bool) -> FuzzInput:
     return FuzzInput("options", (*head, *chosen, "--quiet"), {"t.csv": table})
 
 
-def _make_workbook(random: Random, deep: bool) -> FuzzInput:
-    from openpyxl import Workbook
+_WORKBOOK = {
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Override PartName="/xl/workbook.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+    '<Override PartName="/xl/worksheets/sheet1.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>',
+    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="rId1" Target="xl/workbook.xml" Type='
+    '"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>',
+    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" '
+    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">'
+    '<sheets><sheet name="people" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="rId1" Target="worksheets/sheet1.xml" Type='
+    '"http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"/></Relationships>',
+}
 
-    book = Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.append(list(_COLUMNS))
-    for row in _table_rows(random, 3):
-        sheet.append([value if value.isprintable() else "x" for value in row])
-    packed = io.BytesIO()
-    book.save(packed)
-    data = packed.getvalue()
-    if random.random() < 0.6:
-        data = _damage_member(random, data)
-    elif random.random() < 0.5:
-        data = damage(random, data)
+
+def _make_workbook(random: Random, deep: bool) -> FuzzInput:
+    rows = [list(_COLUMNS), *_table_rows(random, 3)]
+    cells = ("".join(f'<c t="inlineStr"><is><t>{_xml_text(value)}</t></is></c>' for value in row) for row in rows)
+    sheet = "".join(f"<row>{row}</row>" for row in cells)
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    parts = {
+        **_WORKBOOK,
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{space}"><sheetData>{sheet}</sheetData></worksheet>',
+    }
+    hurt = random.choice((None, *parts))
+    files = {name: text.encode() for name, text in parts.items()}
+    if hurt is not None:
+        files[hurt] = damage(random, files[hurt])
+    data = _pack(files)
+    data = damage(random, data) if hurt is None and random.random() < 0.5 else data
     command = random.choice((("describe", "w.xlsx"), ("init", "w.xlsx", "-o", "n.toml")))
     return FuzzInput("workbook", (*command, "--quiet"), {"w.xlsx": data}, secret=False)
 
 
-def _damage_member(random: Random, data: bytes) -> bytes:
-    """An archive one of whose files is damaged, with the right checksum."""
+def _xml_text(value: str) -> str:
+    from xml.sax.saxutils import escape
+
+    return escape(value if value.isprintable() else "x")
+
+
+def _pack(files: Mapping[str, bytes]) -> bytes:
+    """A ZIP archive, the same at any time."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(packed, "w") as new:
-        hurt = random.choice(old.namelist())
-        for name in old.namelist():
-            new.writestr(name, damage(random, old.read(name)) if name == hurt else old.read(name))
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
     return packed.getvalue()
 
 

@@ -34,7 +34,8 @@ from fuzz.mutations import CANARY
 __all__ = ["Defect", "FuzzInput", "find_defects"]
 
 _EXIT_CODES = (0, 1, 2, 3)
-_SECONDS = 30.0  # for one input; the slowest kernels are compiled meanwhile
+_SECONDS = 30.0  # of the processor, for one input; kernels are compiled meanwhile
+_PATIENCE = 180.0  # seconds until a process counts as halted, however busy the machine is
 _MEBIBYTES = 500  # that one input may add to the memory of a process
 _DEFECT = re.compile(r"Traceback|internal error|Error\b.*\bin unveil|Fatal Python|terminate called|SIGSEGV")
 
@@ -92,11 +93,11 @@ def _reports(receiver: Connection, child: multiprocessing.process.BaseProcess) -
     running = None
     while True:
         try:
-            if not receiver.poll(_SECONDS if running is not None else 4 * _SECONDS):
+            if not receiver.poll(_PATIENCE):
                 child.kill()
                 child.join()
                 if running is not None:
-                    yield running, f"ran longer than {_SECONDS:.0f} seconds", ""
+                    yield running, f"ran longer than {_PATIENCE:.0f} seconds", ""
                 return
             number, what, printed = receiver.recv()
         except EOFError:
@@ -159,7 +160,7 @@ def _run_one(given: FuzzInput, main: Callable[[], None], out: int, err: int) -> 
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout, sys.stderr = (os.fdopen(n, "w", encoding="utf-8", closefd=False) for n in (1, 2))
     sys.argv = ["unveil", *given.arguments]
-    memory, clock, code, raised = _peak_mebibytes(), time.perf_counter(), None, ""
+    memory, clock, code, raised = _peak_mebibytes(), time.process_time(), None, ""
     try:
         main()
     except SystemExit as leaving:
@@ -171,7 +172,7 @@ def _run_one(given: FuzzInput, main: Callable[[], None], out: int, err: int) -> 
         sys.stderr.flush()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     printed, complaint = (_read_all(file) for file in (out, err))
-    seconds, memory = time.perf_counter() - clock, _peak_mebibytes() - memory
+    seconds, memory = time.process_time() - clock, _peak_mebibytes() - memory
     what = _judge(given, code, printed, complaint + raised)
     if seconds > _SECONDS:
         what = what or f"took {seconds:.0f} seconds"
