@@ -185,7 +185,8 @@ def _translate_error(error: BaseException) -> BaseException:
     if isinstance(error, duckdb.OutOfMemoryException):
         return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
     defects = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-    if isinstance(error, duckdb.Error) and not isinstance(error, defects):
+    broken = isinstance(error, OSError) and error.errno is None  # how Arrow hands on an error of DuckDB
+    if broken or (isinstance(error, duckdb.Error) and not isinstance(error, defects)):
         return UnveilError(
             "the data could not be read to the end; the file is damaged or changed while it was being read"
         )

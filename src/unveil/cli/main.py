@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from unveil.cli.plain_output import degrade_output
-from unveil.errors import UnveilError
+from unveil.cli.plain_output import StandardOutputError, open_output
+from unveil.errors import UnveilError, describe_failure
 
 __all__ = ["cli", "main"]
 
@@ -75,7 +75,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    degrade_output()
+    open_output()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _interrupt)
@@ -120,17 +120,11 @@ def _run_command() -> int:
         return 128 + _last_signal
     except SystemExit as leaving:  # click's own word for a closed pipe is exit code 1, which means something else here
         return 128 + signal.SIGPIPE if leaving.code == 1 else int(leaving.code or 0)
-    except OSError as error:
+    except StandardOutputError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _print_error(f"standard output: {error.strerror or 'cannot be written'}")
-    except MemoryError:
-        return _print_error("not enough memory; lower --memory-limit so that the engine spills to disk")
+        return _print_error(f"standard output: {error.strerror}")
     except Exception as error:
-        if os.environ.get("UNVEIL_DEBUG"):
-            raise
-        return _print_error(
-            f"internal error in unveil ({type(error).__name__}); set UNVEIL_DEBUG=1 to see the traceback"
-        )
+        return _print_error(describe_failure(error))
 
 
 def _print_error(line: str, usage: str = "") -> int:

@@ -154,10 +154,17 @@ def assess_and_deliver(
         shown = {name: given[name] for name in ("details", "reveal")}
         text = render_assessment(assessment, given["form"], **shown, to_file=output is not None)
         page = assessment.to_html() if report else ""
-        private = secret and (secret[1], secret_csv(assessment.artefacts[secret[0]]()))
+        private = secret and (secret[1], secret_csv(_find_artefact(assessment, *secret)()))
     print_notes(case, tell)
     _write_results(text, page, given, private, tell)
     return 0 if given["exit_zero"] else assessment.verdict.exit_code
+
+
+def _find_artefact(assessment: Assessment, name: str, target: str) -> Callable[[], pa.Table]:
+    if name not in assessment.artefacts:
+        why = next((f.sentence for f in assessment.findings if f.status == "failed"), "There is nothing to write.")
+        raise UnveilError(f"{safe_text(target, 200)}: was not written. {why.removesuffix('.')}")
+    return assessment.artefacts[name]
 
 
 def print_notes(case: Case, tell: Callable[[str], None]) -> None:

@@ -360,6 +360,8 @@ def _read_two_columns(
                 column_types=dict.fromkeys(kept_names, pa.large_string()), include_columns=kept_names
             ),
         )
+    except MemoryError:
+        raise
     except pa.ArrowException:
         _raise_first_fault(data, delimiter, width, name)
         raise UnveilError(f"{name}: cannot be read as CSV; check that every quote is closed") from None
