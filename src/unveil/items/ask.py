@@ -58,7 +58,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     attack = FrequencyAttack(case, baskets, beliefs, recipe, describe_attacker(case, policy, beliefs))
     yield _expected_cracks_finding(attack, policy, run)
     if run.asks(risks.O_ESTIMATE) and beliefs.ranges is None:  # O counts candidates, whatever their weights
-        yield _o_estimate_finding(attack, policy, run)
+        yield _o_estimate_finding(attack, policy)
     if run.asks(risks.ALPHA_MAX):
         yield alpha_max_finding(attack, policy, run)
     if run.asks(risks.ITEMSETS_VULNERABLE):
@@ -229,14 +229,14 @@ def _crack_rank_curve(crack: Floats) -> Curve:
     )
 
 
-def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+def _o_estimate_finding(attack: FrequencyAttack, policy: Policy) -> Finding:
     from unveil.items.degree_estimates import crack_estimates, o_estimate
     from unveil.items.item_recipe import published_alpha_max
 
     recipe = attack.recipe
     estimates = crack_estimates(attack.beliefs, propagate=False)
     value = o_estimate(attack.beliefs)
-    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks, run.rng("items.o_estimate"))
+    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks)
     return risks.O_ESTIMATE.finding(
         policy,
         value=value,
