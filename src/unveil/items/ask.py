@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Finding
+from unveil.finding import TOLERANCE_SLACK, Curve, Finding
 from unveil.holding import ORIGINAL, Holding
 from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
@@ -107,13 +107,18 @@ def check(case: Case, policy: Policy) -> None:
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """An attack with a sample that names more items than are tolerated, although nobody said that it decides."""
+    """An attack with a sample that names more items than are tolerated, or may do so, although nobody said that it
+    decides."""
     tolerated = policy.tolerance_for(risks.EXPECTED_CRACKS)
     for found in findings:
-        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.harmed_share <= tolerated:
+        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.share is None:
             continue
+        low, high = found.share
+        if high <= tolerated * (1 + TOLERANCE_SLACK):
+            continue
+        more = "more than" if low > tolerated else "which may be more than"
         yield (
-            f"{found.title}: {found.value_text} {found.unit_text}, more than {percent_text(tolerated)} of all items. "
+            f"{found.title}: {found.value_text} {found.unit_text}, {more} {percent_text(tolerated)} of all items. "
             f"Nobody said what attackers hold: give {option_text('similar', 'FILE')}, or a tolerance for {found.id}."
         )
 
@@ -281,7 +286,7 @@ def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run)
         baseline=1.0,
         sentence=f"Someone with a {share} sample of the baskets identifies "
         f"{range_text(value, (low, high), number_text)} of {count_text(n, 'item')} on average, going by frequencies "
-        f"alone. To within the sample's median gap, its frequencies are right for {right} of the items.",
+        f"alone. What they believe about frequencies is right for {right} of the items, on average over the samples.",
         curves=(_sample_curve(knowledge, attack.recipe.tolerated_cracks),),
         source=f"{LAKSHMANAN}, Figure 15, and the exact cracks of each sample",
     )

@@ -66,7 +66,7 @@ def published_alpha_max(estimates: Floats, allowed: float) -> float:
     >>> published_alpha_max(np.full(10, 0.5), 2.0)
     0.4
     """
-    line = np.arange(len(estimates) + 1) * (float(estimates.sum()) / max(len(estimates), 1))
+    line = np.linspace(0.0, float(estimates.sum()), len(estimates) + 1)
     return largest_safe_share(line, allowed) or 0.0
 
 

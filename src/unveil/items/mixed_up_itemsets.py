@@ -93,7 +93,7 @@ def assess_mixed_up_itemsets(
             by_distance.append((high / max(len(pairs[0]), 1), *ends))
         weights = exchange_probabilities(n, k)[: len(by_distance)]
         found += part.itemsets / total * (np.array(by_distance).T @ weights)
-    return MixedUpItemsets(*found, tau=theta.tau)
+    return MixedUpItemsets(found[0], found[1], found[2], theta.tau)
 
 
 def exchange_probabilities(n: int, k: int) -> Floats:
@@ -122,7 +122,7 @@ def exchange_probabilities(n: int, k: int) -> Floats:
 def _count_mixtures(u: int, others: int, t: int) -> float:
     """The ways to mix up u members and some others so that t of the members have the interval of another, divided by
     the ways to order the others."""
-    inside = sum((-1) ** i * math.comb(u - t, i) * math.perm(u - i, u - t - i) for i in range(u - t + 1))
+    inside = sum((-1.0) ** i * math.comb(u - t, i) * math.perm(u - i, u - t - i) for i in range(u - t + 1))
     outside, term = 0.0, 1.0
     for j in range(min(max(others - t, 0), _MOST_TERMS) + 1):  # inclusion and exclusion; the terms fall like 1/j!
         outside += term

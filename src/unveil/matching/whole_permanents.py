@@ -48,7 +48,8 @@ def whole_permanent(candidates: Candidates) -> int:
 
 def _count_block(block: Block) -> int:
     if len(block.a) == 1:
-        return math.factorial(block.n) * int(block.weights[0]) ** block.n
+        weight = int(block.weights[0])
+        return math.factorial(block.n) * math.prod([weight] * block.n)
     if block.n <= LARGEST_MATRIX:
         matrix = np.eye(max(block.n, _SMALLEST_MATRIX))
         matrix[: block.n, : block.n] = block.to_matrix()
