@@ -203,7 +203,7 @@ def test_known_pairs_are_matched_with_more(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(set(wanted)) > 1
     assert curve.y[0] == pytest.approx(told.value)
     assert f"among 9 pairs, {number_text(wanted[-1])} items" in curve.reading
-    assert [c.title for c in asked(data, 7, 1).curves] == ["Items identified, by how many pairs are known"]
+    assert [c.title for c in asked(data, 7, 1).curves] == ["Items identified, by how many pairs are relied on"]
     monkeypatch.setattr(ask_pairs, "MAX_VARIED_ITEMS", 5)
     assert asked(data, 1, 1).curves == ()
 
