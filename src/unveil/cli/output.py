@@ -20,6 +20,8 @@ from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy

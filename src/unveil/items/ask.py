@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Finding
+from unveil.finding import TOLERANCE_SLACK, Curve, Finding
 from unveil.holding import ORIGINAL, Holding
 from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
@@ -58,7 +58,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     attack = FrequencyAttack(case, baskets, beliefs, recipe, describe_attacker(case, policy, beliefs))
     yield _expected_cracks_finding(attack, policy, run)
     if run.asks(risks.O_ESTIMATE) and beliefs.ranges is None:  # O counts candidates, whatever their weights
-        yield _o_estimate_finding(attack, policy, run)
+        yield _o_estimate_finding(attack, policy)
     if run.asks(risks.ALPHA_MAX):
         yield alpha_max_finding(attack, policy, run)
     if run.asks(risks.ITEMSETS_VULNERABLE):
@@ -107,13 +107,18 @@ def check(case: Case, policy: Policy) -> None:
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """An attack with a sample that names more items than are tolerated, although nobody said that it decides."""
+    """An attack with a sample that names more items than are tolerated, or may do so, although nobody said that it
+    decides."""
     tolerated = policy.tolerance_for(risks.EXPECTED_CRACKS)
     for found in findings:
-        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.harmed_share <= tolerated:
+        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.share is None:
             continue
+        low, high = found.share
+        if high <= tolerated * (1 + TOLERANCE_SLACK):
+            continue
+        more = "more than" if low > tolerated else "which may be more than"
         yield (
-            f"{found.title}: {found.value_text} {found.unit_text}, more than {percent_text(tolerated)} of all items. "
+            f"{found.title}: {found.value_text} {found.unit_text}, {more} {percent_text(tolerated)} of all items. "
             f"Nobody said what attackers hold: give {option_text('similar', 'FILE')}, or a tolerance for {found.id}."
         )
 
@@ -231,14 +236,14 @@ def _crack_rank_curve(crack: Floats) -> Curve:
     )
 
 
-def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+def _o_estimate_finding(attack: FrequencyAttack, policy: Policy) -> Finding:
     from unveil.items.degree_estimates import crack_estimates, o_estimate
     from unveil.items.item_recipe import published_alpha_max
 
     recipe = attack.recipe
     estimates = crack_estimates(attack.beliefs, propagate=False)
     value = o_estimate(attack.beliefs)
-    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks, run.rng("items.o_estimate"))
+    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks)
     return risks.O_ESTIMATE.finding(
         policy,
         value=value,
@@ -283,7 +288,7 @@ def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run)
         baseline=1.0,
         sentence=f"Someone with a {share} sample of the baskets identifies "
         f"{range_text(value, (low, high), number_text)} of {count_text(n, 'item')} on average, going by frequencies "
-        f"alone. To within the sample's median gap, its frequencies are right for {right} of the items.",
+        f"alone. What they believe about frequencies is right for {right} of the items, on average over the samples.",
         curves=(_sample_curve(knowledge, attack.recipe.tolerated_cracks),),
         source=f"{LAKSHMANAN}, Figure 15, and the exact cracks of each sample",
     )
