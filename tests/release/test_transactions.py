@@ -66,7 +66,7 @@ def refusal(reader: Callable[..., Transactions], path: Path, **options: str) -> 
 def test_fimi_by_hand(tmp_path: Path) -> None:
     tx = read_fimi(saved(tmp_path, "1 01 2\n\n2 2\t3 \r\n1"))
     assert baskets_of(tx) == [["1", "01", "2"], ["2", "3"], ["1"]]
-    assert tx.labels.to_pylist() == ["1", "01", "2", "3"]
+    assert tx.labels.to_pylist() == ["01", "1", "2", "3"]
     assert tx.notes == ("1 empty basket dropped", "1 repeated item in a basket counted once")
     assert tx.counts.tolist() == [2, 1, 2, 1]
     assert (tx.baskets, tx.name, tx.kind) == (3, "shop.dat", "transactions")

@@ -228,7 +228,7 @@ def _attack_with_samples(target: AttackTarget, repeated: bool, run: Run) -> dict
     rng, baskets = run.rng(SIMILAR_PAIRS.id), target.original.baskets
     found: dict[float, list[NamedItems]] = {share: [] for share in (_SHARES if repeated else (SAMPLE_SHARE,))}
     for k in range(_SAMPLES if repeated else 1):
-        order = rng.permutation(baskets)
+        order = target.original.shuffle_baskets(rng)
         for share in found:
             if share == SAMPLE_SHARE or k < _CURVE_SAMPLES:
                 held = draw_baskets(target.original, order[: max(1, round(share * baskets))])

@@ -68,8 +68,8 @@ def known_protection_text(case: Case) -> str:
 def exposed_items(
     baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
 ) -> tuple[ExposedSubject, ...]:
-    """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order in which they
-    first appear: a bare number would look like an item's name."""
+    """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order of their
+    labels: a bare number would look like an item's name."""
     import numpy as np
 
     order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]

@@ -1,9 +1,10 @@
 """Baskets of items: what was bought, clicked, prescribed or visited together.
 
 A release of transactions is a list of *baskets*; a basket is a set of *items*. Items are named by labels, which stay
-text ("01" is not "1"), and numbered by codes 0 … n − 1 in order of first appearance. The codes of basket ``b`` are
-``items[indptr[b] : indptr[b + 1]]``. A repeated item counts once per basket; empty items and empty baskets are dropped,
-and ``notes`` say how many.
+text ("01" is not "1"), and numbered by codes 0 … n − 1. The codes follow the sorted labels, so that no result depends
+on the order of baskets: by number if all labels are whole numbers without leading zeros, otherwise by text, character
+by character (10 before 9). The codes of basket ``b`` are ``items[indptr[b] : indptr[b + 1]]``. A repeated item counts
+once per basket; empty items and empty baskets are dropped, and ``notes`` say how many.
 
 Three file formats are read and written, compressed or not:
 
@@ -30,6 +31,7 @@ from unveil.release import source_file
 from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from unveil.arrays import Int32s, Ints
@@ -38,6 +40,7 @@ __all__ = ["Transactions", "read_fimi", "read_jsonl", "read_long", "write_fimi",
 
 _BATCH = 1 << 14
 _BLOCK = 1 << 24  # a CSV row must fit into it
+_WHOLE_NUMBER = r"^(0|[1-9][0-9]{0,17})$"  # 18 digits always fit
 _FIMI_LAYOUT = "expected one basket per line, its items separated by blanks"
 _JSON_LAYOUT = "expected a JSON array of items, or an object with such an array as items, on each line"
 
@@ -101,6 +104,19 @@ class Transactions:
 
         return np.bincount(self.items, minlength=len(self.labels)).astype(np.int64, copy=False)
 
+    def shuffle_baskets(self, rng: np.random.Generator) -> Ints:
+        """The numbers of the baskets in random order: a sample is the same whatever order they were read in."""
+        return self._content_order[rng.permutation(self.baskets)]
+
+    @cached_property
+    def _content_order(self) -> Ints:
+        """The numbers of the baskets, sorted by what is in them: by the sum of a fixed random number for each item
+        (Carter and Wegman 1979), which different baskets hardly ever share."""
+        import numpy as np
+
+        factors = np.random.default_rng(0).integers(1 << 64, size=len(self.labels), dtype=np.uint64)
+        return np.argsort(np.add.reduceat(factors[self.items], self.indptr[:-1]), kind="stable")
+
     def __repr__(self) -> str:
         size = f"{count_text(self.baskets, 'basket')} of {count_text(len(self.labels), 'distinct item')}"
         entries = count_text(len(self.items), "entry", "entries")
@@ -129,7 +145,8 @@ def _make_transactions(
         frozen(indptr, np.int64), frozen(items, np.int32), seen, starts, kept
     )
     repeated, empty = len(items) - filled, len(indptr) - 1 - baskets
-    indptr, items = starts[: baskets + 1], kept[:filled]
+    ranks, labels = _sort_labels(labels)
+    indptr, items = starts[: baskets + 1], ranks[kept[:filled]]
     notes = []
     if nameless:
         notes.append(f"{count_text(nameless, 'empty item')} dropped")
@@ -139,6 +156,19 @@ def _make_transactions(
         notes.append(f"{count_text(repeated, 'repeated item')} in a basket counted once")
     digest = digest or text_tokens.content_digest(labels, indptr, items)
     return Transactions(indptr, items, labels, name, digest, tuple(notes))
+
+
+def _sort_labels(labels: pa.Array) -> tuple[Int32s, pa.Array]:
+    """The rank of each label, and the labels in order: of numbers if all are whole numbers, otherwise of text."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = pc.all(pc.match_substring_regex(labels, _WHOLE_NUMBER)).as_py()
+    order = pc.sort_indices(labels.cast(pa.int64()) if whole else labels)
+    ranks = np.empty(len(labels), np.int32)
+    ranks[order.to_numpy()] = np.arange(len(labels), dtype=np.int32)
+    return ranks, labels.take(order)
 
 
 # ---- from memory and JSON --------------------------------------------------------------------------------------------
