@@ -68,7 +68,7 @@ def test_fimi_by_hand(tmp_path: Path) -> None:
     assert baskets_of(tx) == [["1", "01", "2"], ["2", "3"], ["1"]]
     assert tx.labels.to_pylist() == ["01", "1", "2", "3"]
     assert tx.notes == ("1 empty basket dropped", "1 repeated item in a basket counted once")
-    assert tx.counts.tolist() == [2, 1, 2, 1]
+    assert tx.counts.tolist() == [1, 2, 2, 1]
     assert (tx.baskets, tx.name, tx.kind) == (3, "shop.dat", "transactions")
 
 

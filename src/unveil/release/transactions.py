@@ -104,6 +104,16 @@ class Transactions:
 
         return np.bincount(self.items, minlength=len(self.labels)).astype(np.int64, copy=False)
 
+    @cached_property
+    def appearance_ranks(self) -> Ints:
+        """For each item, how many others appear before it."""
+        import numpy as np
+
+        first, ranks = np.full(len(self.labels), len(self.items)), np.empty(len(self.labels), np.int64)
+        first[self.items[::-1]] = np.arange(len(self.items) - 1, -1, -1)  # the last assignment wins
+        ranks[np.argsort(first, kind="stable")] = np.arange(len(ranks))
+        return ranks
+
     def shuffle_baskets(self, rng: np.random.Generator) -> Ints:
         """The numbers of the baskets in random order: a sample is the same whatever order they were read in."""
         return self._content_order[rng.permutation(self.baskets)]
