@@ -22,6 +22,7 @@ from unveil.errors import UnveilError
 from unveil.items.beliefs import Beliefs
 from unveil.items.item_pairs import pair_counts, top_pairs
 from unveil.items.item_triples import top_triples, triple_counts
+from unveil.release.row_order import secret_permutation
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.wording import safe_text
@@ -106,9 +107,9 @@ def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
 
 def pseudonymise_baskets(baskets: Transactions) -> tuple[Transactions, Ints]:
     """The baskets with random numbers as labels and in random order, and the new code of each item."""
-    numbers = _secret_permutation(len(baskets.labels))
+    numbers = secret_permutation(len(baskets.labels))
     keys = (
-        np.repeat(_secret_permutation(baskets.baskets), np.diff(baskets.indptr)) * len(numbers) + numbers[baskets.items]
+        np.repeat(secret_permutation(baskets.baskets), np.diff(baskets.indptr)) * len(numbers) + numbers[baskets.items]
     )
     basket, item = np.divmod(np.sort(keys), len(numbers))
     return _make_baskets(basket, item, len(numbers), baskets.name), numbers
@@ -177,7 +178,7 @@ def _adjust_counts(basket: Ints, item: Ints, target_counts: Ints, baskets: int) 
     for j in np.flatnonzero(counts != target_counts).tolist():
         own = order[begins[j] : begins[j + 1]]
         if target_counts[j] < counts[j]:
-            gone.append(own[_secret_permutation(len(own))[: counts[j] - target_counts[j]]])
+            gone.append(own[secret_permutation(len(own))[: counts[j] - target_counts[j]]])
             continue
         more.append(
             _draw_other_baskets(basket[own], int(target_counts[j] - counts[j]), baskets) * len(target_counts) + j
@@ -192,7 +193,7 @@ def _draw_other_baskets(held: Ints, many: int, baskets: int) -> Ints:
     """The given number of random baskets that are not among those held."""
     if 4 * (len(held) + many) > baskets:
         free = np.setdiff1d(np.arange(baskets), held, assume_unique=True)
-        return free[_secret_permutation(len(free))[:many]]
+        return free[secret_permutation(len(free))[:many]]
     found = np.empty(0, np.int64)
     while len(found) < many:  # at least three in four draws are new
         drawn = (np.frombuffer(os.urandom(8 * (2 * many + 8)), np.uint64) % np.uint64(baskets)).astype(np.int64)
@@ -201,11 +202,6 @@ def _draw_other_baskets(held: Ints, many: int, baskets: int) -> Ints:
         seen = seen[first]
         found = seen[~np.isin(seen, held)]
     return found[:many]
-
-
-def _secret_permutation(n: int) -> Ints:
-    """0 … n − 1 in a random order that nobody can replay."""
-    return np.argsort(np.frombuffer(os.urandom(8 * n), np.uint64))
 
 
 def _make_baskets(basket: Ints, item: Ints, count: int, name: str) -> Transactions:
