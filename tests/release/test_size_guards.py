@@ -18,11 +18,11 @@ from unveil.release.hierarchy import Hierarchy
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("size_line", ["999999 1000001 2", "1048577 1048577 1", "3 3 999999999"])
+@pytest.mark.parametrize("size_line", ["1048577 1048577 1", "999999999 999999999 1"])
 def test_a_few_bytes_declared_a_matrix_that_filled_the_memory(tmp_path: Path, size_line: str) -> None:
     path = tmp_path / "graph.mtx"
     path.write_text(f"%%MatrixMarket matrix coordinate pattern general\n{size_line}\n1 2\n")
-    with pytest.raises(UnveilError, match=r"graph\.mtx: (the size line says|the matrix is not square)"):
+    with pytest.raises(UnveilError, match=r"graph\.mtx: the size line says .* nodes, more than"):
         unveil.read(path)
 
 
