@@ -444,9 +444,13 @@ def test_guessed_roles_stay_the_same_attacker(table: Table) -> None:
     assert all(before[name] == role for name, role in after.items())
 
 
-def test_what_is_within_tolerance_stays_as_it_is(table: Table) -> None:
-    made = unveil.protect(table, policy(1.0))
+def test_what_is_within_tolerance_stays_as_it_is_but_for_its_order(table: Table) -> None:
+    made = unveil.protect(table, policy(1.0), keep_order=True)
     assert made.release is table
+    assert made.assessment.verdict.decision == "your call"
+    made = unveil.protect(table, policy(1.0))
+    assert made.release is not table
+    assert made.release.size == table.size
     assert [(p.id, p.chosen) for p in made.assessment.protections] == [("none", True)]
     with pytest.raises(UnveilError, match="only baskets"):
         made.mapping()

@@ -89,6 +89,12 @@ def _method_option(command: Any) -> Any:
     "file that exists stays; the mapping is then NAME.mapping.2.csv, and so on. Never publish it.",
 )
 @_method_option
+@click.option(
+    "--keep-order",
+    is_flag=True,
+    help="Tables: leave the rows in their order, which may undo the protection; the verdict is then 'your call'. By "
+    "default rows are shuffled.",
+)
 @policy_options()
 @holding_options(protecting=True)
 @reading_options
@@ -99,6 +105,7 @@ def command(
     output: str,
     mapping_file: str | None,
     method: str | None,
+    keep_order: bool,
     form: str,
     details: bool,
     report: str | None,
@@ -126,7 +133,15 @@ def command(
         mapping = _choose_mapping_file(case, mapping_file, output)
         check_output_files([output, mapping, report], sources)
         write = choose_writer(case.release.kind, output)
-        made = protect(case, policy, method=method, reveal=reveal, exposed=exposed, progress=report_progress)
+        made = protect(
+            case,
+            policy,
+            method=method,
+            keep_order=keep_order,
+            reveal=reveal,
+            exposed=exposed,
+            progress=report_progress,
+        )
         report_progress("writing", None)
         held = io.BytesIO()
         if made.case is not None:

@@ -236,7 +236,7 @@ def _attack_with_samples(target: AttackTarget, limit: float, repeated: bool, run
     affordable = _MAX_SAMPLES_WORK // (starts * len(target.release.labels) ** 3)
     for look in _LOOKS if repeated else (1,):
         while len(enough) < look:
-            order = rng.permutation(baskets)
+            order = target.original.shuffle_baskets(rng)
             for share in found if len(enough) < _CURVE_SAMPLES else (SAMPLE_SHARE,):
                 held = draw_baskets(target.original, order[: max(1, round(share * baskets))])
                 found[share].append(attack_by_pairs(target, held, rng, starts=starts, run=run))

@@ -102,7 +102,7 @@ def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
     keys = np.unique(basket[item >= 0] * len(change.counts) + item[item >= 0])
     basket, item = np.divmod(keys, max(1, len(change.counts)))
     basket, item = _adjust_counts(basket, item, change.counts, baskets.baskets)
-    return _make_baskets(basket, item, np.arange(len(change.counts)), baskets.name)
+    return _make_baskets(basket, item, len(change.counts), baskets.name)
 
 
 def pseudonymise_baskets(baskets: Transactions) -> tuple[Transactions, Ints]:
@@ -112,9 +112,7 @@ def pseudonymise_baskets(baskets: Transactions) -> tuple[Transactions, Ints]:
         np.repeat(secret_permutation(baskets.baskets), np.diff(baskets.indptr)) * len(numbers) + numbers[baskets.items]
     )
     basket, item = np.divmod(np.sort(keys), len(numbers))
-    order = np.argsort(np.unique(item, return_index=True)[1])  # codes follow the first appearance, as in a file
-    made = _make_baskets(basket, item, order, baskets.name)
-    return made, np.argsort(order)[numbers]
+    return _make_baskets(basket, item, len(numbers), baskets.name), numbers
 
 
 def measure_usefulness(
@@ -206,8 +204,8 @@ def _draw_other_baskets(held: Ints, many: int, baskets: int) -> Ints:
     return found[:many]
 
 
-def _make_baskets(basket: Ints, item: Ints, order: Ints, name: str) -> Transactions:
-    """Baskets from sorted entries, without empty ones; the item with code c has the label order[c] + 1."""
+def _make_baskets(basket: Ints, item: Ints, count: int, name: str) -> Transactions:
+    """Baskets from sorted entries, without empty ones; the item with code c has the label c + 1."""
     import pyarrow as pa
 
     from unveil.release.text_tokens import content_digest
@@ -215,6 +213,6 @@ def _make_baskets(basket: Ints, item: Ints, order: Ints, name: str) -> Transacti
     if not len(item):
         raise UnveilError(f"{safe_text(name)}: no item would be left; protect fewer items")
     indptr = np.append(0, np.cumsum(np.unique(basket, return_counts=True)[1]))
-    items = np.argsort(order)[item].astype(np.int32)
-    labels = pa.array([str(number + 1) for number in order.tolist()], pa.string())
-    return Transactions(indptr, items, labels, name, content_digest(labels, indptr, items))
+    items = item.astype(np.int32)
+    numbers = pa.array(np.arange(1, count + 1)).cast(pa.string())
+    return Transactions(indptr, items, numbers, name, content_digest(numbers, indptr, items))

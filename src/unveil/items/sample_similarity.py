@@ -76,7 +76,7 @@ def sample_knowledge(
     alpha, cracks = np.empty((2, replicates, len(shares)))
     quiet = replace(run, progress=lambda doing, fraction: None)
     for k in range(replicates):
-        counts = _count_prefixes(transactions, rng.permutation(transactions.baskets), sizes)
+        counts = _count_prefixes(transactions, transactions.shuffle_baskets(rng), sizes)
         for m, size in enumerate(sizes.tolist()):
             run.progress("drawing samples", (k + m / len(sizes)) / replicates)
             run.check()

@@ -46,6 +46,7 @@ __all__ = ["Hierarchy", "HierarchyLevel", "LeafIndex", "is_date"]
 _DELIMITERS = (";", ",", "\t", "|")
 _SAMPLE_ROWS = 1000
 _MAX_CELL_LENGTH = 100_000
+_MAX_PREFIX_CHARACTERS = 200_000_000  # in all labels together
 _ISO_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T].*)?")
 
 ColumnValues: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
@@ -133,6 +134,11 @@ class Hierarchy:
         lengths = tuple(range(longest - 1, 0, -1)) if lengths is None else tuple(lengths)
         if any(n < 1 for n in lengths) or any(a <= b for a, b in itertools.pairwise(lengths)):
             raise UnveilError(f"{safe_text(name)}: prefix lengths must be in falling order and at least 1")
+        if len(texts) * (len(lengths) + 1) * longest > _MAX_PREFIX_CHARACTERS:
+            raise UnveilError(
+                f"{safe_text(name)}: {count_text(len(texts), 'value')} of up to {count_text(longest, 'character')} "
+                f"have too many prefixes; say how many characters to keep, such as prefixes:{_prefix_example(longest)}"
+            )
         return cls.from_rows(((t, *(t[:n].ljust(longest, "*") for n in lengths), ROOT_LABEL) for t in texts), name)
 
     @classmethod
@@ -296,6 +302,10 @@ class Hierarchy:
         return (
             f"Hierarchy {safe_text(self.name)}: {count_text(len(self.values), 'value')}, then {list_text(sizes)} {noun}"
         )
+
+
+def _prefix_example(longest: int) -> str:
+    return ",".join(str(n) for n in (8, 4, 2) if n < longest) or "1"
 
 
 def _read_text(path: Path) -> str:
