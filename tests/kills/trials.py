@@ -210,7 +210,7 @@ class Trials:
         if remember:
             self.known |= there
         if remember and len(there) > _MOST_MAPPINGS:  # the trials would slow down, and the small disk be full
-            for path in there:
+            for path in set(there) - {str(place.secret / "safe.mapping.csv")}:  # which may be mounted
                 if _read_rows(Path(path))[0]["release"] != _release_mark(place.result / "safe.dat"):
                     os.unlink(path)
                     del self.known[path]
