@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,22 @@ def test_a_kill_between_two_files_costs_no_mapping_and_mixes_no_runs(tmp_path: P
         ends.add(release.read_bytes())
     assert len(ends) == 2
     assert step > 50
+
+
+def test_the_next_command_finishes_what_was_begun_and_says_so(
+    tmp_path: Path, unveil: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    for step in itertools.count(40, 2):
+        folder = tmp_path / str(step)
+        files = make_folder(folder)
+        assert kill_at(step, files)
+        if files[0].with_name("map.2.csv").exists():  # committed, and the release is still the former one
+            break
+    assert files[-1].read_bytes() == b"former"
+    (folder / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    done = unveil("assess", folder / "t.csv", "--only", "release", "--exit-zero")
+    assert "unveil: finished what an interrupted run had begun: " in done.stderr
+    assert files[-1].read_bytes() == files[1].read_bytes() == files[0].with_name("map.2.csv").read_bytes()
 
 
 def test_a_file_that_cannot_be_replaced_takes_the_others_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
