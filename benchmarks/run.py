@@ -13,6 +13,7 @@ import known_items
 import link_people
 import pairs
 import protect_tables
+import reader_memory
 import reading
 import similar
 import sparsity
@@ -29,6 +30,7 @@ if __name__ == "__main__":
         startup,
         cold_start,
         reading,
+        reader_memory,
         classes,
         diversity,
         uniques,

@@ -119,7 +119,9 @@ def _not_followed_text(closest: _FollowedColumn) -> str:
     nearest = f"the closest is {safe_text(closest.column)}: {_measure_text(closest)}"
     if closest.measure.is_notable:
         return f"{order} hardly follows any quasi-identifier or sensitive column; {nearest}."
-    return f"{order} cannot be told from a random one by any quasi-identifier or sensitive column; {nearest}."
+    return (
+        f"{order} does not clearly follow any quasi-identifier or sensitive column; {nearest}, and that may be chance."
+    )
 
 
 def _measure_text(followed: _FollowedColumn) -> str:

@@ -16,6 +16,7 @@ A line ends with ``\\n``, ``\\r\\n`` or ``\\r``. Blank means space or tab, nothi
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -174,28 +175,25 @@ def encode_texts(pieces: Iterable[pa.Array], by_appearance: bool = False) -> tup
     """A code for each text, and the distinct texts in the order of their codes: numbers by size if all texts are whole
     numbers without leading zeros, otherwise by text, character by character (10 before 9); or in order of first
     appearance. Each piece is encoded by itself, so that no table of all texts is needed."""
-    parts, found = list[Int32s](), list[pa.Array]()
+    codes, found, ends = np.empty(0, np.int32), list[pa.Array](), [0]
     for texts in pieces:
         encoded = texts.dictionary_encode()
-        parts.append(encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32))
+        codes.resize(ends[-1] + len(encoded), refcheck=False)  # where it is, without a copy
+        codes[ends[-1] :] = encoded.indices.to_numpy(zero_copy_only=False)
         found.append(encoded.dictionary)
+        ends.append(len(codes))
     starts = np.append(0, np.cumsum([len(labels) for labels in found])).tolist()
     ranks, labels = _unify_labels(found, by_appearance)
-    codes, place = np.empty(sum(map(len, parts)), np.int32), 0
-    for k, part in enumerate(parts):
-        codes[place : place + len(part)] = ranks[starts[k] : starts[k + 1]][part]
-        place += len(part)
-        parts[k] = part[:0].copy()  # lets go of the memory
+    for place, own in zip(itertools.pairwise(ends), itertools.pairwise(starts), strict=True):
+        codes[slice(*place)] = ranks[slice(*own)][codes[slice(*place)]]
     return codes, labels
 
 
 def _unify_labels(found: list[pa.Array], by_appearance: bool) -> tuple[Int32s, pa.Array]:
     """The distinct labels, and the place of each given label among them. Empties the list."""
-    wide = sum(labels.nbytes for labels in found) >= 2**31
-    whole = pa.concat_arrays([labels.cast(pa.large_string()) for labels in found] or [pa.array([], pa.large_string())])
+    kind = pa.large_string() if sum(labels.nbytes for labels in found) >= 2**31 else pa.string()
+    whole = pa.concat_arrays([labels.cast(kind) for labels in found] or [pa.array([], kind)])
     found.clear()
-    if not wide:
-        whole = whole.cast(pa.string())
     order = pc.sort_indices(whole)
     labels, order = whole.take(order), order.to_numpy()
     del whole
