@@ -138,7 +138,9 @@ def _reachable_text(found: NamedItems, right: int) -> Iterator[str]:
     if found.reachable > right:
         yield (
             "A search that starts from the true names ends with at least as high a score and "
-            f"{count_text(found.reachable, 'right name')}, so an attacker may reach that."
+            f"{number_text(found.reachable)} right {verb(found.reachable, 'name', 'names')}"
+            f"{' on average, since chance decides between those items' if found.tied else ''}, so an attacker may "
+            "reach that."
         )
     elif right < len(found.right):
         yield "A search that starts from the true names finds no assignment that scores higher."
