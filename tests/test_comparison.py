@@ -51,11 +51,18 @@ def holding(*findings: Finding, **more: Any) -> Assessment:
         (finding(0.3, 0.4), finding(0.35), "not distinguishable"),
         (finding(0.3, method="estimate", decides=False), finding(0.1), "not comparable"),
         (finding(0.3, value=None, method=None), finding(0.1), "not comparable"),
+        (finding(0.3, value=None, method=None), finding(0.3, value=None, method=None), "not comparable"),
         (finding(0.3, unit="items"), finding(0.1), "not comparable"),
     ],
 )
 def test_overlapping_intervals_were_a_change(before: Finding, after: Finding, change: str) -> None:
     assert change_between(before, after) == change
+
+
+def test_equal_estimates_were_not_comparable() -> None:
+    one, other = (finding(x, method="estimate", decides=False) for x in (0.3, 0.4))
+    assert change_between(one, one) == "unchanged"
+    assert change_between(one, other) == "not comparable"
 
 
 def test_better_is_said_only_if_every_pair_of_values_agrees() -> None:

@@ -209,3 +209,41 @@ def test_what_is_wrong_is_said_in_one_line(unveil: Unveil, tmp_path: Path, matri
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
     assert "CANARY" not in done.stderr
+
+
+def test_a_set_of_all_entries_was_to_be_protected(unveil: Unveil, files: Path) -> None:
+    """Guessing always cracks it, so no protection can help, and that is said."""
+    (files / "all.csv").write_text("entries\nCANARY Viral Cold Asthma TB\n")
+    done = unveil("crack", "m.csv", "--truth", "t.csv", "--sets", "all.csv", "--format", "json",
+                  "--tolerance", "matching.expected_cracks=1")  # fmt: skip
+    found = findings(done.stdout)["matching.sets_vulnerable"]
+    assert (found["value"], found["baseline"], found["status"]) == (1, 1, "over")
+    said = json.loads(done.stdout)["verdict"]["sentence"]
+    assert "No protection that keeps the only subject can meet this tolerance (at most 10%)" in said
+    assert "guessing without the release already reaches 100%" in said
+    (files / "two.csv").write_text("entries\nCANARY Viral Cold Asthma TB\nCold TB\n")
+    found = findings(unveil("crack", "m.csv", "--truth", "t.csv", "--sets", "two.csv", "--format", "json").stdout)
+    assert found["matching.sets_vulnerable"]["baseline"] == 0.5
+    assert "Guessing alone does that for 1 of them." in found["matching.sets_vulnerable"]["sentence"]
+
+
+def test_the_first_entry_was_called_by_the_label_of_another(unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text(",1,2,3\n3,1,1,0\n1,1,1,0\n2,0,0,1\n")
+    exposed = findings(unveil("crack", "m.csv", "--format", "json").stdout)["matching.expected_cracks"]["exposed"]
+    assert [e["subject"] for e in exposed] == ["3rd entry", "1st entry", "2nd entry"]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "said"),
+    [
+        ("1,0\n0,0\n", "m.csv: no perfect matching: no pseudonym is possible for the 2nd entry; widen"),
+        ("1,1,0\n1,1,0\n1,1,0\n", "the 1st, 2nd and 3rd entries have only 2 candidate pseudonyms between them; widen"),
+        ("0,1\n1,0\n", "m.csv: the true pseudonym of the 1st entry is not among its candidates"),
+        ("0,1\n1,0\n", "or allow it with --may-exclude-truth"),
+    ],
+)
+def test_errors_named_neither_the_file_nor_the_option(unveil: Unveil, tmp_path: Path, matrix: str, said: str) -> None:
+    (tmp_path / "m.csv").write_text(matrix)
+    done = unveil("crack", "m.csv")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr

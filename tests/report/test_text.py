@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from report import samples
-from unveil.assessment import Assessment
+from unveil.assessment import Assessment, ProtectionResult
 from unveil.finding import Curve
 from unveil.report import phrases
 from unveil.report.arrangement import GROUP_TITLES, attacker_letters, findings_by_group, order_findings
@@ -200,3 +200,22 @@ def test_attackers_were_told_on_every_finding(sample: Assessment) -> None:
         assert f" {letter} {safe_text(attacker, 1_000)}" in text
         others = [f.sentence for f in sample.findings] + [a for a in letters if a != attacker]
         assert text.count(safe_text(attacker, 1_000)) == 1 + sum(attacker in other for other in others)
+
+
+def test_what_the_chosen_protection_does_was_cut(baskets: Assessment) -> None:
+    """With details every sentence is whole; without, only whole sentences are given."""
+    sentences = [
+        f"The {k}th thing that this does is that it withstands a precision of {k}.5 baskets." for k in range(9)
+    ]
+    tried = (
+        ProtectionResult(id="one", title="One way", sentence="It changes little.", usefulness=0.9),
+        ProtectionResult(id="other", title="Other way", sentence=" ".join(sentences), usefulness=0.8, chosen=True),
+    )
+    after = replace(baskets, protections=tried)
+    whole = " ".join(detailed(after).split())
+    assert f"Other way: {' '.join(sentences)}" in whole
+    assert "One way: It changes little." in whole
+    brief = " ".join(plain_text(after).split())
+    assert f"Other way: {' '.join(sentences[:3])}" in brief
+    told = brief.partition("Other way: ")[2].partition("Finding ")[0].strip()
+    assert told.endswith(".5 baskets.")

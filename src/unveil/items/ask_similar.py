@@ -31,7 +31,7 @@ _FEWEST_STARTS = 3
 _MOST_STARTS = 20
 _MAX_WORK = 300**3 * _MOST_STARTS  # starts times items³, with baskets that the attacker is said to hold
 _MAX_SAMPLE_WORK = 60**3 * _MOST_STARTS  # the same with a sample,
-_MAX_SAMPLES_WORK = _LOOKS[-1] * _MAX_SAMPLE_WORK  # and with all samples of the size that informs
+_MAX_SAMPLES_WORK = 100 * _MAX_SAMPLE_WORK  # and with all samples of the size that informs
 _SHARES = (0.01, 0.02, 0.05, SAMPLE_SHARE, 0.2, 0.5)
 _METHOD = (
     "compares how often each item and each pair of items occurs there and in the release, and looks for the assignment "
@@ -138,7 +138,9 @@ def _reachable_text(found: NamedItems, right: int) -> Iterator[str]:
     if found.reachable > right:
         yield (
             "A search that starts from the true names ends with at least as high a score and "
-            f"{count_text(found.reachable, 'right name')}, so an attacker may reach that."
+            f"{number_text(found.reachable)} right {verb(found.reachable, 'name', 'names')}"
+            f"{' on average, since chance decides between those items' if found.tied else ''}, so an attacker may "
+            "reach that."
         )
     elif right < len(found.right):
         yield "A search that starts from the true names finds no assignment that scores higher."

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.items.item_changes import ItemChange
@@ -46,13 +47,13 @@ class NamedItems:
     ``right``, how confident they are of the item they named, and how much weight they gave to the right one.
     ``reachable`` items are right at most if the same score is searched better. ``attacked`` released items took part,
     and ``seen`` of all occur in the attacker's baskets. ``tied`` items could be exchanged with others without changing
-    the score: none of them counts as right, nor as reachable."""
+    the score: none of them counts as right; of the reachable items, those that are right by chance count on average."""
 
     named: Bools
     right: Bools
     confidence: Floats
     weight: Floats
-    reachable: int
+    reachable: float
     attacked: int
     seen: int
     tied: int
@@ -159,14 +160,14 @@ def attack_by_pairs(
     confidence[pseudonyms[found.assigned[taken]]] = found.confidence[taken]
     correct[items[right]] = True
     weight[items[there]] = found.weights[there, truth[there]]
-    reachable = max(int(right.sum()), _reachable_items(own, released, truth, found.score, run))
+    reachable = max(float(right.sum()), _reachable_items(own, released, truth, found.score, run))
     tied = int((found.is_tied & (found.assigned >= 0)).sum())
     return NamedItems(named, correct, confidence, weight, reachable, len(pseudonyms), int((items < n).sum()), tied)
 
 
-def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: float, run: Run | None) -> int:
-    """How many items are right, and not by chance, where a search ends that starts from the truth; 0 if its score is
-    lower."""
+def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: float, run: Run | None) -> float:
+    """How many items are right on average where a search ends that starts from the truth, if ties are broken by chance;
+    0 if its score is lower."""
     problem = PairProblem.from_shares(own, released)
     assigned = np.full(problem.n, -1)
     assigned[: len(truth)] = truth
@@ -175,9 +176,19 @@ def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: 
     reached, gain = climb_by_exchanges(problem, assigned, run)
     best = problem.score(reached)
     if best < score - _EQUAL_SCORE * (1 + abs(score)):
-        return 0
-    right = (reached[: len(truth)] == truth) & (truth >= 0) & ~find_ties(gain, best)[: len(truth)]
-    return int(right.sum())
+        return 0.0
+    right = np.zeros(problem.n, np.bool_)
+    right[: len(truth)] = (reached[: len(truth)] == truth) & (truth >= 0)
+    return _right_among_ties(right, find_ties(gain, best))
+
+
+def _right_among_ties(right: Bools, tied: Bools) -> float:
+    """How many of the right places stay right on average if the tied ones are exchanged at random; where not all of
+    those that hang together are tied with each other, all of them may stay."""
+    _, part = connected_components(csr_array(tied), directed=False)
+    sizes, inside, links = (np.bincount(part, x) for x in (np.ones(len(part)), right, tied.sum(axis=1)))
+    among_all = links == sizes * (sizes - 1)
+    return float((inside / np.where(among_all, sizes, 1)).sum())
 
 
 def _change_entries(entries: NamedBaskets, becomes: Ints, released: int) -> tuple[Ints, Ints]:

@@ -215,13 +215,15 @@ def match_items(
     weights[:, names[assigned]] = np.exp(np.minimum(gain, 0.0))
     weights /= weights.sum(axis=1, keepdims=True)
     own_names = names[assigned[:m]]
-    return ItemMatching(np.where(own_names < n, own_names, -1), weights[:m, :n], score, find_ties(gain, score)[:m])
+    return ItemMatching(
+        np.where(own_names < n, own_names, -1), weights[:m, :n], score, find_ties(gain, score).sum(axis=1)[:m] > 0
+    )
 
 
 def find_ties(gain: Floats, score: float) -> Bools:
-    """Which places could be exchanged with another at no loss, given what each exchange gains."""
-    others = np.where(np.eye(len(gain), dtype=bool), -np.inf, gain)
-    tied: Bools = others.max(axis=1, initial=-np.inf) >= -_TIE * (1 + abs(score))
+    """Which two places could be exchanged at no loss, given what each exchange gains."""
+    tied: Bools = gain >= -_TIE * (1 + abs(score))
+    tied &= ~np.eye(len(gain), dtype=bool)
     return tied
 
 

@@ -79,7 +79,7 @@ def _guessing_text(guessed: int, count: int) -> str:
     """How many sets someone without the matrix cracks as often; there is always one way to choose all entries."""
     if not guessed:
         return ""
-    return f" Guessing alone does that{'' if count == 1 else f' for {guessed:,} of them'}."
+    return f" Guessing alone does that{', too' if count == 1 else f' for {guessed:,} of them'}."
 
 
 def _number_sentence(count: int, certain: int, possible: int) -> str:
