@@ -12,7 +12,7 @@ demo: $(INSTALLED) ## Assess five bundled examples and write the report.
 	$(BIN)/unveil demo
 
 test: $(TESTED) lint browser ## Run the whole suite.
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(TESTED) ## Check format, rules and types.
 	$(BIN)/ruff format --check src tests benchmarks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from command_runner import run_unveil
 settings.register_profile("steady", derandomize=True)  # a change must not fail for an input that it did not bring about
 if os.environ.get("CI"):
     settings.load_profile("steady")
+
+
+_CONFIG_FOLDER = tempfile.TemporaryDirectory(prefix="unveil-tests-")  # gone when the tests are over
+os.environ["XDG_CONFIG_HOME"] = _CONFIG_FOLDER.name  # the owner's key is made there, not in somebody's home
+os.environ.pop("UNVEIL_KEY", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -256,7 +256,7 @@ def test_a_frame_had_to_be_read_before_it_was_assessed() -> None:
     assert answers[0] == answers[1] == answers[2]
     assert answers[0] == [(f.id, f.value, f.sentence) for f in unveil.assess(unveil.read(frame), policy).findings]
     known = unveil.assess(Case(frame, holds={"population": frame}), policy)
-    assert known.provenance.beside["population"] == known.provenance.sha256
+    assert known.provenance.beside["population"] == known.provenance.hmac_sha256
     assert unveil.assess(nx.path_graph(4)).release.kind == "graph"
     with pytest.raises(UnveilError, match="fewer than three quasi-identifiers"):
         unveil.protect(frame, Policy(quasi=("sex",), tolerance={"classes.k": 11}))

@@ -89,9 +89,19 @@ def test_findings_of_one_assessment_alone_are_named() -> None:
 
 def test_what_else_differs_is_said() -> None:
     one = holding(finding(0.2))
-    made = replace(one.provenance, sha256="0" * 64)
+    made = replace(one.provenance, hmac_sha256="0" * 64)
     assert compare(one, one).caveats == ("Both assessments are of the same data.",)
     assert compare(one, replace(one, provenance=made)).caveats == ()
+    for key in (None, "0" * 16):
+        (caveat,) = compare(
+            one, replace(one, provenance=replace(made, key_id=key, beside={"population": "1" * 64}))
+        ).caveats
+        assert (
+            caveat == "Whether both assessments are of the same data cannot be told: they share no key that was kept."
+        )
+    plain = {"release": "2" * 64}
+    both = [replace(one, provenance=replace(p, key_id=None, plain_sha256=plain)) for p in (one.provenance, made)]
+    assert compare(*both).caveats == ("Both assessments are of the same data.",)
     policy = Policy.from_dict(one.provenance.policy)
     changed = replace(policy, tolerance={"classes.k": 3}, seed=9, settings={"linkage": {"known": 2}})
     other = replace(one, provenance=replace(made, policy=changed.to_dict(), seed=9, beside={}), not_asked=("items",))
@@ -127,7 +137,7 @@ def test_compare_on_the_command_line(unveil: Unveil, tmp_path: Path) -> None:
     within, over = holding(finding(0.2)), holding(finding(0.7))
     for name, made in (("within.json", within), ("over.json", over), ("baskets.json", samples.baskets())):
         (tmp_path / name).write_text(made.to_json())
-    (tmp_path / "old.json").write_text(within.to_json().replace('"schema_version": 2', '"schema_version": 1'))
+    (tmp_path / "old.json").write_text(within.to_json().replace('"schema_version": 3', '"schema_version": 1'))
     (tmp_path / "no.json").write_text("CANARY")
     assert unveil("compare", "over.json", "within.json").returncode == 0
     worse = unveil("compare", "within.json", "over.json")

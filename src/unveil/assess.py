@@ -19,6 +19,7 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.holding import Holding
+from unveil.owner_key import OwnerKey, load_owner_key
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
 from unveil.release import Release
@@ -207,7 +208,7 @@ def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
 def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = True) -> Assessment:
     """Ask all questions of the run, and decide. Commands that exist for one risk decide on it alone
     (``doubt_unasked=False``); elsewhere a check that was left out is a reason to doubt."""
-    case, policy = resolved.case, resolved.policy
+    case, policy, key = resolved.case, resolved.policy, load_owner_key()
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     findings, artefacts = _ask_all(case, policy, run)
     doubts = tuple(_collect_doubts(case, policy, findings, run, doubt_unasked))
@@ -218,8 +219,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
         columns=resolved.columns,
         suggestion=_suggest_roles(resolved),
         provenance=Provenance(
-            sha256=case.release.digest,
-            beside=MappingProxyType(_hashes_beside(case)),
+            **_hash_fields(case, key, run.reveal),
             versions=MappingProxyType(_library_versions()),
             policy=MappingProxyType(_public_policy(resolved.given, run.reveal)),
             seed=policy.seed,
@@ -227,7 +227,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = T
             seconds=round(time.perf_counter() - clock, 3),
         ),
         not_asked=tuple(_unasked_names(case, run)),
-        checks_off=tuple(risk.id for risk in _checks_off(case, policy, run)),
+        checks_off=tuple(risk.id for risk in _checks_off(case, policy)),
         doubts=doubts,
         artefacts=MappingProxyType(artefacts),
     )
@@ -307,10 +307,7 @@ def _collect_doubts(
     yield from _estimate_doubts(own, findings)
     for question in _asked_questions(case, run):
         yield from question.doubts(case, policy, findings)
-    if off := [f"{risk.id} ({risk.title})" for risk in _checks_off(case, policy, run)]:
-        yield (
-            f"The policy turns off {count_text(len(off), 'check')} of the preset {policy.preset}: {list_text(off, 12)}."
-        )
+    yield from _checks_off_doubts(case, policy)
     if doubt_unasked and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
         yield f"Not asked, although there is a tolerance: {list_text(unasked)}."
 
@@ -335,11 +332,26 @@ def _unasked_checks(case: Case, policy: Policy, run: Run) -> list[Risk]:
     return [risk for risk in risks if not run.asks(risk) and policy.tolerance_for(risk) is not None]
 
 
-def _checks_off(case: Case, policy: Policy, run: Run) -> list[Risk]:
-    """The checks of the preset that the policy turns off."""
+def _checks_off_doubts(case: Case, policy: Policy) -> Iterator[str]:
+    """Which checks of the preset the policy turns off, or lets every release pass."""
+    checks = _checks_off(case, policy)
+    off = [f"{risk.id} ({risk.title})" for risk in checks if policy.tolerance_for(risk) is None]
+    if off:
+        yield (
+            f"The policy turns off {count_text(len(off), 'check')} of the preset {policy.preset}: {list_text(off, 12)}."
+        )
+    if passed := [f"{risk.id} ({risk.title})" for risk in checks if policy.tolerance_for(risk) is not None]:
+        yield (
+            f"The policy sets a tolerance that every release meets for {count_text(len(passed), 'check')} of the "
+            f"preset {policy.preset}: {list_text(passed, 12)}."
+        )
+
+
+def _checks_off(case: Case, policy: Policy) -> list[Risk]:
+    """The checks of the preset that the policy turns off, or that no release can fail."""
     risks = [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
-    asked = [risk for risk in risks if run.asks(risk) and policy.preset_tolerance(risk) is not None]
-    return [risk for risk in asked if policy.tolerance_for(risk) is None]
+    limits = {risk: policy.tolerance_for(risk) for risk in risks if policy.preset_tolerance(risk) is not None}
+    return [risk for risk, limit in limits.items() if limit is None or risk.is_always_met(limit)]
 
 
 def _unasked_names(case: Case, run: Run) -> Iterator[str]:
@@ -355,11 +367,17 @@ def _unasked_names(case: Case, run: Run) -> Iterator[str]:
 # ---- provenance ------------------------------------------------------------------------------------------------------
 
 
-def _hashes_beside(case: Case) -> dict[str, str]:
-    """The hash of everything that was read beside the release."""
+def _hash_fields(case: Case, key: OwnerKey, reveal: bool) -> dict[str, Any]:
+    """What the provenance says about the release and everything that was read beside it."""
     held = {"original": case.original, **case.holds}
-    found = {name: release.digest for name, release in held.items() if release is not None}
-    return found | {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
+    digests = {name: release.digest for name, release in held.items() if release is not None}
+    digests |= {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
+    return {
+        "hmac_sha256": key.hash_text(case.release.digest),
+        "beside": MappingProxyType({name: key.hash_text(digest) for name, digest in digests.items()}),
+        "key_id": key.id,
+        "plain_sha256": MappingProxyType({"release": case.release.digest, **digests}) if reveal else None,
+    }
 
 
 def _public_policy(policy: Policy, reveal: bool) -> dict[str, Any]:

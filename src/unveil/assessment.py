@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import UnveilError
 from unveil.finding import Finding
+from unveil.owner_key import load_owner_key
 from unveil.policy import Column
 from unveil.verdict import Decision, Verdict
 from unveil.wording import did_you_mean, safe_text
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "ProtectionResult", "Provenance", "Summary"]
+__all__ = ["SCHEMA_VERSION", "Assessment", "Column", "ProtectionResult", "Provenance", "Summary", "TypedCommand"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _FRAME_COLUMNS = (
     "id", "question", "column", "known", "title", "value", "low", "high", "unit", "method", "confidence", "subjects",
     "share_low", "share_high", "tolerance", "direction", "decides", "status", "baseline", "attacker", "sentence",
@@ -50,25 +51,43 @@ class Summary:
 class Provenance:
     """How the assessment was made, in enough detail to repeat it.
 
-    ``sha256`` is the hash of the release; ``beside`` holds the hashes of all other files that were read.
+    ``hmac_sha256`` is the hash of the release under the owner's key; ``beside`` holds those of all other files that
+    were read. ``key_id`` says which key that was; it is None if the key was not kept, so that the hashes cannot be
+    compared with those of other runs. ``plain_sha256`` holds the hashes without a key, only when the owner asked to
+    reveal: with these, anyone can check a guess at the data.
     """
 
-    sha256: str
+    hmac_sha256: str
     beside: Mapping[str, str]
+    key_id: str | None
+    plain_sha256: Mapping[str, str] | None
     versions: Mapping[str, str]
     policy: Mapping[str, Any]
     seed: int
     started: str
     seconds: float
 
+    def with_digest(self, digest: str) -> Provenance:
+        """The provenance of the same assessment if the release is written to a file with this SHA-256."""
+        plain = None if self.plain_sha256 is None else {**self.plain_sha256, "release": digest}
+        return replace(self, hmac_sha256=load_owner_key().hash_text(digest), plain_sha256=plain)
+
     def to_dict(self) -> dict[str, Any]:
         """The provenance as plain JSON values."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return plain | {
-            "beside": dict(self.beside),
-            "versions": dict(self.versions),
-            "policy": dict(self.policy),
-        }
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class TypedCommand:
+    """What was typed on the command line, ready to be typed again: the file, the options that say how to read it, and
+    by name those that make up the policy or say what an attacker holds. ``is_secret``: some hold values from the data.
+    """
+
+    file: str
+    reading: tuple[str, ...]
+    options: Mapping[str, tuple[str, ...]]
+    is_secret: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +124,7 @@ class Assessment:
     that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
     were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``doubts`` are the reasons
     why a person would have to decide even if nothing failed. ``artefacts`` are for the owner's eyes only and are never
-    written with the rest.
+    written with the rest. ``typed`` is the command that asked for it, if one did, for the commands that pages print.
     """
 
     release: Summary
@@ -121,6 +140,7 @@ class Assessment:
     artefacts: Mapping[str, Callable[[], pa.Table]] = field(
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
+    typed: TypedCommand | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, finding_id: str) -> Finding:
         return self.find(finding_id)
@@ -184,7 +204,11 @@ class Assessment:
             columns=tuple(Column(**c) for c in data["columns"]),
             suggestion=data["suggestion"],
             provenance=Provenance(
-                **{**provenance, **{k: MappingProxyType(provenance[k]) for k in ("beside", "versions", "policy")}}
+                **{
+                    **provenance,
+                    **{k: MappingProxyType(provenance[k]) for k in ("beside", "versions", "policy")},
+                    "plain_sha256": None if (plain := provenance["plain_sha256"]) is None else MappingProxyType(plain),
+                }
             ),
             protections=tuple(ProtectionResult.from_dict(p) for p in data["protections"]),
             not_asked=tuple(data["not_asked"]),

@@ -9,7 +9,7 @@ differs: another file, other tolerances, another seed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -60,7 +60,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON values."""
         verdicts = {
-            name: {"release": a.release.name, "verdict": a.verdict.decision, "sha256": a.provenance.sha256}
+            name: {"release": a.release.name, "verdict": a.verdict.decision, "hmac_sha256": a.provenance.hmac_sha256}
             for name, a in (("before", self.before), ("after", self.after))
         }
         return {**verdicts, "caveats": list(self.caveats), "findings": [f.to_dict() for f in self.findings]}
@@ -144,7 +144,10 @@ def _count_subjects(assessment: Assessment) -> dict[str, int]:
 
 def _caveats(before: Assessment, after: Assessment) -> Iterator[str]:
     """What a reader must know before holding the numbers against each other."""
-    if before.provenance.sha256 == after.provenance.sha256:
+    hashes = _comparable_hashes(before, after)
+    if hashes is None:
+        yield "Whether both assessments are of the same data cannot be told: they share no key that was kept."
+    elif hashes[0]["release"] == hashes[1]["release"]:
         yield "Both assessments are of the same data."
     if _count_subjects(before) != _count_subjects(after):
         yield "The releases differ in size; shares refer to the subjects of each."
@@ -156,15 +159,27 @@ def _caveats(before: Assessment, after: Assessment) -> Iterator[str]:
         yield f"The policies differ in {list_text(settings, 12)}; the attackers may not be the same."
     if before.provenance.seed != after.provenance.seed:
         yield f"The seeds differ: {before.provenance.seed} before, {after.provenance.seed} after."
-    held = set(before.provenance.beside.items()) ^ set(after.provenance.beside.items())
+    was, now = hashes or [dict.fromkeys(a.provenance.beside, "") for a in (before, after)]
+    held = sorted({name for name, _ in set(was.items()) ^ set(now.items())} - {"release"})
     if held:
-        names = sorted({name for name, _ in held})
-        yield f"Other files were read beside the release: {list_text(names, 12)}."
+        yield f"Other files were read beside the release: {list_text(held, 12)}."
     if before.not_asked != after.not_asked:
         yield "Not the same questions were asked."
     versions = [a.provenance.versions.get("unveil") for a in (before, after)]
     if versions[0] != versions[1]:
         yield f"unveil {safe_text(versions[0])} made the first assessment, unveil {safe_text(versions[1])} the second."
+
+
+def _comparable_hashes(before: Assessment, after: Assessment) -> list[Mapping[str, str]] | None:
+    """The hashes of the release and of what was read beside it, before and after; None if they have no key in common.
+    Equal hashes are proof enough that they have."""
+    made = (before.provenance, after.provenance)
+    plain = [p.plain_sha256 for p in made if p.plain_sha256 is not None]
+    if len(plain) == len(made):
+        return plain
+    ids, hashes = {p.key_id for p in made}, [{"release": p.hmac_sha256, **p.beside} for p in made]
+    is_one_key = (len(ids) == 1 and None not in ids) or made[0].hmac_sha256 == made[1].hmac_sha256
+    return list(hashes) if is_one_key else None
 
 
 def _other_tolerances(before: Assessment, after: Assessment) -> list[str]:

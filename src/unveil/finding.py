@@ -172,8 +172,8 @@ class Finding:
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether guessing without the release is already over the tolerance, so that no protection of the same
-        subjects can meet it."""
+        """Whether someone who knows nothing is already over the tolerance, so that no protection of the same subjects
+        can meet it."""
         return self.tolerance is not None and self.baseline is not None and _is_over(self, self.baseline)
 
     def text_in_unit(self, x: float) -> str:

@@ -67,6 +67,12 @@ class Risk:
         if self.unit == "share" and value > 1:
             raise UnveilError(f"the tolerance of {self.id} is a share between 0 and 1; write 0.05 for 5%")
 
+    def is_always_met(self, tolerance: float) -> bool:
+        """Whether no release can fail this tolerance: a share of at most 100%, or a class of at least one."""
+        if self.safer == "lower":
+            return self.unit == "share" and tolerance >= 1
+        return tolerance <= (0 if self.unit == "share" else 1)
+
     def finding(
         self,
         policy: Policy,

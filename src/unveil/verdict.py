@@ -88,10 +88,15 @@ def _verdict_from(decision: Decision, finding: Finding | None, sentence: str, re
 
 
 def _unreachable_text(finding: Finding) -> str:
-    """That no protection of the same subjects can meet a tolerance, if guessing without the release exceeds it."""
+    """That no protection of the same subjects can meet a tolerance, if someone who knows nothing exceeds it."""
     if not finding.is_unreachable or finding.baseline is None:
         return ""
     guessed = finding.text_in_unit(finding.baseline)
+    if finding.direction == "higher":
+        return (
+            f" No coarser version of the same data can meet this tolerance ({finding.tolerance_text}): all of it "
+            f"together has {guessed} {unit_noun(guessed, finding.unit)}."
+        )
     unit = "" if finding.unit == "share" else f" {unit_noun(guessed, finding.unit)}".rstrip()
     return (
         f" No protection that keeps all {count_text(finding.subjects, 'subject')} can meet this tolerance "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import itertools
 import json
 import random
 import subprocess
@@ -9,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import unveil as library
@@ -181,3 +184,50 @@ def test_the_headline_was_about_the_first_file_alone(unveil: Unveil, tmp_path: P
     assert done.stdout.startswith("a.csv, b.csv and c.csv together: Within tolerance against these attackers")
     assert "Publish exactly this file" not in done.stdout
     assert "Not all questions were asked" in done.stdout
+
+
+def test_a_column_guessed_sensitive_that_a_later_file_lacks_stops_nothing(unveil: Unveil, tmp_path: Path) -> None:
+    """It was looked up in all files although only the first was asked what it has."""
+    first = [(*row, str(1000 + 10 * k)) for k, row in enumerate(FIRST)]
+    a = written(tmp_path / "a.csv", first, "zip,age,ill,income")
+    b = written(tmp_path / "b.csv", SECOND, "zip,age,ill")
+    for sensitive in ("ill", "ill,income"):
+        done = unveil("intersect", a, b, "--quasi", "zip,age", "--sensitive", sensitive, "--format", "json")
+        assert done.returncode == 3, done.stderr
+        told = json.loads(done.stdout)
+        assert [f["column"] for f in told["findings"]] == ["ill"]
+        assert "b.csv has no column income, so the releases were not combined for it." in told["doubts"]
+    swapped = unveil("intersect", b, a, "--quasi", "zip,age", "--sensitive", "ill", "--format", "json")
+    assert "income" not in swapped.stdout
+
+
+def test_a_file_without_what_all_must_have_is_named(unveil: Unveil, tmp_path: Path) -> None:
+    a = written(tmp_path / "a.csv", FIRST, "zip,age,ill")
+    for kept, lacking in (((0, 2), "age"), ((0, 1), "ill"), ((0,), "age and ill")):
+        rows = [tuple(row[c] for c in kept) for row in SECOND]
+        b = written(tmp_path / "b.csv", rows, ",".join(("zip", "age", "ill")[c] for c in kept))
+        done = unveil("intersect", a, a, b, "--quasi", "zip,age", "--sensitive", "ill")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"unveil: b.csv: there is no column {lacking}; check the header\n"
+
+
+def test_files_may_differ_in_the_types_of_their_columns() -> None:
+    """Equal texts are equal values; other values fit no release together, which the sentence says."""
+    columns: dict[str, list[object]] = {
+        "whole": [1, 2, 1, 3],
+        "number": [1.0, 2.0, 1.0, 3.0],
+        "text": ["1", "2", "1", "3"],
+        "day": [datetime.date(2020, 1, day) for day in (1, 2, 1, 3)],
+        "flag": [True, False, False, True],
+        "nothing": [None] * 4,
+    }
+    policy, only = Policy(quasi=(("zip",),), sensitive=("ill",)), "classes.intersection"
+    for first, second in itertools.permutations(columns, 2):
+        tables = [pa.table({"zip": [1, 1, 2, 2], "ill": columns[name]}) for name in (first, second)]
+        f = library.assess(Case(tables[0], holds={"earlier 1": tables[1]}), policy, only=only).findings[0]
+        assert f.value == 0
+        is_equal = {first, second} <= {"whole", "number", "text"} or "nothing" in (first, second)
+        assert ("written differently" in f.sentence) != is_equal
+        same = [pa.table({"zip": columns[name], "ill": ["a", "b", "c", "d"]}) for name in (first, second)]
+        found = library.assess(Case(same[0], holds={"earlier 1": same[1]}), policy, only=only).findings[0]
+        assert found.value is not None

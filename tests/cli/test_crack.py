@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import unveil as library
+from reference.naive_matching import marginals
+from unveil import Case, Finding
+from unveil.finding import ExposedSubject, LinkChart
+from unveil.release import Matrix
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,7 +43,7 @@ def findings(text: str) -> dict[str, dict[str, Any]]:
 
 
 def test_the_numbers(unveil: Unveil, files: Path) -> None:
-    done = unveil("crack", "m.csv", "--truth", "t.csv", "--format", "json")
+    done = unveil("crack", "m.csv", "--truth", "t.csv", "--format", "json", "--reveal")
     assert done.returncode == 1
     said = findings(done.stdout)
     cracks = said["matching.expected_cracks"]
@@ -73,6 +80,38 @@ def test_the_picture_does_not_tell_the_truth_unless_revealed(unveil: Unveil, fil
     assert revealed["true"] == [[0, 2], [1, 3], [2, 4], [3, 0], [4, 1]]
     assert sum(revealed["risk"]) == pytest.approx(29 / 18)
     assert len(secret["pairs"]) == 17
+
+
+def test_risks_and_pictures_told_which_pseudonym_is_whose() -> None:
+    """Who holds the matrix sees which of an entry's pseudonyms has just the risk that was listed, and found four of
+    five true pairs; who does not was told the pairs by their numbers in the file."""
+    weights = np.array([[1, 2, 3, 4, 0], [2, 1, 5, 3, 1], [4, 1, 1, 2, 6], [1, 3, 2, 7, 2], [0, 5, 1, 1, 1.0]])
+    truth = np.array([1, 0, 4, 2, 3])
+    orders = list(itertools.permutations(range(5)))[::7]
+    seen = [assess_matrix(weights[:, order], np.argsort(order)[truth]) for order in orders]
+    said, shown = seen[0], assess_matrix(weights, truth, reveal=True)
+    pairs = marginals(weights)
+    listed = zip(pairs, by_entry(shown), strict=True)
+    guesses = [[k for k, p in enumerate(row) if p == pytest.approx(e.risk)] for row, e in listed]
+    assert [truth[k] in guess for k, guess in enumerate(guesses)] == [True] * 5
+    assert sum(len(guess) == 1 for guess in guesses) >= 4  # which the attack needs
+    assert [e.risk for e in by_entry(said)] == pytest.approx(pairs.max(axis=1))
+    (links,) = (c for c in said.curves if isinstance(c, LinkChart))
+    assert (links.right, links.true) == (tuple("ABCDE"), None)
+    for other in seen:
+        (drawn,) = (c for c in other.curves if isinstance(c, LinkChart))
+        assert [(i, j) for i, j, _ in drawn.pairs] == [(i, j) for i, j, _ in links.pairs]
+        assert [p for *_, p in drawn.pairs] == pytest.approx([p for *_, p in links.pairs])
+        assert drawn.risk == pytest.approx(links.risk)
+
+
+def assess_matrix(weights: np.ndarray, truth: np.ndarray, reveal: bool = False) -> Finding:
+    case = Case(Matrix.from_array(weights), truth=truth)
+    return library.assess(case, only="matching.expected_cracks", reveal=reveal).findings[0]
+
+
+def by_entry(finding: Finding) -> list[ExposedSubject]:
+    return sorted(finding.exposed, key=lambda e: e.subject)
 
 
 def test_the_report_draws_the_graph(unveil: Unveil, files: Path) -> None:

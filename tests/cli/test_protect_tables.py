@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from unveil.owner_key import load_owner_key
+
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMAND = ("--quasi", "age,sex,zip,select", "--insensitive", "weight", "--tolerance", "classes.k=1")
@@ -44,7 +46,8 @@ def test_it_writes_a_release_that_holds(unveil: Unveil, written: Path) -> None:
         p["usefulness"] for p in told["protections"] if p["usefulness"] is not None and p["decision"] == "release"
     )
     assert told["release"]["name"] == "safe.csv"
-    assert told["provenance"]["sha256"] == hashlib.sha256(safe.read_bytes()).hexdigest()
+    digest = hashlib.sha256(safe.read_bytes()).hexdigest()
+    assert told["provenance"]["hmac_sha256"] == load_owner_key().hash_text(digest)
     assert sorted(p.name for p in written.parent.iterdir()) == ["people.csv", "safe.csv", "safe.html"]
     assert "CANARY" not in done.stdout + done.stderr + report.read_text(encoding="utf-8")
     quasi = [c["name"] for c in told["columns"] if c["role"] == "quasi"]

@@ -35,7 +35,7 @@ def test_a_dash_was_a_file_that_does_not_exist(unveil: Unveil, patients: Path) -
     assert findings(piped.stdout) == findings(from_file.stdout)
     said = [json.loads(done.stdout) for done in (piped, from_file)]
     assert [one["release"]["name"] for one in said] == ["standard input", "patients.csv"]
-    assert said[0]["provenance"]["sha256"] == said[1]["provenance"]["sha256"]
+    assert said[0]["provenance"]["hmac_sha256"] == said[1]["provenance"]["hmac_sha256"]
 
 
 def test_a_real_pipe_is_read_to_its_end(tmp_path: Path) -> None:

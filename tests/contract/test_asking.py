@@ -11,6 +11,7 @@ import pytest
 import unveil
 from contract.cases import CASES, PEOPLE, assessed, table
 from unveil import Case, Finding, Policy, Run, Transactions, UnveilError, questions
+from unveil.owner_key import load_owner_key
 from unveil.policy import is_hierarchy_rule
 from unveil.question import Artefact, Question
 from unveil.questions import find_risk
@@ -200,8 +201,12 @@ def test_progress_and_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_provenance_tells_how_to_make_it_again() -> None:
     attacked = CASES["intersection"]()
     told = assessed("intersection").provenance
-    assert told.sha256 == attacked.case.release.digest and len(told.sha256) == 64
-    assert told.beside == {name: held.digest for name, held in attacked.case.holds.items()}
+    key = load_owner_key()
+    assert told.hmac_sha256 == key.hash_text(attacked.case.release.digest) and len(told.hmac_sha256) == 64
+    assert told.beside == {name: key.hash_text(held.digest) for name, held in attacked.case.holds.items()}
+    assert told.key_id == key.id and told.plain_sha256 is None
+    digests = {"release": attacked.case.release.digest, **{n: h.digest for n, h in attacked.case.holds.items()}}
+    assert assessed("intersection", reveal=True).provenance.plain_sha256 == digests
     assert (
         told.seed == 0 and unveil.assess(people(), Policy(seed=5, quasi=("age",)), only="release").provenance.seed == 5
     )
@@ -211,7 +216,7 @@ def test_provenance_tells_how_to_make_it_again() -> None:
     assert set(assessed("icd").provenance.beside) == {"hierarchy of icd"}
     baskets = Transactions.from_baskets([["a"]])
     made = unveil.assess(Case(baskets, baskets, truth=__import__("numpy").array([0])), only="items.point_knowledge")
-    assert made.provenance.beside == {"original": baskets.digest}
+    assert made.provenance.beside == {"original": key.hash_text(baskets.digest)}
 
 
 def test_values_that_are_ruled_out_are_hidden_unless_revealed() -> None:

@@ -190,7 +190,8 @@ def test_attacks_that_find_somebody_have_a_baseline() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_guessing_achieves_the_baseline(name: str) -> None:
-    """One of all subjects, or one item or entry on average: a random assignment has one fixed point."""
+    """One of all subjects, or one item or entry on average: a random assignment has one fixed point. Where higher is
+    safer, it is what someone who knows nothing faces."""
     attacked = CASES[name]()
     for f in assessed(name).findings:
         if (f.question == "items" and f.unit == "items") or f.id == "matching.expected_cracks":
@@ -202,6 +203,10 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
             assert f.baseline == pytest.approx(f.subjects / people.rows)
         elif f.id == "linkage.everything_learned":
             assert f.baseline >= 1 / f.subjects - 1e-12
+        elif f.id == "classes.k":
+            assert f.baseline == f.subjects
+        elif f.id == "classes.l_distinct":
+            assert f.value <= f.baseline <= attacked.case.release.rows
         elif f.id == "release.interval_disclosure":
             far = 0.01 * statistics.pstdev(x for x, _ in INCOMES)
             close = sum(abs(x - y) <= far for x, _ in INCOMES for _, y in INCOMES)

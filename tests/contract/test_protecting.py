@@ -20,7 +20,7 @@ from unveil.run import Run
 
 LEVEL = Risk("toy.level", title="Level", unit="share", safer="lower", tolerance=0.5, summary="What the table says.")
 OTHER = Risk("toy.other", title="Other", unit="share", safer="lower", tolerance=0.5, summary="What else it says.")
-OFF = {"classes.k": 1, "classes.l_distinct": 1}
+OFF = {"classes.k": 2.0}
 
 
 def saying(level: str | None, other: str | None = None, *, rows: int = 6, width: str = "0", method: str = "") -> Any:

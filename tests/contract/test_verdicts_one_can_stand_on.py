@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,8 @@ from unveil import Assessment, Case, Policy, Table, Transactions, UnveilError
 from unveil.finding import TOLERANCE_SLACK, Finding
 from unveil.report.phrases import status_text
 from unveil.verdict import decide_verdict
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
 
 ALL_UNIQUE = pa.table({"age": list(range(60)), "name": [f"n{i}" for i in range(60)]})
 
@@ -62,7 +67,7 @@ def test_identifiers_that_are_tolerated_were_released() -> None:
     found = unveil.assess(unveil.read(ALL_UNIQUE), policy)
     assert found["release.identifiers"].status == "within"
     assert found.verdict.decision == "your call"
-    assert found.verdict.reasons == (found["release.identifiers"].sentence,)
+    assert found.verdict.reasons[0] == found["release.identifiers"].sentence
 
 
 def test_the_largest_harm_was_that_of_the_findings_that_decide() -> None:
@@ -111,6 +116,75 @@ def test_rounding_was_over_the_tolerance(value: float, status: str) -> None:
 def test_counts_are_compared_exactly() -> None:
     assert measured(10**8 + 1, 10**8, unit="rows").status == "over"
     assert measured(10**8, 10**8, unit="rows").status == "within"
+
+
+@pytest.mark.parametrize(
+    "limits", [{"classes.k": 1, "classes.l_distinct": 1}, {"classes.k": 0, "classes.l_distinct": 0}]
+)
+def test_tolerances_that_every_release_meets_counted_as_checks(limits: dict[str, float]) -> None:
+    table = unveil.read(pa.table({"a": range(12), "b": range(12), "s": ["x", "y"] * 6}))
+    policy = Policy(quasi=("a", "b"), sensitive=("s",), tolerance=limits, rows_are_people=True)
+    found = unveil.assess(table, policy)
+    assert found["classes.uniques"].value == 1 and found.verdict.decision == "your call"
+    assert found.checks_off == ("classes.k", "classes.l_distinct")
+    assert (
+        "The policy sets a tolerance that every release meets for 2 checks of the preset default: classes.k (Smallest "
+        "class (k)) and classes.l_distinct"
+    ) in found.verdict.sentence
+
+
+def test_a_share_of_at_most_100_percent_counted_as_a_check() -> None:
+    table = unveil.read(pa.table({"a": range(12), "b": range(12), "s": ["x", "y"] * 6}))
+    limits = {"classes.reidentification": 1.0}
+    policy = Policy(quasi=("a", "b"), sensitive=("s",), tolerance=limits, preset="ema-0070", rows_are_people=True)
+    assert unveil.assess(table, policy).checks_off == ("classes.reidentification",)
+
+
+def test_more_rows_or_values_than_there_are_were_to_be_had_by_coarser_values() -> None:
+    four = unveil.assess(
+        unveil.read(pa.table({"a": [1] * 4, "b": [2] * 4, "s": list("wxyz")})), Policy(quasi=("a", "b"))
+    )
+    assert four.verdict.sentence.endswith(
+        "No coarser version of the same data can meet this tolerance (at least 5): all of it together has 4 rows."
+    )
+    assert "a tolerance above what all of the data has is meant" in " ".join(four.to_text().split())
+    assert "Release coarser values" not in four.to_text() and "Release coarser values" not in four.to_html()
+    same = pa.table({"a": [1, 2] * 6, "b": [3] * 12, "s": ["x"] * 12})
+    found = unveil.assess(unveil.read(same), Policy(quasi=("a", "b"), sensitive=("s",), rows_are_people=True))
+    assert found["classes.l_distinct"].baseline == 1 and found["classes.k"].baseline == 12
+    assert "(at least 2): all of it together has 1 value." in found.verdict.sentence
+    assert "Knowing nothing: 12." in " ".join(found.to_text(details=True).split())
+
+
+@pytest.mark.parametrize("command", ["link", "intersect"])
+@pytest.mark.parametrize("role", ["--identifier", "guessed"])
+def test_commands_for_one_question_released_identifiers(
+    unveil: Command, tmp_path: Path, command: str, role: str
+) -> None:
+    rows = "".join(f"P{i},{i % 2},{i // 2 % 4}\n" for i in range(80))
+    (tmp_path / "a.csv").write_text(f"name,age,s\n{rows}")
+    (tmp_path / "t.csv").write_text("known,row\n" + "".join(f"{i},{i}\n" for i in range(1, 81)))
+    given = ["--quasi", "age", "--sensitive", "s", *([role, "name"] if role != "guessed" else [])]
+    more = ["--people", "a.csv", "--true-links", "t.csv", "--tolerance", "linkage.matched=50%"]
+    done = unveil(command, "a.csv", *(["a.csv"] if command == "intersect" else more), *given)
+    assert done.returncode == (3 if role == "guessed" else 1), done.stdout
+    assert "name" in done.stdout
+
+
+def test_a_second_release_with_small_classes_passed_where_k_was_off(unveil: Command, tmp_path: Path) -> None:
+    for name, ages in (("a.csv", 2), ("b.csv", 40)):
+        rows = "".join(f"{i % ages},{i // 2 % 4}\n" for i in range(40))
+        (tmp_path / name).write_text(f"age,s\n{rows}")
+    given = ("--quasi", "age", "--sensitive", "s", "--rows-are-people", "--tolerance", "classes.k=off")
+    done = unveil(
+        "intersect", "a.csv", "b.csv", *given, "--people", "a.csv", "--tolerance", "classes.intersection=100%"
+    )
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 3, said
+    assert (
+        "In b.csv alone, the smallest class for someone who knows age has 1 row; classes.k must be at least 5." in said
+    )
+    assert "The policy turns off 1 check of the preset default: classes.k" in said
 
 
 def test_a_tolerance_that_guessing_exceeds_was_to_be_met_by_protection() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -33,6 +34,7 @@ from unveil.items.item_changes import (
     pseudonymise_baskets,
 )
 from unveil.matching import solve
+from unveil.owner_key import load_owner_key
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 COUNTS = st.lists(st.integers(1, 30), min_size=2, max_size=7)
@@ -505,9 +507,8 @@ def test_the_command_writes_release_mapping_and_report(unveil: Unveil, written: 
     secret = {line.split(",")[0].strip('"') for line in mapping.read_text().splitlines()[1:]}
     assert len(secret) == 60
     assert sorted(p.name for p in here.iterdir()) == ["safe.dat", "safe.html", "safe.mapping.csv", "shop.dat"]
-    import hashlib
-
-    assert told["provenance"]["sha256"] == hashlib.sha256(safe.read_bytes()).hexdigest()
+    digest = hashlib.sha256(safe.read_bytes()).hexdigest()
+    assert told["provenance"]["hmac_sha256"] == load_owner_key().hash_text(digest)
     again = unveil(
         "assess",
         safe,

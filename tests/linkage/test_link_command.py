@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from reference.naive_link import one_to_one
 from unveil import Case, Policy, assess, read
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
@@ -114,7 +116,7 @@ def test_john_mary_and_bob_among_exact_values(unveil: Unveil, tmp_path: Path) ->
     assert "the likeliest row is right for 3 of them" in found["sentence"]
     with (tmp_path / "matches.csv").open() as file:
         made = list(csv.DictReader(file))
-    assert [(m["candidates"], m["one_to_one_row"], float(m["one_to_one_probability"])) for m in made] == [
+    assert [(m["candidates"], m["row_if_one_to_one"], float(m["probability_if_one_to_one"])) for m in made] == [
         ("1", "1", 1.0),
         ("1", "2", 1.0),
         ("3", "3", 1.0),
@@ -182,7 +184,7 @@ def test_what_is_made_of_every_person(unveil: Unveil, files: tuple[Path, Path, P
         truth = {line["known"]: line["row"] for line in csv.DictReader(file)}
     assert [line["known"] for line in lines] == [str(i + 1) for i in range(60)]
     assert all(line["row"] == truth[line["known"]] for line in lines)
-    assert all(line["one_to_one_row"] == truth[line["known"]] for line in lines)
+    assert all(line["row_if_one_to_one"] == truth[line["known"]] for line in lines)
     expected = sum(float(line["probability"]) for line in lines) / 60
     assert expected == pytest.approx(told(unveil(*asked, "--format", "json"))["value"])
     assert all(float(line["lead"]) > 0 and int(line["candidates"]) >= 1 for line in lines)
@@ -274,3 +276,37 @@ def test_options_that_were_renamed_are_refused_with_their_new_name(
     ):
         done = unveil("link", release, *options)
         assert (done.returncode, complaint in done.stderr) == (2, True), done.stderr
+
+
+def test_reports_said_which_row_somebody_is(tmp_path: Path) -> None:
+    """Without reveal, no form says a row's number, however many people are listed; with it, all do but the short."""
+    rows = [(1500 + i, f"p{i * 7 % 400}") for i in range(400)]
+    release = read(written(tmp_path / "release.csv", "zip,job", rows))
+    people = read(written(tmp_path / "people.csv", "zip,job", [rows[i] for i in (352, 317, 389)]))
+    case, policy = Case(release, holds=MappingProxyType({"people": people})), Policy(quasi=(("zip", "job"),))
+    texts = []
+    for reveal in (False, True):
+        found = assess(case, policy, only="linkage.matched", reveal=reveal, exposed=100_000)
+        assert len(found["linkage.matched"].exposed) == 3
+        texts.append((found.to_json(), found.to_html(), found.to_text(details=True)))
+        texts[-1] += (found.to_markdown(), found.to_junit())
+    rows_named = [[sorted(set(re.findall(r"\brow (3\d\d)\b", text))) for text in said] for said in texts]
+    assert rows_named[0] == [[]] * 5
+    assert rows_named[1][:3] == [["318", "353", "390"]] * 3
+    for text in (*texts[0][:1], *texts[0][2:]):  # a picture's coordinates may be any number
+        assert not re.search(r"\b(?:318|353|390)\b", text)
+
+
+def test_the_likeliest_row_of_each_was_called_their_one_to_one_row(tmp_path: Path) -> None:
+    """Two people may have the same likeliest row even if no two share one: it is no assignment."""
+    rows = [("f", 30), ("f", 31), ("f", 30), ("m", 40)]
+    known = [("f", 30), ("f", ""), ("f", ""), ("m", "")]
+    files = [written(tmp_path / f"{k}.csv", "sex,age", made) for k, made in enumerate((rows, known))]
+    case = Case(read(files[0]), holds=MappingProxyType({"people": read(files[1], header=True)}))
+    made = assess(case, Policy(quasi=(("sex", "age"),)), only="linkage.matched").artefacts["matches"]().to_pydict()
+    assert not [name for name in made if name.startswith("one_to_one")]
+    chances = one_to_one([[0, 2], [0, 1, 2], [0, 1, 2], [3]], 4)
+    assert made["probability_if_one_to_one"] == pytest.approx([max(own) for own in chances])
+    for own, row in zip(chances, made["row_if_one_to_one"], strict=True):
+        assert own[row - 1] == pytest.approx(max(own))
+    assert made["row_if_one_to_one"][1] == made["row_if_one_to_one"][2]

@@ -27,10 +27,16 @@ from unveil.linkage.protections.plan_search import PlanMove, PlanSearch, Protect
 from unveil.linkage.protections.table_search import TableSearch
 from unveil.protect import policy_for_what_is_left
 from unveil.release.hierarchy import Hierarchy
+from unveil.verdict import Verdict
 
 QUASI = ("age", "sex", "zip", "job", "from")
 TABLES = ("columns", "values", "rows", "mixed")
 OFF = {"classes.k": 1, "classes.l_distinct": 1}
+
+
+def is_all_but_off(verdict: Verdict) -> bool:
+    """Whether everything is within tolerance, but for the checks that are off."""
+    return len(verdict.reasons) == 1 and "a tolerance that every release meets for 2 checks" in verdict.sentence
 
 
 def people(n: int = 400, seed: int = 0) -> pa.Table:
@@ -263,7 +269,7 @@ def test_every_offer_holds_when_it_is_attacked_again(table: Table, method: str) 
     assert before is not None
     made = unveil.protect(table, policy(round(0.8 * before, 3)), method=method)
     assert made.case is not None
-    assert made.assessment.verdict.decision == "release"
+    assert is_all_but_off(made.assessment.verdict)
     after = made.assessment["linkage.success"]
     assert after.status == "within"
     (chosen,) = [p for p in made.assessment.protections if p.chosen]
@@ -371,7 +377,7 @@ def test_what_is_given_away_or_lost_is_left_to_a_person(twin: bool) -> None:
     )
     made = unveil.protect(unveil.read(rows), said, method="columns")
     assert made.case is not None
-    assert made.assessment.verdict.decision == ("your call" if twin else "release")
+    assert made.assessment.verdict.decision == "your call" and is_all_but_off(made.assessment.verdict) == (not twin)
     assert ("still reveals a" in made.assessment.verdict.sentence) == twin
 
 
@@ -417,7 +423,7 @@ def test_columns_compared_by_distance_become_labels(table: Table) -> None:
     """Ages two apart are alike as long as they are numbers; intervals are compared for equality."""
     made = unveil.protect(table, policy(0.08, settings={"linkage": {"compare": {"age": "2"}}}))
     assert made.case is not None
-    assert made.assessment.verdict.decision == "release"
+    assert is_all_but_off(made.assessment.verdict)
 
 
 def test_guessed_roles_stay_the_same_attacker(table: Table) -> None:

@@ -33,7 +33,7 @@ Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
 OFFERS = ("columns", "items", "people", "mixed")
 RATINGS = ("user", "film", "stars", "day")
-OFF = {"classes.k": 1, "classes.l_distinct": 1}
+OFF: dict[str, float] = {}
 
 
 def ratings(people: int = 200, items: int = 12, seed: int = 0, days: int = 40) -> pa.Table:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reference import naive_sparsity as naive
 from reference.hypotheses import has_rare_attribute
-from unveil import Run, UnveilError, slices
+from unveil import Policy, Run, UnveilError, assess, slices
 from unveil.intervals import upper_bound, wilson_interval
 from unveil.linkage import equal_records
 from unveil.linkage.finding_text import RARE_RANK
@@ -397,3 +397,25 @@ def test_the_rarer_half_held_one_item_too_many(attributes: int) -> None:
     tail = LongTail(np.arange(attributes, 0, -1), np.ones(3, np.int64))
     rare = int((tail.popularity <= tail.max_rare_count(RARE_RANK)).sum())
     assert rare == (attributes + 1) // 2
+
+
+def test_rows_without_a_value_were_similar_to_each_other() -> None:
+    """Two empty rows agreed in all of nothing, and counted among the rows with an equal one."""
+    rng = np.random.default_rng(5)
+    rows = [tuple(int(v) if v < 6 else None for v in rng.integers(0, 8, 4)) for _ in range(60)] + [(None,) * 4] * 40
+    some = [row for row in rows if any(v is not None for v in row)]
+    frame = pa.table({name: [row[k] for row in rows] for k, name in enumerate("abcd")})
+    asked = ["linkage.sparsity", "linkage.success_bound"]
+    found = assess(frame, Policy(quasi=(tuple("abcd"),)), only=asked)
+    f = found["linkage.sparsity"]
+    nearest = naive.nearest_records(some, [naive.equal_similarity] * 4)
+    assert (f.value, f.subjects) == (float(naive.share_near(nearest, Fraction(1, 2))), len(some))
+    assert f.curves[0].y[-1] == float(naive.share_near(nearest, Fraction(1)))  # type: ignore[union-attr]
+    assert f.sentence.endswith("40 rows without any value were left out.")
+    alone = assess(
+        pa.table({n: [row[k] for row in some] for k, n in enumerate("abcd")}), Policy(quasi=(tuple("abcd"),))
+    )
+    for name in asked:
+        assert (found[name].value, found[name].curves) == (alone[name].value, alone[name].curves)
+    one = assess(frame.slice(59, 20), Policy(quasi=(tuple("abcd"),)), only=asked)
+    assert one["linkage.sparsity"].value == 0

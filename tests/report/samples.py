@@ -542,8 +542,10 @@ def _assessment(
         columns=columns,
         suggestion=suggestion,
         provenance=Provenance(
-            sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            hmac_sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             beside={"population": "3a7bd3e2360a3d29eea436fcfb7e44c735d117c42d1c1835420b6b9942dd4f1b"},
+            key_id="4c1f7a90b3d2e586",
+            plain_sha256=None,
             versions={"python": "3.11.7", "unveil": "0.1.0", "numpy": "2.3.1", "duckdb": "1.4.0"},
             policy=policy.to_dict(),
             seed=policy.seed,

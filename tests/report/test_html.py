@@ -238,7 +238,7 @@ def test_roles_and_suggestion(hospital: Assessment, hostile: Assessment) -> None
 def test_provenance_is_there(sample: Assessment) -> None:
     said = [text for _, text in Document(render_page([sample])).all("dd")]
     made = sample.provenance
-    assert {made.sha256, made.started, str(made.seed), "4.217 seconds"} <= set(said)
+    assert {made.hmac_sha256, made.key_id, made.started, str(made.seed), "4.217 seconds"} <= set(said)
     assert any("unveil 0.1.0" in text for text in said)
 
 

@@ -135,3 +135,55 @@ def test_a_command_named_a_file_that_was_standard_input(tmp_path: Path) -> None:
     assert found.release.name == "standard input"
     assert not [s for s in next_steps(found) if s.command]
     assert next_steps(found)[-1].sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        (
+            "link 'my folder/release.csv' --people 'my folder/people.csv' --policy 'my folder/own.toml'",
+            "assess 'my folder/release.csv' --quasi sex,zip,age --sensitive diagnosis --policy 'my folder/own.toml' "
+            "--people 'my folder/people.csv'",
+        ),
+        (
+            "intersect semicolons.csv semicolons.csv --delimiter ';' --quasi sex,zip --sensitive diagnosis "
+            "--matches m.csv",
+            "assess semicolons.csv --quasi sex,zip,age --sensitive diagnosis --earlier semicolons.csv --delimiter ';'",
+        ),
+        (
+            "assess 'my folder/release.csv' --quasi sex,zip,age --sensitive diagnosis --only linkage.success,classes.k "
+            "--tolerance classes.k=1 --tolerance linkage.success=60% --exposed 3",
+            "protect 'my folder/release.csv' --quasi sex,zip,age --sensitive diagnosis --tolerance classes.k=1 "
+            "--tolerance linkage.success=60% -o 'my folder/release-protected.csv'",
+        ),
+    ],
+)
+def test_printed_commands_named_no_files_and_no_policy(typed: str, printed: str, unveil: Any, tmp_path: Path) -> None:
+    """What an attacker holds was printed as FILE, and a policy, a folder or a delimiter not at all."""
+    rows = [("f" if i % 2 else "m", 100 + i % 5, 20 + i % 7, "flu" if i % 3 else "gout") for i in range(40)]
+    folder = tmp_path / "my folder"
+    folder.mkdir()
+    for path, sep, held in (
+        (folder / "release.csv", ",", rows),
+        (folder / "people.csv", ",", [row[:3] for row in rows[:9]]),
+        (tmp_path / "semicolons.csv", ";", rows),
+    ):
+        names = ("sex", "zip", "age", "diagnosis")[: len(held[0])]
+        path.write_text("".join(sep.join(map(str, row)) + "\n" for row in (names, *held)))
+    (folder / "own.toml").write_text('quasi = ["sex", "zip", "age"]\n')
+    done = unveil(*shlex.split(typed))
+    lines = [line.strip() for line in done.stdout.splitlines() if line.startswith("     unveil ")]
+    assert lines == [f"unveil {printed}"], done.stdout + done.stderr
+    pasted = unveil(*shlex.split(printed), "--exit-zero")
+    assert pasted.returncode in (0, 1), pasted.stderr
+    assert "unveil:" not in pasted.stderr or "none of the protections" in pasted.stderr
+
+
+def test_values_that_were_typed_are_not_printed(unveil: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "age,ill\n" + "".join(f"{i % 9},{'CANARY' if i % 2 else 'flu'}\n" for i in range(40))
+    )
+    done = unveil(
+        "assess", "t.csv", "--quasi", "age", "--sensitive", "ill", "--ruled-out", "ill=CANARY", "--only", "classes"
+    )
+    assert "CANARY" not in done.stdout and "     unveil " not in done.stdout

@@ -19,7 +19,7 @@ from unveil.classes import risks
 from unveil.classes.ask_known_columns import known_columns_findings
 from unveil.classes.ask_known_items import item_findings
 from unveil.classes.ask_population import check_population, population_findings
-from unveil.classes.ask_releases import check_releases, class_size_doubts, release_findings
+from unveil.classes.ask_releases import check_releases, other_release_doubts, release_findings
 from unveil.classes.ask_sizes import size_findings
 from unveil.classes.ask_survey import check_survey, survey_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
@@ -114,8 +114,8 @@ def check(case: Case, policy: Policy) -> None:
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Other releases with small classes, and rows that were left out: nothing is known about the people in them."""
-    yield from class_size_doubts(case, policy, findings)
+    """What other releases lack or give away alone, and rows left out: nothing is known about the people in them."""
+    yield from other_release_doubts(case, policy, findings)
     if not isinstance(case.release, Table) or policy.missing_as != "excluded" or policy.subject is not None:
         return
     sizes = {risk.id for risk in risks.SIZE_RISKS}

@@ -15,7 +15,7 @@ from unveil.policy import Policy
 from unveil.question import Artefact
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import count_text, list_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from unveil.arrays import Bools
     from unveil.classes.intersection import Intersection, ReleaseView
 
-__all__ = ["check_releases", "class_size_doubts", "release_findings"]
+__all__ = ["check_releases", "other_release_doubts", "release_findings"]
 
 _GANTA = (
     "S. Ganta, S. Kasiviswanathan, A. Smith, Composition attacks and auxiliary information in data privacy, KDD 2008"
@@ -81,20 +81,32 @@ def release_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding |
     yield Artefact("values left", table=lambda: _values_left_table(made))
 
 
-def class_size_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """Releases with smaller classes than are tolerated, by themselves, except one of which a finding says so."""
-    least = policy.tolerance_for(K)
-    for columns in policy.quasi if least is not None else ():
+def other_release_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """Sensitive columns for which the releases could not be combined, and releases with smaller classes than are
+    tolerated, by themselves, except one of which a finding says so."""
+    if any(f.id == INTERSECTION.id for f in findings):
+        yield from _uncombined_column_doubts(case, policy)
+    least = policy.threshold(K)
+    for columns in policy.quasi:
         found = next((f for f in findings if f.id == INTERSECTION.id and f.known == columns), None)
         curve = found.curves[1] if found else None
         sizes = curve.y if isinstance(curve, Curve) else ()
         is_told = any(f.id == K.id and f.known == columns for f in findings)
         for table, size in list(zip(_list_releases(case), sizes, strict=False))[is_told:]:
-            if least is not None and size < least:
+            if size < least:
                 yield (
                     f"In {safe_text(table.name)} alone, the smallest class for someone who knows {list_text(columns)} "
                     f"has {count_text(int(size), 'row')}; {K.id} must be at least {least:g}."
                 )
+
+
+def _uncombined_column_doubts(case: Case, policy: Policy) -> Iterator[str]:
+    for column in policy.sensitive:
+        if lacking := [table.name for table in _list_releases(case) if column not in table.columns]:
+            yield (
+                f"{list_text(lacking)} {verb(len(lacking), 'has', 'have')} no column {safe_text(column)}, so the "
+                "releases were not combined for it."
+            )
 
 
 def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run: Run) -> Iterator[_CombinedReleases]:
@@ -110,7 +122,7 @@ def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run:
     read = label_matchers(columns, case.hierarchies)
     fits = [find_candidate_classes(known, list(t.codes(columns, (), run).values()), read, run=run) for t in tables]
     unmatched = sum(sum(f.unmatched_labels) for f in fits)
-    for column in policy.sensitive:
+    for column in _shared_columns(policy.sensitive, tables):
         values, names = common_codes([t.codes([column], policy.missing, run)[column] for t in tables])
         seen = [f.with_values(v) for f, v in zip(fits, values, strict=True)]
         found, likeliest = intersect_releases(seen, run), posterior_values(seen, run=run)
@@ -128,7 +140,7 @@ def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run:
 
 
 def check_releases(case: Case, policy: Policy) -> None:
-    """The columns must be in all releases, and the policy must say which they are."""
+    """The policy must name quasi-identifiers that all releases have, and a sensitive column that all have."""
     tables, people = _list_releases(case), _known_people(case)
     if len(tables) < 2:
         return
@@ -136,11 +148,17 @@ def check_releases(case: Case, policy: Policy) -> None:
         raise UnveilError("to combine releases, say which columns are quasi-identifiers and which are sensitive")
     if policy.subject is not None:
         raise UnveilError("to combine releases, every row must be another person; leave out subject, or the releases")
-    needed = [(table, (*policy.quasi_columns, *policy.sensitive)) for table in tables]
+    sensitive = () if _shared_columns(policy.sensitive, tables) else policy.sensitive
+    needed = [(table, (*policy.quasi_columns, *sensitive)) for table in tables]
     for table, columns in [*needed, *([] if people is None else [(people, policy.quasi_columns)])]:
         lacking = [c for c in columns if c not in table.columns]
         if lacking:
             raise UnveilError(f"{safe_text(table.name)}: there is no column {list_text(lacking)}; check the header")
+
+
+def _shared_columns(columns: Sequence[str], tables: Sequence[Table]) -> list[str]:
+    """Those of the columns that all tables have."""
+    return [c for c in columns if all(c in table.columns for table in tables)]
 
 
 def _list_releases(case: Case) -> list[Table]:
@@ -207,7 +225,7 @@ def _intersection_sentence(combined: _CombinedReleases) -> str:
     if last.contradictions:
         said.append(
             f"For {count_text(last.contradictions, one, many)}, no value fits every release: some release lacks the "
-            f"{one}, or the value changed."
+            f"{one}, or the value changed or is written differently."
         )
     if nowhere := combined.people - last.found:
         said.append(f"{count_text(nowhere, f'{one} fits', f'{many} fit')} no row of any release.")

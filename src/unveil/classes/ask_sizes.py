@@ -89,6 +89,7 @@ def _smallest_class_finding(
         unit=subjects.many,
         interval=(float(class_sizes.smallest_size), float(people)),
         share=few / people,
+        baseline=people,
         sentence=sentence,
         curves=(class_sizes.sizes_curve(subjects.many, f"{subjects.many.capitalize()} by class size", k),),
         exposed=_exposed_rows(table, attacker, k, policy, run),

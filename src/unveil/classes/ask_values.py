@@ -112,6 +112,7 @@ class _AttackedClasses:
         unit: str | None = None,
         share: float | None = None,
         above: Floats | None = None,
+        baseline: float | None = None,
         curves: tuple[Curve, ...] = (),
     ) -> Finding:
         """A finding about these classes. If the policy tolerates a number, it concerns the people in classes ``above``
@@ -125,6 +126,7 @@ class _AttackedClasses:
             value=value,
             unit=unit,
             share=share,
+            baseline=baseline,
             curves=curves,
             column=self.target.column,
             subjects=self.classes.people,
@@ -160,6 +162,7 @@ def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Find
         _MACHANAVAJJHALA,
         unit="values",
         share=few,
+        baseline=view.classes.values,
         curves=(_background_knowledge_curve(view),) if drawn and view.classes.values > 2 else (),
     )
 

@@ -10,7 +10,7 @@ from unveil.cli.holdings import files_read, holding_options, read_case
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options
-from unveil.cli.reading import reading_options, reading_text
+from unveil.cli.reading import reading_options
 
 __all__ = ["command"]
 
@@ -48,4 +48,4 @@ def command(file: str, only: str | None, **given: Any) -> int:
     policy = make_policy(given, note_printer(given["quiet"]))
     check_output_files([given["output"], given["report"]], files_read(file, given, policy))
     names = None if only is None else [name.strip() for name in only.split(",")]
-    return assess_and_deliver(lambda: read_case(file, given), policy, reading_text(file), given, only=names)
+    return assess_and_deliver(lambda: read_case(file, given), policy, file, given, only=names)

@@ -11,7 +11,6 @@ from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
-from unveil.cli.reading import reading_text
 
 __all__ = ["command"]
 
@@ -54,4 +53,4 @@ def command(matrix: str, truth: str | None, **given: Any) -> int:
         mapping = read_truth(Path(truth), candidates) if truth else None
         return read_holdings(Case(candidates, truth=mapping), given)
 
-    return assess_and_deliver(read_candidates, policy, reading_text(matrix), given)
+    return assess_and_deliver(read_candidates, policy, matrix, given)

@@ -17,7 +17,7 @@ from unveil.questions import questions_about, risks_about
 from unveil.release import Table
 from unveil.settings import Setting, declared_settings, option_text
 from unveil.toml_writer import to_toml
-from unveil.wording import safe_text
+from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.release.repeated_subjects import RepeatedSubjects
@@ -117,11 +117,12 @@ def _columns_section(policy: Policy, reasons: dict[str, str], rows: RepeatedSubj
             lines += ["quasi = [", *(f"    {to_toml(group)}," for group in policy.quasi), "]"]
         else:
             lines += _role_lines("quasi", policy.quasi[0] if policy.quasi else (), reasons)
-    person, ratings = (rows.person, rows.ratings) if rows else ("person", ())
+    person, ratings = (rows.person, rows.ratings) if rows and not rows.second else ("person", ())
     subject = "" if policy.subject else "# "
     lines += ["", *_comment(declared["subject"])]
     if rows:
-        lines += [f"# (each value of {safe_text(rows.person)} is in {rows.rows:.1f} rows on average)"]
+        of = f"pair of {list_text([rows.person, rows.second])}" if rows.second else f"value of {safe_text(rows.person)}"
+        lines += [f"# (each {of} is in {rows.rows:.1f} rows on average)"]
     lines += [f"{subject}subject = {to_toml(policy.subject or person)}"]
     for name in ("weight", "household"):
         guess = next((c for c, why in reasons.items() if option_text(name) in why), name)

@@ -12,7 +12,7 @@ from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, check_secret_file, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
-from unveil.cli.reading import read_table, reading_text, table_reading_options
+from unveil.cli.reading import read_table, table_reading_options
 from unveil.errors import UnveilError
 from unveil.wording import list_text
 
@@ -51,6 +51,7 @@ def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
     --people, by default those of the first file.
     """
     from unveil.classes.risks import INTERSECTION
+    from unveil.release.ask import RISKS_OF_ANY_TABLE
 
     first, *others = files
     given["earlier"] = (*given["earlier"], *others)
@@ -66,9 +67,9 @@ def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
     return assess_and_deliver(
         read,
         policy,
-        reading_text(first),
+        first,
         given,
-        only=[INTERSECTION.id],
+        only=[INTERSECTION.id, *RISKS_OF_ANY_TABLE],
         decide_alone=True,
         secret=("values left", matches) if matches else None,
         name=f"{list_text([os.path.basename(file) for file in (first, *given['earlier'])])} together",

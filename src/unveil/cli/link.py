@@ -11,14 +11,14 @@ from unveil.cli.holdings import files_read, holding_options, read_holdings
 from unveil.cli.messages import note_printer
 from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files, check_secret_file, output_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
-from unveil.cli.reading import read_table, reading_text, table_reading_options
+from unveil.cli.reading import read_table, table_reading_options
 from unveil.errors import UnveilError
 
 __all__ = ["command"]
 
 _EPILOG = f"""\b
 {EXIT_CODES}
-The verdict is about the people that are linked; unveil assess asks everything else.
+The verdict is about the people that are linked and about identifiers in FILE; unveil assess asks everything else.
 
 \b
 Examples:
@@ -51,6 +51,7 @@ def command(file: str, matches: str | None, **given: Any) -> int:
     if not given["people"]:
         raise UnveilError("name the people to look for: --people FILE")
     from unveil.linkage.risks import MATCHED
+    from unveil.release.ask import RISKS_OF_ANY_TABLE
 
     policy = make_policy(given, note_printer(given["quiet"]))
     check_secret_file(matches)
@@ -62,9 +63,9 @@ def command(file: str, matches: str | None, **given: Any) -> int:
     return assess_and_deliver(
         read,
         policy,
-        reading_text(file),
+        file,
         given,
-        only=[MATCHED.id],
+        only=[MATCHED.id, *RISKS_OF_ANY_TABLE],
         decide_alone=True,
         secret=("matches", matches) if matches else None,
     )

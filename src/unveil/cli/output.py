@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
+from unveil.cli.reading import reading_text
+from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
 from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
@@ -112,7 +114,7 @@ def _is_standard_input(file: str) -> bool:
 def assess_and_deliver(
     read: Callable[[], Case],
     policy: Policy,
-    doing: str,
+    file: str,
     given: Mapping[str, Any],
     *,
     only: Sequence[str] | None = None,
@@ -120,7 +122,7 @@ def assess_and_deliver(
     secret: tuple[str, str] | None = None,
     name: str | None = None,
 ) -> int:
-    """Read a case, assess it, deliver the result as the output options say, and return the exit code.
+    """Read the case of a file, assess it, deliver the result as the output options say, and return the exit code.
 
     ``only`` are the questions asked, ``decide_alone`` lets them decide without the rest. ``secret`` names an artefact
     of the assessment and the file, for the owner's eyes only, that it is written to. ``name`` is what the result is
@@ -129,12 +131,13 @@ def assess_and_deliver(
     from unveil.assess import assess_resolved, check_input, make_run, resolve
 
     output, report, tell = given["output"], given["report"], note_printer(given["quiet"])
-    with progress_bar(doing, given["quiet"]) as report_progress:
+    with progress_bar(reading_text(file), given["quiet"]) as report_progress:
         case, policy = check_input(read(), policy)
         run = make_run(
             case, policy, only=only, reveal=given["reveal"], exposed=given["exposed"], progress=report_progress
         )
         assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
+        assessment = replace(assessment, typed=remember_command(file, given.get("earlier") or ()))
         if name is not None:
             assessment = replace(assessment, release=replace(assessment.release, name=name))
         report_progress("writing", None)

@@ -21,7 +21,7 @@ from unveil.release.kinds import check_kind
 from unveil.settings import Setting, check_value, declared_settings, option_text
 from unveil.wording import safe_text
 
-__all__ = ["check_settings_fit", "make_policy", "policy_options", "renamed_option"]
+__all__ = ["check_settings_fit", "make_policy", "policy_options", "renamed_option", "secret_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _ROLES = ("identifier", "sensitive", "insensitive")
@@ -48,6 +48,11 @@ def _owned_settings() -> Iterator[_OwnedSetting]:
         for name, setting in declared_settings(owner).items():
             if setting.option:
                 yield _OwnedSetting(name, room, setting, fields[name].default, setting.release_kinds or asked_of)
+
+
+def secret_options() -> set[str]:
+    """The names of options whose values come from the data."""
+    return {each.name for each in _owned_settings() if each.setting.secret}
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------

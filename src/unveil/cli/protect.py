@@ -18,6 +18,7 @@ from unveil.cli.messages import note_printer, progress_bar
 from unveil.cli.output import check_output_files, print_notes, render_assessment, report_options
 from unveil.cli.policy import make_policy, policy_options, renamed_option
 from unveil.cli.reading import reading_options, reading_text
+from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
 from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import list_text, safe_text
@@ -133,6 +134,10 @@ def command(
         if made.case is not None:
             write(made.release, held)
         assessment = made.assessment if made.case is None else _rename_assessment(made, output, held.getvalue())
+        typed = remember_command(file)
+        if made.case is not None:
+            typed = replace(typed, file=output, reading=())
+        assessment = replace(assessment, typed=typed)
         text = render_assessment(assessment, form, details=details, reveal=reveal, to_file=False)
         page = assessment.to_html() if report else ""
     print_notes(case, tell)
@@ -186,11 +191,10 @@ def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Ite
 def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Assessment:
     """The assessment under the name and the hash of the file that is written."""
     a = made.assessment
-    digest = hashlib.sha256(data).hexdigest()
     return replace(
         a,
         release=replace(a.release, name=Path(output).name),
-        provenance=replace(a.provenance, sha256=digest),
+        provenance=a.provenance.with_digest(hashlib.sha256(data).hexdigest()),
     )
 
 

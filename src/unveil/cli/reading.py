@@ -13,7 +13,15 @@ from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
 
-__all__ = ["add_options", "read_release", "read_table", "reading_options", "reading_text", "table_reading_options"]
+__all__ = [
+    "READING_NAMES",
+    "add_options",
+    "read_release",
+    "read_table",
+    "reading_options",
+    "reading_text",
+    "table_reading_options",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -40,6 +48,12 @@ _TEXT = (
         help="Directory for data that does not fit in memory.",
     ),
 )
+
+
+READING_NAMES = frozenset(
+    ("kind", "directed", "delimiter", "encoding", "quote", "header", "strip", "sheet", "memory_limit", "spill")
+)
+"""The names of these options."""
 
 
 def reading_text(file: str) -> str:

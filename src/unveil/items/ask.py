@@ -202,7 +202,7 @@ def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) 
         curves=(_crack_rank_curve(solution.crack),),
         exposed=exposed_items(
             attack.baskets,
-            solution.crack,
+            solution.shown_risk(attack.case.truth is not None and not run.reveal),
             lambda i: count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit"),
             run,
         ),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from unveil.finding import Curve, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.items.attack import MISSING_VALUES, FrequencyAttack, exposed_items, known_protection_text
 from unveil.items.risks import EXPECTED_CRACKS, SIMILAR_PAIRS
 from unveil.policy import Policy
@@ -63,7 +63,6 @@ def _count_starts(target: AttackTarget, work: int) -> int:
 
 
 def _held_baskets_finding(attack: FrequencyAttack, similar: Transactions, policy: Policy, run: Run) -> Finding:
-    import numpy as np
 
     from unveil.items.attacker_files import similar_codes
     from unveil.items.pair_attack import attack_by_pairs, named_baskets
@@ -96,14 +95,19 @@ def _held_baskets_finding(attack: FrequencyAttack, similar: Transactions, policy
             ]
         ),
         curves=_confidence_curve(found),
-        exposed=exposed_items(
-            attack.baskets,
-            np.where(found.right, found.weight, 0.0),
-            lambda i: "the attack names it correctly; how sure it is of that is its own estimate",
-            run,
-        )[:right],
+        exposed=_named_items(found, attack, run),
         source=_SOURCE,
     )
+
+
+def _named_items(found: NamedItems, attack: FrequencyAttack, run: Run) -> tuple[ExposedSubject, ...]:
+    """The items that the attack names correctly. Whoever holds the similar baskets can repeat the attack and would
+    learn which of the names are right, so that they are listed only if the owner asked to reveal."""
+    import numpy as np
+
+    because = "the attack names it correctly; how sure it is of that is its own estimate"
+    risk = np.where(found.right, found.weight, 0.0)
+    return exposed_items(attack.baskets, risk, lambda i: because, run)[: int(found.right.sum()) * run.reveal]
 
 
 def _known_marginals(attack: FrequencyAttack) -> Floats | None:

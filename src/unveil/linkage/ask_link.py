@@ -87,11 +87,13 @@ def match_table(found: Linkage, one_to_one: OneToOne, row_numbers: np.ndarray) -
 
     ``row`` is the likeliest row (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
     rules out, ``score`` its log-likelihood ratio, ``lead`` its lead over the second in standard deviations, and
-    ``probability`` how likely it is right. ``one_to_one_row`` is the likeliest row if all facts are right and no two
-    people share a row, with its probability. ``row_numbers`` are the numbers of the compared rows in the release.
+    ``probability`` how likely it is right. ``row_if_one_to_one`` is the person's likeliest row if all facts are right
+    and no two people share a row, with its probability. Several people may have the same, because all assignments of
+    rows to people are equally likely and none of them is the best. ``row_numbers`` are the numbers of the compared rows
+    in the release.
 
-    If people have several rows, ``row`` is the best row of the likeliest person and ``one_to_one_row`` the first row of
-    theirs; candidates, lead and probabilities are about people. A lead is missing if nobody else comes near.
+    If people have several rows, ``row`` is the best row of the likeliest person and ``row_if_one_to_one`` the first row
+    of theirs; candidates, lead and probabilities are about people. A lead is missing if nobody else comes near.
     """
     import numpy as np
     import pyarrow as pa
@@ -105,8 +107,8 @@ def match_table(found: Linkage, one_to_one: OneToOne, row_numbers: np.ndarray) -
             "score": pa.array(found.score, mask=~there),
             "lead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
             "probability": pa.array(found.posterior, mask=~there),
-            "one_to_one_row": pa.array(row_numbers[_first_rows(found, one_to_one.likeliest_row)] + 1, mask=~placed),
-            "one_to_one_probability": pa.array(one_to_one.best_chance, mask=~placed),
+            "row_if_one_to_one": pa.array(row_numbers[_first_rows(found, one_to_one.likeliest_row)] + 1, mask=~placed),
+            "probability_if_one_to_one": pa.array(one_to_one.best_chance, mask=~placed),
         }
     )
 

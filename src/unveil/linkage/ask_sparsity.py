@@ -35,8 +35,9 @@ _LEAST_TOLD_SHARE = 1e-4  # a guarantee that so few are found guarantees nothing
 
 
 def sparsity_findings(attacker: RandomFactsAttacker, policy: Policy, run: Run) -> Iterator[Finding]:
-    """Sparsity, and the success that it guarantees. Dates are left out: they could only tell people apart further."""
-    records = attacker.people.records.part(0)
+    """Sparsity, and the success that it guarantees. Dates are left out: they could only tell people apart further; and
+    so are people without a value, who would be similar to each other in nothing."""
+    records = attacker.people.with_facts().records.part(0)
     sample = None if records.n * len(records.value) <= _MAX_FULL_WORK else _SAMPLE_SIZE
     found, popularity = measure_sparsity(records, sample=sample, run=run), attribute_tail(records)
     if run.asks(SPARSITY):
@@ -71,7 +72,8 @@ def _sparsity_finding(
         sentence=f"{capitalise_text(range_text(value, interval))} of the {people.plural} have a similar "
         f"{people.singular}: at least half of the {people.values} that either has are the same. "
         f"{capitalise_text(equal)} have one with all {people.values} the same{rows}. The fewer {people.plural} have a "
-        f"similar one, the less an attacker must know to find someone.{dates}{_rarity_sentence(popularity, people)}",
+        f"similar one, the less an attacker must know to find someone.{dates}{_rarity_sentence(popularity, people)}"
+        f"{attacker.left_out_sentence}",
         curves=tuple(_sparsity_curves(found, popularity, people, run.confidence)),
         source=MERENER,
     )
@@ -168,7 +170,7 @@ def _popularity_curve(popularity: LongTail, people: People) -> Curve:
 def _bound_finding(
     found: SparsityFunction, popularity: LongTail, attacker: RandomFactsAttacker, policy: Policy, run: Run
 ) -> Finding:
-    people, known = attacker.people, attacker.known
+    people, known = attacker.people.with_facts(), attacker.known
     records = people.records.part(0)
     ms = [m for m in known_counts(known, int(people.support.max())) if (records.support >= m).any()]
     each = 1 - (1 - run.confidence) / (2 + len(ms))  # so that all bounds hold together

@@ -194,15 +194,12 @@ def _success_sentence(
 def _left_out_sentences(attacker: RandomFactsAttacker) -> str:
     """Who has fewer facts than the attacker would know, or none, and what else could not be used."""
     people, known, asked = attacker.people, attacker.known, attacker.settings.known
-    none = int((people.support == 0).sum())
-    fewer = int((people.support < known).sum()) - none
+    fewer = int((people.support < known).sum()) - (people.records.n - attacker.subjects)
     text = ""
     if fewer:
         whose = f"{count_text(fewer, people.singular, people.plural)} {verb(fewer, 'has', 'have')}"
         text += f" {whose} fewer {people.values}; the attacker knew all of them."
-    if none:
-        value, was = singular_noun(people.values), verb(none, "was", "were")
-        text += f" {count_text(none, people.singular, people.plural)} without any {value} {was} left out."
+    text += attacker.left_out_sentence
     if asked > known:
         many = count_text(asked, singular_noun(people.values))
         text += f" The policy lets the attacker know {many}, but no {people.singular} has more than {known:,}."

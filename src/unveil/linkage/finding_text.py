@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unveil.finding import Curve
 from unveil.linkage.settings import LinkageSettings
-from unveil.wording import capitalise_text, count_text, list_text, percent_text, range_text
+from unveil.wording import capitalise_text, count_text, list_text, percent_text, range_text, singular_noun, verb
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats
@@ -61,6 +61,15 @@ class RandomFactsAttacker:
     def subjects(self) -> int:
         """The number of people about whom there is anything to know."""
         return int((self.people.support > 0).sum())
+
+    @property
+    def left_out_sentence(self) -> str:
+        """How many people were left out because there is nothing to know about them."""
+        none = self.people.records.n - self.subjects
+        if not none:
+            return ""
+        who = count_text(none, self.people.singular, self.people.plural)
+        return f" {who} without any {singular_noun(self.people.values)} {verb(none, 'was', 'were')} left out."
 
     @property
     def facts(self) -> str:

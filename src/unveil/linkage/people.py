@@ -69,6 +69,14 @@ class People:
         """Number of things that can be known about each person."""
         return self.records.support // self.records.attributes_per_fact
 
+    def with_facts(self) -> People:
+        """Those about whom there is anything to know."""
+        some = np.flatnonzero(self.support > 0)
+        if len(some) == self.records.n:
+            return self
+        counts = self.identical_counts[some]
+        return replace(self, records=self.records.select(some), row=self.row[some], identical_counts=counts)
+
 
 def people_from_rows(
     table: Table, columns: tuple[str, ...], policy: Policy, similarities: Mapping[str, Similarity], run: Run

@@ -29,6 +29,7 @@ __all__ = ["QUESTION"]
 
 _MOST_DRAWN_ENTRIES = 150  # entries up to which the candidates are drawn
 _MOST_CHARTED_ENTRIES = 1000  # entries up to which the distribution of the number of cracks is worth a chart
+_SAME_DIGITS = 9  # probabilities that agree in so many decimals are equal
 _SOURCE = (
     "L. Lakshmanan, R. Ng, G. Ramesh, On disclosure risk analysis of anonymized itemsets, ACM TKDD 2(3), 2008; exact "
     "marginals instead of their O-estimate"
@@ -159,7 +160,7 @@ def _cracks_finding(solution: Solution, case: Case, matrix: Matrix, policy: Poli
         sentence=f"On average, the attacker assigns the true pseudonym to {average_text(cracks, solution.exact)} of "
         f"{count_text(n, 'entry')} ({percent_text(cracks / n)}), {certain_text(count_certain(solution), n)}.",
         curves=tuple(_cracks_charts(solution, case, matrix, run)),
-        exposed=_exposed_entries(solution, matrix, run),
+        exposed=_exposed_entries(solution, case, matrix, run),
         source=f"{_SOURCE}. {_describe_methods(solution)}",
     )
 
@@ -238,41 +239,59 @@ def _distribution_curve(distribution: Floats) -> Curve:
 
 
 def _links_chart(solution: Solution, case: Case, matrix: Matrix, run: Run) -> LinkChart:
-    """The candidates with their probabilities. A secret truth must not show: where one was given and is not revealed,
-    an entry's risk is that of the attacker's best guess, which the attacker can work out."""
+    """The candidates with their probabilities. Unless revealed, the picture shows how entries are entangled, not which
+    pseudonym any of them may have: letters stand for pseudonyms, in an order that would be the same if the columns of
+    the matrix came in any other."""
     import numpy as np
 
-    pairs = solution.matrix()
-    i, j = np.nonzero(matrix.weights)
-    secret = case.truth is not None and not run.reveal
-    risk = pairs.max(axis=1) if secret else solution.crack
-    names = (matrix.entries, matrix.pseudonyms) if run.reveal else 2 * (tuple(str(k + 1) for k in range(len(pairs))),)
+    pairs, secret = solution.matrix(), _is_truth_secret(case, run)
+    entries, pseudonyms, order = matrix.entries, matrix.pseudonyms, np.arange(len(pairs))
+    if not run.reveal:
+        order = np.lexsort(np.vstack([matrix.weights == 0, -pairs[::-1].round(_SAME_DIGITS)]))
+        entries = tuple(f"{k + 1}" for k in range(len(pairs)))
+        pseudonyms = tuple(_letters(k) for k in range(len(pairs)))
+    i, j = np.nonzero(matrix.weights[:, order])
+    pairs = pairs[:, order]
     what = "that the best guess is right" if secret else "of being cracked"
+    letters = "" if run.reveal else " Letters stand for pseudonyms that are not revealed."
     return LinkChart(
         title="Who may be whom",
         left_label="entry",
         right_label="pseudonym",
-        left=tuple(safe_text(name) for name in names[0]),
-        right=tuple(safe_text(name) for name in names[1]),
-        risk=tuple(float(min(r, 1.0)) for r in risk),
+        left=tuple(safe_text(name) for name in entries),
+        right=tuple(safe_text(name) for name in pseudonyms),
+        risk=tuple(float(min(r, 1.0)) for r in solution.shown_risk(secret)),
         pairs=tuple((int(a), int(b), float(min(pairs[a, b], 1.0))) for a, b in zip(i, j, strict=True)),
         true=tuple(enumerate(solution.truth.tolist())) if run.reveal else None,
         reading="Each line is a possible pair; the stronger the line, the more probable the pair. Beside each entry is "
-        f"the probability {what}.",
+        f"the probability {what}.{letters}",
     )
 
 
-def _exposed_entries(solution: Solution, matrix: Matrix, run: Run) -> tuple[ExposedSubject, ...]:
+def _is_truth_secret(case: Case, run: Run) -> bool:
+    return case.truth is not None and not run.reveal
+
+
+def _letters(k: int) -> str:
+    """A, B, …, Z, AA, AB, …: names that look like no number of a column."""
+    text = ""
+    while k >= 0:
+        k, letter = divmod(k, 26)
+        text, k = chr(ord("A") + letter) + text, k - 1
+    return text
+
+
+def _exposed_entries(solution: Solution, case: Case, matrix: Matrix, run: Run) -> tuple[ExposedSubject, ...]:
     import numpy as np
 
-    known = solution.candidates
-    order = np.lexsort((np.arange(known.n), -solution.crack))[: run.exposed]
+    known, risk = solution.candidates, solution.shown_risk(_is_truth_secret(case, run))
+    order = np.lexsort((np.arange(known.n), -risk))[: run.exposed]
     room = known.group_sizes[known.groups] * (solution.marginals > 0)
     left = np.bincount(known.edge_class, room, len(known.class_sizes)).astype(int)[known.entry_class].tolist()
     return tuple(
         ExposedSubject(
             subject=f"entry {k + 1:,}",
-            risk=float(min(solution.crack[k], 1.0)),
+            risk=float(min(risk[k], 1.0)),
             because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible",
             learns=("its pseudonym",),
             values={"entry": safe_text(matrix.entries[k]), "pseudonym": safe_text(matrix.pseudonyms[solution.truth[k]])}

@@ -117,6 +117,19 @@ class Solution:
         low, high = (x / float(gammaln(n + 1)) for x in self.log_permanent)
         return low, high
 
+    @property
+    def best_guess(self) -> Floats:
+        """The probability of each entry's likeliest pseudonym, which the candidates tell without the truth."""
+        best = np.zeros(len(self.candidates.class_sizes))
+        np.maximum.at(best, self.candidates.edge_class, self.marginals)
+        return np.asarray(best[self.candidates.entry_class])
+
+    def shown_risk(self, is_truth_secret: bool) -> Floats:
+        """What may be said about each entry: how likely it is cracked or, if the truth is a secret, how likely the best
+        guess is right. Otherwise whoever holds the candidates would see which of an entry's pseudonyms has just that
+        probability: the true one."""
+        return self.best_guess if is_truth_secret else self.crack
+
     def marginal(self, entry: int, pseudonym: int) -> float:
         """The probability that an entry has a pseudonym."""
         edge = int(self.candidates.find_edges(np.array([entry]), np.array([pseudonym]))[0])

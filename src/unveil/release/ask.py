@@ -24,7 +24,7 @@ from unveil.run import Run
 from unveil.settings import option_text
 from unveil.wording import count_text, list_text, percent_text, safe_text
 
-__all__ = ["QUESTION"]
+__all__ = ["IDENTIFIERS", "QUESTION", "RISKS_OF_ANY_TABLE"]
 
 _MOST_KNOWN = 12  # guessed quasi-identifiers from which nobody is likely to know all
 _LONGEST_OPTION = 400
@@ -63,6 +63,10 @@ SAFE_HARBOR = Risk(
     summary="How many columns look, by their name or values, like one of the 18 kinds of identifiers listed by the "
     "Safe Harbor method of the US HIPAA rule.",
 )
+
+RISKS_OF_ANY_TABLE = (IDENTIFIERS.id, SUSPECTED_IDENTIFIERS.id, REPEATED_PEOPLE.id)
+"""The risks that every command about tables asks about, whatever else it is for: no table that names people or counts
+them several times may be called releasable."""
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:

@@ -4,8 +4,9 @@ Unless the policy says which rows belong together, every row counts as a person,
 among five people. Three things give repeated people away:
 
 - a declared identifier, or a column with a name such as ``patient_id``, whose values recur;
-- any other column whose recurring values fix most of what the quasi-identifiers say: rows with the same value agree in
-  it, though other rows rarely do;
+- any other column, also a quasi-identifier, whose recurring values fix most of what the (other) quasi-identifiers say:
+  rows with the same value agree in it, though other rows rarely do; or two columns, one of them a number, whose pairs
+  do so though neither does alone: the number of a family and of the member, a site and a number there;
 - rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do.
 """
 
@@ -15,16 +16,17 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from unveil.arrays import Int32s, Ints
 from unveil.grouping import class_ids
 from unveil.policy import Policy
-from unveil.release.codes import Codes
+from unveil.release.codes import Codes, arrow_integers
 from unveil.release.column_profile import infer_type
-from unveil.release.column_topics import name_words
+from unveil.release.column_topics import find_topics, name_words
 from unveil.release.roles import quote_names
 from unveil.release.table import Table
 from unveil.run import Run
@@ -37,22 +39,26 @@ _PERSON_WORDS = name_words(
     "patient_person_customer_client_member_user_username_login_employee_student_participant_respondent"
 )
 _ID_WORDS = name_words("id_uid_uuid_guid_mrn_nr_no")
+_NUMBER_WORDS = _ID_WORDS | name_words("num_number_nummer_seq_index_line")
 _MIN_ROWS_PER_VALUE = 2.0  # mean rows per value of a column that only its name gives away
 _TOO_FEW_VALUES = 5  # a column of people has more values than this
 _MIN_ITEMS = 10
-_MIN_REPEATED = 0.05  # share of rows that share their value with another row
-_MIN_PAIRS = 10  # rows after the first with the same value; fewer may agree by chance
+_CHANCE = math.exp(-15)  # probability below which rows with the same value do not agree by chance
 _AGREES = 0.95  # probability with which rows of a person agree in a column that is fixed
+_OFTEN_AGREES = 0.4  # probability with which rows of a person agree in what changes now and then, such as an age
 _AGREES_ANYWAY = 0.8  # probability above which agreement of random rows shows nothing
 _RARELY_AGREES = 0.1  # probability below which random rows that agree in everything must be few
 _MOSTLY_COPIES = 0.5  # probability from which rows that agree in what is known are mostly copies
+_MAX_NUMBERS, _MAX_PARTS = 6, 12  # columns that may be one half of an id, and those that may be the other
+_MAX_PAIR_ROWS = 100_000  # rows up to which all are looked at to find halves of an id
 
 Evidence = Literal["identifier", "name", "fixed columns", "copies"]
 
 
 @dataclass(frozen=True)
 class RepeatedSubjects:
-    """A column that seems to say whose row it is, or "" if rows are copies of each other.
+    """A column that seems to say whose row it is, or "" if rows are copies of each other. If there is a ``second``,
+    only the two together say so.
 
     ``rows`` is the mean number of rows per value, ``rows_lacking`` the number of rows without a value. ``fixed`` are
     the quasi-identifiers that its values fix. ``smallest_class`` is the smallest number of its values in a class, for
@@ -67,6 +73,7 @@ class RepeatedSubjects:
     fixed: tuple[str, ...] = ()
     smallest_class: int | None = None
     ratings: tuple[str, ...] = ()
+    second: str = ""
 
     @property
     def is_declared(self) -> bool:
@@ -88,25 +95,29 @@ class RepeatedSubjects:
                 "than chance explains, so every copy was counted as a different person. Remove the copies, say which "
                 f"column tells people apart with {option_text('subject', 'COLUMN')}, or say {every}."
             )
-        name = safe_text(self.person)
+        name, of = safe_text(self.person), "value"
+        if self.second:
+            name, of = list_text([self.person, self.second]), "pair of values"
         said = (
-            f"Each value of {name} occurs in {number_text(round(self.rows, 1))} rows on average, but every row was "
+            f"Each {of} of {name} occurs in {number_text(round(self.rows, 1))} rows on average, but every row was "
             "counted as a different person."
         )
         if self.fixed:
             said += f" Rows with the same {name} nearly always agree in {list_text(self.fixed, 6)}."
         if self.smallest_class is not None:
             said += f" Counted by {name}, the smallest class has {count_text(self.smallest_class, 'person', 'people')}."
-        said += f" If rows with the same value belong to one person, say so {self._how_to_declare()}; or say {every}."
+        said += f" If rows with the same {of} belong to one person, {self._how_to_declare()}; or say {every}."
         if self.rows_lacking:
             said += f" First remove {count_text(self.rows_lacking, 'row')} without a value."
         return said
 
     def _how_to_declare(self) -> str:
+        if self.second:
+            return f"make one column of the two and name it with {option_text('subject', 'COLUMN')}"
         subject, ratings = _shell_word(self.person), _shell_word(",".join(quote_names(self.ratings)))
         if not subject:
-            return "in the policy, which unveil init writes"
-        said = f"with {option_text('subject')} {subject}{' as well' if self.is_declared else ''}"
+            return "say so in the policy, which unveil init writes"
+        said = f"say so with {option_text('subject')} {subject}{' as well' if self.is_declared else ''}"
         if self.ratings and ratings and not self.is_declared:
             said += f", or with {option_text('ratings')} {ratings} if each says what they rated, bought or visited"
         return said
@@ -118,26 +129,30 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
         return None
     codes, run = table.codes(table.columns, policy.missing, run), run or Run()
     quasi = [codes[c] for c in policy.quasi_columns if c in codes]
-    told = (*policy.quasi_columns, policy.weight, policy.household)
-    repeated = {c: own for c, own in codes.items() if c not in told and _recurs(own)}
+    repeated = {c: own for c, own in codes.items() if c not in (policy.weight, policy.household) and _recurs(own)}
     declared = [c for c in policy.identifier if c in codes and c not in policy.guessed and _recurs_at_all(codes[c])]
-    called = [c for c in policy.identifier if c in repeated and _names_people(c) and _recurs_often(codes[c])]
     says = _column_information(policy, codes)
-    fixed = {
-        c: _fixed_columns(own, [{x: s for x, s in each.items() if x != c} for each in says], codes, run)
-        for c, own in repeated.items()
-        if c not in declared
-    }
-    suspected = [c for c, columns in fixed.items() if set(columns) & set(policy.quasi_columns)]
+    called = [c for c, own in repeated.items() if _names_people(c) and _recurs_often(own)]
+    called = [c for c in called if c in policy.identifier or _fixes_any(c, says, codes)]
+    others = {c: [{x: s for x, s in each.items() if x != c} for each in says] for c in repeated}
+    fixed = {c: _fixed_columns(own, others[c], codes, run) for c, own in repeated.items() if c not in declared}
+    suspected = [
+        c
+        for c, columns in fixed.items()
+        if set(columns) & set(policy.quasi_columns)
+        and (c not in policy.quasi_columns or _fixes_independent_columns(c, columns, says, codes))
+    ]
+    if not suspected and (halves := _find_halves(codes, policy, says, run)):
+        return _describe_halves(halves, codes, policy)
     by_evidence: dict[Evidence, list[str]] = {"name": called, "identifier": declared, "fixed columns": suspected}
     for evidence, names in by_evidence.items():
         if names:
             person = max(names, key=lambda c: len(codes[c].values))
             shown: Evidence = "identifier" if person in declared else evidence
             return _describe(person, shown, fixed.get(person, ()), codes, policy, run)
-    others = [own for c, own in codes.items() if c not in policy.quasi_columns and c not in policy.identifier]
+    rest = [own for c, own in codes.items() if c not in policy.quasi_columns and c not in policy.identifier]
     copies = count_copies(table, policy, run)
-    if copies and quasi and _are_copies_suspicious(quasi, others, table.rows):
+    if copies and quasi and _are_copies_suspicious(quasi, rest, table.rows):
         return RepeatedSubjects("", table.rows / (table.rows - copies), "copies")
     return None
 
@@ -180,11 +195,35 @@ def _smallest_class(person: Codes, codes: Mapping[str, Codes], policy: Policy) -
 # ---- evidence --------------------------------------------------------------------------------------------------------
 
 
+def _fixes_any(column: str, sets: Sequence[Mapping[str, float]], codes: Mapping[str, Codes]) -> bool:
+    """Whether the values of a column fix another one that varies."""
+    return any(
+        _agreement_within(codes[column].codes, codes[other].codes, information) >= _AGREES
+        for says in sets
+        for other, information in says.items()
+        if other != column
+    )
+
+
+def _fixes_independent_columns(
+    column: str, fixed: tuple[str, ...], sets: Sequence[Mapping[str, float]], codes: Mapping[str, Codes]
+) -> bool:
+    """Whether a quasi-identifier fixes two others of which neither says half of what the other says. A place fixes the
+    larger places that it is part of, and a code its groups; neither says whose row it is."""
+    if all("place" in find_topics(c) for c in (column, *fixed)):
+        return False
+    says = {c: information for each in sets for c, information in each.items()}
+
+    def says_half(one: str, other: str) -> bool:
+        within = _agreement_within(codes[one].codes, codes[other].codes, says[other])
+        return _explained_information(within, says[other]) >= says[other] / 2
+
+    return any(not says_half(a, b) and not says_half(b, a) for a, b in combinations(fixed, 2))
+
+
 def _recurs(column: Codes) -> bool:
-    """Whether enough values recur, and there are enough of them to be people."""
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.values))
-    again = int(counts[counts > 1].sum())
-    return len(column.values) > _TOO_FEW_VALUES and again >= max(2, _MIN_REPEATED * len(column.codes))
+    """Whether values recur, and there are enough of them to be people."""
+    return len(column.values) > _TOO_FEW_VALUES and _recurs_at_all(column)
 
 
 def _recurs_at_all(column: Codes) -> bool:
@@ -202,9 +241,9 @@ def _names_people(name: str) -> bool:
 
 
 def can_be_fixed(table: Table, policy: Policy, run: Run) -> bool:
-    """Whether there are two columns that vary, without which no column can be seen to fix them."""
+    """Whether there are two quasi-identifiers that vary, without which a column may fix them unseen."""
     codes = table.codes(table.columns, policy.missing, run)
-    return any(len(says) >= 2 for says in _column_information(policy, codes))
+    return any(len(set(says) & set(policy.quasi_columns)) >= 2 for says in _column_information(policy, codes))
 
 
 def _column_information(policy: Policy, codes: Mapping[str, Codes]) -> list[dict[str, float]]:
@@ -212,10 +251,20 @@ def _column_information(policy: Policy, codes: Mapping[str, Codes]) -> list[dict
     probability that two random rows agree. Where a single one varies, insensitive columns are looked at as well."""
     looked_at = (*policy.quasi_columns, *policy.insensitive)
     chances = {c: _chance_of_agreement(codes[c].codes) for c in looked_at if c in codes}
-    says = {c: -math.log(max(p, 1e-300)) for c, p in chances.items() if p < _AGREES_ANYWAY}
+    says = {c: _information(p) for c, p in chances.items() if p < _AGREES_ANYWAY}
     groups = [[c for c in group if c in says] for group in policy.quasi]
     groups = [[*g, *(c for c in policy.insensitive if c in says)] if len(g) == 1 else g for g in groups]
     return [{c: says[c] for c in sorted(group, key=lambda c: -says[c])} for group in groups]
+
+
+def _information(chance: float) -> float:
+    """What a column says about a person: −ln of the probability that random rows agree in it."""
+    return -math.log(max(chance, 1e-300))
+
+
+def _explained_information(within: float, says: float) -> float:
+    """How much of what a column says a group says, if two rows of it agree with this probability: ln(within/chance)."""
+    return max(0.0, says + math.log(max(within, 1e-300)))
 
 
 def _fixed_columns(
@@ -223,21 +272,25 @@ def _fixed_columns(
 ) -> tuple[str, ...]:
     """The quasi-identifiers that the values of a column fix, if these say half of what a set says about a person.
 
-    A single column fixed by another is often a code and its label, so that two are needed. The columns that say most
-    are looked at first, and no more of them once too little is left.
+    A single column fixed by another is often a code and its label, so that two are needed; the second may change now
+    and then, if rows with the same value agree in it far more often than random rows. The columns that say most are
+    looked at first, and no more of them once too little is left.
     """
     for says in sets:
         run.check()
-        agreed, left = list[str](), math.fsum(says.values())
+        agreed, often, left = list[str](), list[str](), math.fsum(says.values())
         needed = left / 2
         for column in says:
-            if _agreement_within(person.codes, codes[column].codes) >= _AGREES:
+            within = _agreement_within(person.codes, codes[column].codes, says[column])
+            if within >= _AGREES:
                 agreed.append(column)
             else:
-                left -= says[column]
+                explained = _explained_information(within, says[column]) if within >= _OFTEN_AGREES else 0.0
+                often += [column] if 2 * explained >= says[column] else []
+                left -= says[column] - explained
                 if left < needed:
                     break
-        if len(agreed) >= 2 and left >= needed:
+        if agreed and len(agreed) + len(often) >= 2 and left >= needed:
             return tuple(c for c in codes if c in agreed)
     return ()
 
@@ -246,16 +299,18 @@ def _are_copies_suspicious(quasi: Sequence[Codes], others: Sequence[Codes], rows
     """Whether rows with the same quasi-identifiers mostly agree in all other columns, though random rows rarely do."""
     ids, _ = class_ids([own.codes for own in quasi], rows)
     rest, _ = class_ids([own.codes for own in others], rows)
-    return _chance_of_agreement(rest) < _RARELY_AGREES and _agreement_within(ids, rest) >= _MOSTLY_COPIES
+    chance = _chance_of_agreement(rest)
+    return chance < _RARELY_AGREES and _agreement_within(ids, rest, _information(chance)) >= _MOSTLY_COPIES
 
 
-def _agreement_within(groups: Int32s | Ints, values: Int32s | Ints) -> float:
+def _agreement_within(groups: Int32s | Ints, values: Int32s | Ints, says: float) -> float:
     """The probability that two random rows of a group have the same value, on average over the groups, each with the
-    weight of its rows after the first; 0 if hardly any group has two rows. Rows without a group do not count."""
+    weight of its rows after the first; 0 if so few rows may agree by chance, given what the values say (−ln of the
+    probability that random rows agree). Rows without a group do not count."""
     there = groups >= 0
     group, value = groups[there].astype(np.int64), values[there].astype(np.int64) + 1
     size = np.bincount(group)
-    if int((size - 1)[size > 0].sum()) < _MIN_PAIRS:
+    if math.exp(-says * int((size - 1)[size > 0].sum())) > _CHANCE:
         return 0.0
     base = int(value.max(initial=0)) + 1
     cells, counts = np.unique(group * base + value, return_counts=True)
@@ -269,6 +324,84 @@ def _chance_of_agreement(values: Int32s | Ints) -> float:
     counts = np.bincount(values + 1).astype(float)
     n = len(values)
     return float((counts * (counts - 1)).sum() / max(1, n * (n - 1)))
+
+
+# ---- two halves of an id ---------------------------------------------------------------------------------------------
+
+
+class _Halves(NamedTuple):
+    """Two columns that only together say whose row it is, and the quasi-identifiers that they fix."""
+
+    first: str
+    second: str
+    fixed: tuple[str, ...]
+
+
+def _find_halves(
+    codes: Mapping[str, Codes], policy: Policy, sets: Sequence[Mapping[str, float]], run: Run
+) -> _Halves | None:
+    """Two columns whose pairs fix most of what the quasi-identifiers say beyond what either of them fixes alone."""
+    told = {c for c in policy.quasi_columns if c not in policy.guessed or not _is_called_number(c)}
+    told |= {policy.weight or "", policy.household or ""}
+    parts = [c for c, own in codes.items() if c not in told and len(own.values) > 1 and _recurs_at_all(own)]
+    parts.sort(key=lambda c: (not _is_called_number(c), -len(codes[c].values)))
+    numbers = [c for c in parts if _is_called_number(c) or infer_type(codes[c].values) == "whole number"]
+    tried = dict.fromkeys(frozenset((a, b)) for a in numbers[:_MAX_NUMBERS] for b in parts[:_MAX_PARTS] if a != b)
+    alone: dict[str, frozenset[str]] = {}
+    for pair in tried if any(len(says) > 1 for says in sets) else ():
+        run.check()
+        first, second = sorted(pair, key=lambda c: (len(codes[c].values), c))
+        rows = _some_rows(codes[second])
+        near = {c: Codes(codes[c].codes[rows], codes[c].values) for c in {first, second}.union(*sets)}
+        if not _recurs(both := _pair_codes(near[first], near[second])):
+            continue
+        for half in (first, second):
+            if half not in alone:
+                alone[half] = frozenset(
+                    column
+                    for says in sets
+                    for column, information in says.items()
+                    if _agreement_within(near[half].codes, near[column].codes, information) >= _AGREES
+                )
+        left_out = {first, second} | alone[first] | alone[second]
+        left = [{c: says[c] for c in says if c not in left_out} for says in sets]
+        if fixed := _fixed_columns(both, left, near, run):
+            one, other = sorted(pair, key=list(codes).index)
+            return _Halves(one, other, tuple(c for c in codes if c in fixed))
+    return None
+
+
+def _some_rows(column: Codes) -> Ints:
+    """All rows, or of many those of every k-th value of the column: no person's rows are torn apart."""
+    step = 1 + len(column.codes) // _MAX_PAIR_ROWS
+    return np.flatnonzero(column.codes % step == 0)
+
+
+def _pair_codes(first: Codes, second: Codes) -> Codes:
+    """The pairs of two columns as one; a pair lacks what either lacks."""
+    ids, count = class_ids([first.codes, second.codes], len(first.codes))
+    there = (first.codes >= 0) & (second.codes >= 0)
+    kept, ids = np.unique(np.where(there, ids, count), return_inverse=True)
+    values = len(kept) - bool((~there).any())
+    return Codes(np.where(there, ids, -1).astype(np.int32), arrow_integers(np.arange(values)))
+
+
+def _describe_halves(halves: _Halves, codes: Mapping[str, Codes], policy: Policy) -> RepeatedSubjects:
+    own = _pair_codes(codes[halves.first], codes[halves.second])
+    lacking = int((own.codes < 0).sum())
+    return RepeatedSubjects(
+        halves.first,
+        (len(own.codes) - lacking) / len(own.values),
+        "fixed columns",
+        lacking,
+        halves.fixed,
+        None if lacking else _smallest_class(own, codes, policy),
+        second=halves.second,
+    )
+
+
+def _is_called_number(name: str) -> bool:
+    return bool(name_words(name) & _NUMBER_WORDS)
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What an owner can do after a verdict, and the command for it.
 
-Commands repeat the policy of the assessment as options, so that they can be copied. A policy that options cannot
-express is referred to as ``unveil.toml``, which the page prints at its end.
+Commands can be copied: they repeat what was typed or, if nothing was, the policy of the assessment as options. A policy
+that options cannot express is referred to as ``unveil.toml``, which the page prints at its end.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from pathlib import PurePath
 from typing import Any
 
 from unveil import questions
-from unveil.assessment import Assessment
+from unveil.assessment import Assessment, TypedCommand
 from unveil.errors import UnveilError
 from unveil.finding import Finding
+from unveil.holding import Holding
 from unveil.policy import Policy
 from unveil.release.ask import IDENTIFIERS
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.roles import quote_names
-from unveil.release.standard_input import STANDARD_INPUT_NAME
+from unveil.release.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME
 from unveil.release.write import choose_writer
 from unveil.settings import Setting, declared_settings, option_text
 from unveil.wording import list_text, safe_text
@@ -52,7 +53,8 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
     named = [c.name for c in assessment.columns if c.role == "identifier" and c.origin != "guessed"]
     decided = assessment.deciding_finding
     if decided is not None and decided.is_unreachable:
-        yield NextStep("Decide first whether a tolerance below what guessing reaches is meant.")
+        beyond = "below what guessing reaches" if decided.direction == "lower" else "above what all of the data has"
+        yield NextStep(f"Decide first whether a tolerance {beyond} is meant.")
         return
     if named and any(f.id == IDENTIFIERS.id for f in failing):
         yield NextStep(f"Drop {list_text(named)} from the file: no protection leaves identifiers out.")
@@ -110,8 +112,11 @@ def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
     if _suggested_options(assessment):
         yield NextStep("Some roles are guesses: correct any that are wrong in the next command.")
     else:
-        name = assessment.release.name
-        command = None if name == STANDARD_INPUT_NAME else f"unveil init {shlex.quote(name)}"
+        command = None
+        if (name := _file_name(assessment)) is not None:
+            command = " ".join(
+                ["unveil init", shlex.quote(name), *(assessment.typed.reading if assessment.typed else ())]
+            )
         yield NextStep("Some roles are guesses: write a policy, and correct any that are wrong in it:", command)
 
 
@@ -120,16 +125,39 @@ def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
 
 def _command(verb: str, assessment: Assessment) -> str | None:
     """The command that protects or assesses the release of an assessment under the same policy; None if the release has
-    no file."""
-    name = assessment.release.name
-    if name == STANDARD_INPUT_NAME:
+    no file, or if values from the data were typed."""
+    name = _file_name(assessment)
+    if name is None or (assessment.typed is not None and assessment.typed.is_secret):
         return None
-    options = _repeated_options(assessment)
-    parts = ["unveil", verb, shlex.quote(name), "--policy unveil.toml" if options is None else options]
-    parts += [f"{option} FILE" for option in _held_options(assessment, verb == "protect")]
-    if verb == "protect":
-        parts.append(f"-o {shlex.quote(_protected_name(name, assessment.release.kind))}")
-    return " ".join(part for part in parts if part)
+    protecting = verb == "protect"
+    if assessment.typed is not None:
+        options = _typed_options(assessment, assessment.typed, protecting)
+    else:
+        repeated = _repeated_options(assessment)
+        options = ["--policy unveil.toml" if repeated is None else repeated]
+        options += [f"{option} FILE" for option in _held_options(assessment, protecting)]
+    if protecting:
+        options.append(f"-o {shlex.quote(_protected_name(name, assessment.release.kind))}")
+    line = " ".join(["unveil", verb, shlex.quote(name), *filter(None, options)])
+    return line if safe_text(line, len(line)) == line else None
+
+
+def _file_name(assessment: Assessment) -> str | None:
+    """The file of the release, as it was typed if it was; None if it has none."""
+    name = assessment.release.name if assessment.typed is None else assessment.typed.file
+    return None if name in (STANDARD_INPUT_NAME, STANDARD_INPUT) else name
+
+
+def _typed_options(assessment: Assessment, typed: TypedCommand, protecting: bool) -> list[str]:
+    """What was typed, with the roles that were guessed, and without what the command does not take."""
+    left_out, roles = set[str](), [_suggested_options(assessment)]
+    if assessment.suggestion:
+        left_out |= {option_text(role) for role in ("identifier", "quasi", "sensitive")}
+        if not roles[0]:  # the policy that unveil init writes
+            roles, left_out = ["--policy unveil.toml"], left_out | {"--policy", option_text("insensitive")}
+    left_out |= {h.option for h, _ in questions.all_holdings().values() if not _takes_holding(h, protecting)}
+    options = [text for name, texts in typed.options.items() if name not in left_out for text in texts]
+    return [*roles, *options, *typed.reading]
 
 
 def _repeated_options(assessment: Assessment) -> str | None:
@@ -154,7 +182,11 @@ def _held_options(assessment: Assessment, protecting: bool) -> list[str]:
     held = questions.all_holdings()
     names = [name if name in held else name.rpartition(" ")[0] for name in assessment.provenance.beside]
     found = [held[name][0] for name in names if name in held]
-    return [h.option for h in found if not (h.only_after_protection if protecting else h.only_for_protection)]
+    return [h.option for h in found if _takes_holding(h, protecting)]
+
+
+def _takes_holding(held: Holding, protecting: bool) -> bool:
+    return not (held.only_after_protection if protecting else held.only_for_protection)
 
 
 def _protected_name(name: str, kind: str) -> str:
@@ -162,8 +194,8 @@ def _protected_name(name: str, kind: str) -> str:
     try:
         choose_writer(kind, name)
     except UnveilError:
-        return f"{path.stem or 'release'}-protected{_FALLBACK_ENDINGS.get(kind, '.csv')}"
-    return f"{path.stem}-protected{path.suffix}"
+        return str(path.with_name(f"{path.stem or 'release'}-protected{_FALLBACK_ENDINGS.get(kind, '.csv')}"))
+    return str(path.with_name(f"{path.stem}-protected{path.suffix}"))
 
 
 def policy_options_text(policy: Mapping[str, Any], kind: str) -> str | None:

@@ -28,6 +28,7 @@ __all__ = [
     "UNEXAMINED_TITLE",
     "VERDICT_HEADLINES",
     "Reason",
+    "baseline_label",
     "chart_table",
     "group_exposed",
     "harm_text",
@@ -86,6 +87,7 @@ TERM_MEANINGS: Mapping[str, str] = MappingProxyType(
         "open": "The interval lies on both sides of the tolerance.",
         "for information": "No tolerance is set, so the number decides nothing.",
         "guessing alone": "What someone would achieve by guessing, without the release.",
+        "knowing nothing": "What is left to someone who knows nothing about a person: all rows, or all values.",
         "usefulness": "How useful the data remains after a protection; 100% is as useful as before. For baskets: how "
         "far the counts of the most frequent pairs before and after overlap.",
         "subject": "Who or what is to stay hidden: a person, an item, a node of a network.",
@@ -122,6 +124,11 @@ def question_title(name: str) -> str:
     from unveil.questions import QUESTIONS
 
     return next((q.title for q in QUESTIONS if q.name == name), name)
+
+
+def baseline_label(finding: Finding) -> str:
+    """What the baseline of a finding is: what guessing achieves, or the crowd that someone who knows nothing faces."""
+    return "Guessing alone" if finding.direction == "lower" else "Knowing nothing"
 
 
 def status_text(finding: Finding) -> str:

@@ -288,7 +288,7 @@ def _finding_sentences(assessment: Assessment) -> Iterator[RenderableType]:
         yield _styled_text(GROUP_TITLES[group], "bold")
         for f in findings:
             by = f", attacker {letters[f.attacker]}" if f.attacker else ""
-            guess = "" if f.baseline is None else f" Guessing alone: {f.text_in_unit(f.baseline)}."
+            guess = "" if f.baseline is None else f" {phrases.baseline_label(f)}: {f.text_in_unit(f.baseline)}."
             yield _indented_text(f"{phrases.short_title(f)}{by}: {f.sentence}{guess}", first="-")
             if details := details_under(f, assessment.findings):
                 measures = "; ".join(f"{phrases.short_title(d)} {phrases.measured_text(d)}" for d in details)
