@@ -15,13 +15,35 @@ _SPELLINGS = {
 }  # fmt: skip
 
 
+_ASCII = "unveil_ascii"
+
+
 def degrade_output() -> None:
-    """Let standard output and standard error replace characters that their encoding lacks, instead of failing."""
+    """Let standard output and standard error replace characters that their encoding lacks, instead of failing.
+
+    ASCII goes by another name here: click takes a stream called ASCII for a mistake, and writes UTF-8 to it."""
     codecs.register_error("unveil.degrade", _spell_out)
+    codecs.register(_find_ascii)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="unveil.degrade")
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            reconfigure(encoding=_ASCII if is_ascii else None, errors="unveil.degrade")
+
+
+def _find_ascii(name: str) -> codecs.CodecInfo | None:
+    if name != _ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode,
+        known.decode,
+        streamreader=known.streamreader,
+        streamwriter=known.streamwriter,
+        incrementalencoder=known.incrementalencoder,
+        incrementaldecoder=known.incrementaldecoder,
+        name=_ASCII,
+    )
 
 
 def _spell_out(error: UnicodeError) -> tuple[str, int]:
