@@ -4,15 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TESTED := $(VENV)/.installed-test
+SEED ?= 1
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test bench lint docs browser clean
+.PHONY: demo test kill fuzz bench lint docs browser clean
 
 demo: $(INSTALLED) ## Assess five bundled examples and write the report.
 	$(BIN)/unveil demo
 
 test: $(TESTED) lint browser ## Run the whole suite.
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+kill: N ?= 1000
+kill: $(TESTED) ## Kill N runs at random moments and check that nothing is lost.
+	PYTHONPATH=tests $(BIN)/python -m kills --kills $(N)
+
+fuzz: N ?= 10000
+fuzz: $(TESTED) ## Run N made-up inputs, numbered from SEED; the files of those that go wrong are kept in fuzz-defects.
+	PYTHONPATH=tests $(BIN)/python -m fuzz --inputs $(N) --seed $(SEED) --keep fuzz-defects
 
 lint: $(TESTED) ## Check format, rules and types.
 	$(BIN)/ruff format --check src tests benchmarks
@@ -46,4 +55,4 @@ $(TESTED): $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@ $(INSTALLED)
 
 clean: ## Remove what the other targets made.
-	rm -rf $(VENV) unveil-demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) unveil-demo fuzz-defects dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

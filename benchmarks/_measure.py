@@ -13,7 +13,7 @@ from time import process_time
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # baselines are measured on tests/reference
 
-__all__ = ["data_folder", "measure_work", "print_figure", "run_in_process"]
+__all__ = ["data_folder", "measure_work", "peak_memory", "print_figure", "run_in_process"]
 
 
 def data_folder() -> Path | None:
@@ -33,10 +33,10 @@ def measure_work(work: Callable[[], object], repeat: int = 5) -> dict[str, float
         start = process_time()
         work()
         best = min(best, process_time() - start)
-    return {"cpu": best, "memory": _peak_memory()}
+    return {"cpu": best, "memory": peak_memory()}
 
 
-def _peak_memory() -> float:
+def peak_memory() -> float:
     """The most memory this program has held, in MB. Linux's ``ru_maxrss`` would count what the parent held as well."""
     status = Path("/proc/self/status")
     if status.exists():

@@ -18,8 +18,9 @@ from unveil.items.ask import QUESTION
 from unveil.items.beliefs import Beliefs
 from unveil.items.degree_estimates import o_estimate, os_estimates
 from unveil.items.frequency_groups import FrequencyGroups
-from unveil.items.itemset_recipe import assess_mixed_up_itemsets, assess_risk_itemsets
+from unveil.items.itemset_recipe import assess_risk_itemsets
 from unveil.items.itemsets import ItemsetRequirement, itemset_chances, measure_vulnerable_share
+from unveil.items.mixed_up_itemsets import assess_mixed_up_itemsets
 from unveil.matching import solve
 
 __all__ = ["main"]
@@ -150,9 +151,8 @@ def _recipe(data: Path) -> None:
         for top in (0.0, 0.1, 0.2):
             theta, start = ItemsetRequirement(without_top=top), time.process_time()
             found = assess_risk_itemsets(beliefs, theta)
-            mixed = assess_mixed_up_itemsets(beliefs, theta, np.random.default_rng(0)).alpha_max
+            mixed = assess_mixed_up_itemsets(beliefs, found).alpha_max
             seconds = time.process_time() - start
-            assert mixed is not None
             shares = f"{found.known_exactly.share:.1%}", f"{found.known_roughly.share:.1%}"
             rows.append(
                 (
@@ -161,7 +161,7 @@ def _recipe(data: Path) -> None:
                     *shares,
                     f"{found.last_step}",
                     f"{found.alpha_max:.1%}",
-                    f"{mixed:.1%}",
+                    " to ".join(dict.fromkeys("none" if end is None else f"{end:.1%}" for end in mixed)),
                     f"{seconds:.1f}",
                 )
             )

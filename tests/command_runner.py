@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["run_unveil"]
+__all__ = ["LIBRARIES", "run_unveil"]
 
-_LIBRARIES = (
+LIBRARIES = (
     "duckdb",
     "numba.typed",
     "pandas",
@@ -22,10 +22,12 @@ _LIBRARIES = (
     "unveil.cli.main",
     "unveil.report.html",
 )
+"""What takes long to load, and may be loaded before a process forks."""
+
 _TIMEOUT_SECONDS = 120
 
 _fork_server = multiprocessing.get_context("forkserver")
-_fork_server.set_forkserver_preload(list(_LIBRARIES))
+_fork_server.set_forkserver_preload(list(LIBRARIES))
 
 
 def run_unveil(

@@ -63,6 +63,21 @@ def test_who_waits_long_is_told_how_far_it_is(
     assert third.startswith("unveil: working, ")
 
 
+def test_damaged_files_are_compiled_anew(tmp_path: Path) -> None:
+    """Neither the interpreter nor the machine code that is left may see what is in them."""
+    run(tmp_path)
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert len(files) >= 2
+    for path in files:
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 255]) + data[len(data) // 2 + 1 :])
+    assert run(tmp_path)[0] >= 1
+    for path in files:
+        path.write_bytes(path.read_bytes()[:-100])
+    assert run(tmp_path)[0] >= 1
+    assert run(tmp_path)[0] == 0
+
+
 def test_quiet_says_nothing(tmp_path: Path) -> None:
     functions, said = run(tmp_path, quiet=True)
     assert functions >= 1

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -121,11 +124,42 @@ def test_memory_limit_and_spill_directory(tmp_path: Path) -> None:
     assert engine.scratch_directory().parent == tmp_path
     limit = engine.query_arrow("SELECT current_setting('memory_limit') AS m")["m"][0].as_py()
     assert limit.startswith("143")  # 150 MB in MiB
-    rows = engine.query_arrow("SELECT count(*) AS n FROM (SELECT DISTINCT range, hash(range) FROM range(6000000))")
-    assert rows["n"][0].as_py() == 6_000_000
-    folder = engine.scratch_directory()
+    folder, modes = engine.scratch_directory(), set()
+
+    def look(doing: str, fraction: float | None) -> None:
+        modes.update(path.stat().st_mode & 0o777 for path in folder.glob("duckdb*"))
+
+    sql = "SELECT count(*) AS n FROM (SELECT DISTINCT range, hash(range) FROM range(6000000))"
+    assert engine.query_arrow(sql, Run(progress=look))["n"][0].as_py() == 6_000_000
+    assert modes == {0o600}, "work files are for their owner alone"
+    assert folder.stat().st_mode & 0o777 == 0o700
     del engine
     assert not folder.exists()
+
+
+def test_work_files_of_dead_processes_are_removed_at_the_next_start(tmp_path: Path) -> None:
+    """Those of living ones stay, and so does what only has the same name."""
+    script = (
+        "import sys, time; from unveil.engine import Engine; engine = Engine(spill=sys.argv[1])\n"
+        "(engine.scratch_directory() / 'data').write_text('secret'); print(engine.scratch_directory(), flush=True)\n"
+        "time.sleep(60)"
+    )
+    with contextlib.ExitStack() as both:
+        folders = []
+        for _ in range(2):
+            command = [sys.executable, "-c", script, str(tmp_path)]
+            process = both.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            both.callback(process.kill)
+            assert process.stdout is not None
+            folders.append(Path(process.stdout.readline().strip()))
+        process.kill()
+        process.wait()
+        own = tmp_path / "unveil-spill-of-mine"
+        own.mkdir()
+        assert all(folder.exists() for folder in folders)
+        engine = Engine(spill=tmp_path)
+        assert [folder.exists() for folder in folders] == [True, False]
+        assert sorted(tmp_path.iterdir()) == sorted([folders[0], own, engine.scratch_directory()])
 
 
 def test_a_memory_limit_that_is_no_size() -> None:

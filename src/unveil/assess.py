@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from unveil import questions
 from unveil.assessment import Assessment, Column, Provenance, Summary
 from unveil.case import Case
-from unveil.errors import UnveilError
+from unveil.errors import UnveilError, describe_failure
 from unveil.finding import Finding
 from unveil.holding import Holding
 from unveil.owner_key import OwnerKey, load_owner_key
@@ -202,17 +202,18 @@ def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
     found = {**load_hierarchies(completed.hierarchy, tables, completed, run), **case.hierarchies}
     for column in completed.sensitive:
         if column in found:
-            found[column].check_values(case.release.codes([column], completed.missing, run)[column].values)
+            codes = case.release.codes([column], completed.missing, run)[column]
+            found[column].check_column(codes, case.release.name, column)
     return ResolvedCase(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy)
 
 
-def assess_resolved(resolved: ResolvedCase, run: Run, *, doubt_unasked: bool = True) -> Assessment:
+def assess_resolved(resolved: ResolvedCase, run: Run, *, purpose: Risk | None = None) -> Assessment:
     """Ask all questions of the run, and decide. Commands that exist for one risk decide on it alone
-    (``doubt_unasked=False``); elsewhere a check that was left out is a reason to doubt."""
+    (``purpose``), which then needs a tolerance; elsewhere a check that was left out is a reason to doubt."""
     case, policy, key = resolved.case, resolved.policy, load_owner_key()
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     findings, artefacts = _ask_all(case, policy, run)
-    doubts = tuple(_collect_doubts(case, policy, findings, run, doubt_unasked))
+    doubts = tuple(_collect_doubts(case, policy, findings, run, purpose))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
         verdict=decide_verdict(findings, doubts),
@@ -253,28 +254,25 @@ def _ask_all(case: Case, policy: Policy, run: Run) -> tuple[tuple[Finding, ...],
 def _ask_question(question: Question, case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """The question's findings, each with the seconds it took; a question that breaks is itself a finding."""
     run.progress(question.title, None)
-    clock = time.perf_counter()
-    answers, answered = iter(question.ask(case, policy, run)), 0
-    while True:
-        try:
-            answer = next(answers)
-        except StopIteration:
-            return
-        except (UnveilError, MemoryError) as error:
-            yield _failure_finding(question, answered, str(error) or "not enough memory", policy, run)
-            return
-        if isinstance(answer, Artefact):
-            yield answer
-            continue
-        answered += 1
-        now = time.perf_counter()
-        yield replace(answer, seconds=round(now - clock, 3))
-        clock = now
+    clock, answered = time.perf_counter(), 0
+    try:
+        for answer in question.ask(case, policy, run):
+            if isinstance(answer, Artefact):
+                yield answer
+                continue
+            answered += 1
+            now = time.perf_counter()
+            yield replace(answer, seconds=round(now - clock, 3))
+            clock = now
+    except Exception as error:
+        yield _failure_finding(question, answered, error, policy, run)
 
 
-def _failure_finding(question: Question, answered: int, why: str, policy: Policy, run: Run) -> Finding:
+def _failure_finding(question: Question, answered: int, error: Exception, policy: Policy, run: Run) -> Finding:
     """What stands in place of the answers that are missing."""
     asked = [risk for risk in question.risks if run.asks(risk)]
+    expected = isinstance(error, (UnveilError, MemoryError))
+    why = str(error) if isinstance(error, UnveilError) else describe_failure(error)
     return Finding(
         id=f"{question.name}.failed",
         question=question.name,
@@ -284,7 +282,7 @@ def _failure_finding(question: Question, answered: int, why: str, policy: Policy
         method=None,
         subjects=0,
         direction="lower",
-        decides=any(policy.tolerance_for(risk) is not None for risk in asked),
+        decides=not expected or any(policy.tolerance_for(risk) is not None for risk in asked),
         attacker="",
         sentence=f"{'The rest' if answered else 'This'} could not be measured: {why}.",
     )
@@ -294,7 +292,7 @@ def _failure_finding(question: Question, answered: int, why: str, policy: Policy
 
 
 def _collect_doubts(
-    case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, doubt_unasked: bool
+    case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, purpose: Risk | None
 ) -> Iterator[str]:
     """Why someone has to decide, whatever was measured."""
     answered = {f.question for f in findings if f.decides}
@@ -309,7 +307,10 @@ def _collect_doubts(
     for question in _asked_questions(case, run):
         yield from question.doubts(case, policy, findings)
     yield from _checks_off_doubts(case, policy)
-    if doubt_unasked and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
+    if purpose is not None and not any(f.decides for f in findings if f.id == purpose.id):
+        why = "has no tolerance" if policy.tolerance_for(purpose) is None else "could not be measured exactly"
+        yield f"{purpose.id} {why}, so nothing decides."
+    if purpose is None and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
         yield f"Not asked, although there is a tolerance: {list_text(unasked)}."
 
 

@@ -188,7 +188,9 @@ class Assessment:
             raise UnveilError("this is not an assessment that unveil wrote")
         version = data["schema_version"]
         if version != SCHEMA_VERSION:
-            raise UnveilError(f"this assessment has schema version {version}; this unveil reads {SCHEMA_VERSION}")
+            raise UnveilError(
+                f"this assessment has schema version {safe_text(version)}; this unveil reads {SCHEMA_VERSION}"
+            )
         try:
             return cls._from_valid_dict(data)
         except (KeyError, TypeError, ValueError):

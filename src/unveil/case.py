@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from unveil.holding import PEOPLE
+
 if TYPE_CHECKING:
     import numpy as np
 
+    from unveil.arrays import Ints
     from unveil.release import Release
     from unveil.release.hierarchy import Hierarchy
 
@@ -35,6 +38,15 @@ class Case:
     truth: np.ndarray | None = None
     holds: Mapping[str, Release] = field(default_factory=lambda: MappingProxyType({}))
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
+
+    def moved_truth(self, place: Ints) -> Ints | None:
+        """The truth after row ``i`` of the table has moved to row ``place[i]``, or is gone (−1); None if the case says
+        nothing about the people to be found, of whom the attacker has a list."""
+        import numpy as np
+
+        if self.truth is None:
+            return None if PEOPLE.name in self.holds else place
+        return np.where(self.truth >= 0, place[self.truth], -1)
 
     def held_releases(self, name: str) -> list[Release]:
         """What the attacker holds under a name; several releases are held as ``name 1``, ``name 2`` and so on."""

@@ -2,8 +2,8 @@
 
 A risk is *better* or *worse* if its whole interval lies on the safer or the less safe side of the other one; exact
 values are intervals of one point. Where the intervals overlap, the difference is *not distinguishable* from chance or
-from what the bounds leave open. Estimates have no valid interval and are *not comparable*. ``caveats`` say what else
-differs: another file, other tolerances, another seed.
+from what the bounds leave open. Estimates have no valid interval and are *not comparable*, unless they are equal.
+``caveats`` say what else differs: another file, other tolerances, another seed.
 """
 
 from __future__ import annotations
@@ -110,8 +110,10 @@ def _findings_by_key(assessment: Assessment) -> dict[_Key, Finding]:
 def change_between(before: Finding, after: Finding) -> Change:
     """Whether a risk became better or worse, as far as the intervals tell."""
     was, now = _interval_of(before), _interval_of(after)
-    if was is None or now is None or (before.unit, before.direction) != (after.unit, after.direction):
+    if (before.unit, before.direction) != (after.unit, after.direction):
         return "not comparable"
+    if was is None or now is None:
+        return "unchanged" if _are_equal_estimates(before, after) else "not comparable"
     if _are_equal(was[0], now[0]) and _are_equal(was[1], now[1]):
         return "unchanged" if was[0] == was[1] or before.method == after.method else "not distinguishable"
     if now[1] < was[0]:
@@ -128,6 +130,12 @@ def _interval_of(finding: Finding) -> tuple[float, float] | None:
     if finding.interval is not None:
         return finding.interval
     return (finding.value, finding.value) if finding.method == "exact" else None
+
+
+def _are_equal_estimates(before: Finding, after: Finding) -> bool:
+    """Whether the same estimate was made with the same result."""
+    estimated = before.method == after.method == "estimate"
+    return estimated and before.value is not None and after.value is not None and _are_equal(before.value, after.value)
 
 
 def _are_equal(x: float, y: float) -> bool:

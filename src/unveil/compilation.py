@@ -5,9 +5,9 @@ not count references to arrays, which is most of what it would compile. Its argu
 out. ``parallel=True`` is never used: it takes ten times as long to compile.
 
 **Where compiled code is kept.** Beside the source; if that directory is read-only, in the user's cache directory; if
-neither is writable, every process compiles anew. A kernel is compiled again when its own file changes, or any file of
-the package that it imports, because the functions it calls are compiled into it. Contents count, not dates, so that
-compiled code survives a move.
+neither is writable, or the disk is full, every process compiles anew. A damaged file counts as none. A kernel is
+compiled again when its own file changes, or any file of the package that it imports, because the functions it calls are
+compiled into it. Contents count, not dates, so that compiled code survives a move.
 
 **What a wheel contains.** Compiled code for the platform that the wheel was built on (``hatch_build.py``), in the
 folder ``_shipped``. It targets a processor level, not one processor: x86-64-v3 (2013 and later, with AVX2), or what all
@@ -17,6 +17,7 @@ kernel is compiled as if that folder did not exist.
 
 from __future__ import annotations
 
+import errno
 import functools
 import gc
 import hashlib
@@ -209,13 +210,29 @@ def _cache_class() -> Any:
     caching: Any = importlib.import_module("numba.core.caching")  # untyped
 
     class KernelIndex(caching.IndexDataCacheFile):  # type: ignore[misc]
-        """An index whose entries may refer to classes that a later version renamed: those are misses."""
+        """Files that begin with a hash of what follows. Damaged files are misses, because machine code that is not what
+        was written may do anything; so are entries that refer to classes that a later version renamed."""
 
         def _load_index(self) -> Any:
-            try:
-                return super()._load_index()
-            except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
-                return {}
+            with suppress(OSError, AttributeError, ImportError):
+                version, stamp, overloads = pickle.loads(_read_checked(self._index_path))
+                if (version, stamp) == (self._version, self._source_stamp):
+                    return overloads
+            return {}
+
+        def _save_index(self, overloads: Any) -> None:
+            self._write_checked(self._index_path, (self._version, self._source_stamp, overloads))
+
+        def _load_data(self, name: str) -> Any:
+            return pickle.loads(_read_checked(self._data_path(name)))
+
+        def _save_data(self, name: str, data: Any) -> None:
+            self._write_checked(self._data_path(name), data)
+
+        def _write_checked(self, path: str, data: Any) -> None:
+            body = self._dump(data)
+            with self._open_for_write(path) as file:
+                file.write(hashlib.sha256(body).digest() + body)
 
     class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         """numba's own cache, valid by contents, in front of the code that came with the wheel."""
@@ -239,7 +256,20 @@ def _cache_class() -> Any:
                     return self._impl.rebuild(target_context, data)
             return super()._load_overload(signature, target_context)
 
+        def _save_overload(self, signature: Any, data: Any) -> None:
+            with suppress(OSError):  # the disk is full: what was compiled runs, and is compiled again next time
+                super()._save_overload(signature, data)
+
     return KernelCache
+
+
+def _read_checked(path: str) -> bytes:
+    """What a file holds after the hash of it; OSError if that is not what was written."""
+    data = Path(path).read_bytes()
+    size = hashlib.sha256().digest_size
+    if hashlib.sha256(data[size:]).digest() != data[:size]:
+        raise OSError(errno.EIO, "the file is damaged", path)
+    return data[size:]
 
 
 @functools.cache

@@ -10,10 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import shutil
-import tempfile
 import threading
-import weakref
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,22 +18,16 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
 from unveil.run import Run
+from unveil.spill_directory import make_spill_directory
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Engine", "default_engine", "remove_spills", "sql_literal", "to_spark_sql"]
+__all__ = ["Engine", "default_engine", "sql_literal", "to_spark_sql"]
 
-_SPILL_DIRECTORIES: list[Path] = []
 _POLL_SECONDS = 0.1
 _BATCH_ROWS = 1 << 18
-
-
-def remove_spills() -> None:
-    """Remove all spill directories at once, for a process that exits without closing its engines."""
-    for path in _SPILL_DIRECTORIES:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def sql_literal(text: str) -> str:
@@ -77,9 +68,7 @@ class Engine:
         self._dropped: deque[str] = deque()
         self._names = (f"t{i}" for i in itertools.count(1))
         self._lock = threading.Lock()
-        self._spill = Path(tempfile.mkdtemp(prefix="unveil-", dir=spill))
-        _SPILL_DIRECTORIES.append(self._spill)
-        weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
+        self._spill = make_spill_directory(spill, self)
         settings: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": str(self._spill),
             "autoinstall_known_extensions": "false",
@@ -196,7 +185,8 @@ def _translate_error(error: BaseException) -> BaseException:
     if isinstance(error, duckdb.OutOfMemoryException):
         return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
     defects = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-    if isinstance(error, duckdb.Error) and not isinstance(error, defects):
+    broken = isinstance(error, OSError) and error.errno is None  # how Arrow hands on an error of DuckDB
+    if broken or (isinstance(error, duckdb.Error) and not isinstance(error, defects)):
         return UnveilError(
             "the data could not be read to the end; the file is damaged or changed while it was being read"
         )

@@ -10,6 +10,7 @@ rather than too narrow.
   :func:`binomial_interval` is two-sided. 0 of 400 does not mean 0, but at most .0075 with 95% confidence.
 - :func:`bounded_mean_interval` contains the mean of any distribution between two ends, for any number of values (Maurer
   and Pontil 2009, Theorem 4). :func:`estimate_mean` gives a mean with this interval and Wilson's.
+- :func:`student_half_width` is how far a mean of few values may be off, by Student's t.
 - :func:`normal_quantile` is how many standard errors a mean may be off, and :func:`normal_interval` contains the mean.
 """
 
@@ -34,6 +35,7 @@ __all__ = [
     "estimate_mean",
     "normal_interval",
     "normal_quantile",
+    "student_half_width",
     "upper_bound",
     "wilson_interval",
 ]
@@ -108,6 +110,16 @@ def normal_interval(mean: float, error: float, most: float, confidence: float = 
     """Interval for a mean of values from 0 to ``most``, given its standard error."""
     width = normal_quantile(confidence) * error
     return max(0.0, mean - width), min(most, mean + width)
+
+
+def student_half_width(values: Floats, confidence: float = 0.95) -> Floats:
+    """How far the mean of at least 2 values, along the first axis, may be from that of all."""
+    from scipy.special import stdtrit
+
+    count = len(values)
+    t = float(stdtrit(count - 1, (1 + check_confidence(confidence)) / 2))
+    width: Floats = t * values.std(axis=0, ddof=1) / sqrt(count)
+    return width
 
 
 def bounded_mean_interval(

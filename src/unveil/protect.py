@@ -7,11 +7,13 @@ strictness, unless the strictest attempt is over as well.
 
 A release with nothing over a tolerance gets harmless protections only. If no harmless one is on offer, an open finding
 counts as over.
+
+Rows of tables are written in random order, because the order may undo what was made coarser.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,7 @@ __all__ = ["ProtectedRelease", "offered_protections", "policy_for_what_is_left",
 
 _STRICTNESS_STEPS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.4)
 _LOW_USEFULNESS = 0.1  # usefulness below which a person has to decide
+_KEPT_ORDER = "Rows keep their order, which may tell more than the values do: shuffle them, unless you need it."
 _DECISION_RANK = {"release": 0, "your call": 1, "protect first": 2}
 
 
@@ -64,7 +67,8 @@ class ProtectedRelease:
         return self.case.release
 
     def mapping(self) -> pa.Table:
-        """What each item became: columns item and pseudonym, the latter missing if the item was left out.
+        """What each item became: columns item and pseudonym, the latter missing if the item was left out, and release,
+        which marks the release that the mapping belongs to.
 
         Keep it secret. Only baskets of items have a mapping.
         """
@@ -91,6 +95,7 @@ def protect(
     policy: Policy | None = None,
     *,
     method: str | None = None,
+    keep_order: bool = False,
     reveal: bool = False,
     exposed: int = 10,
     progress: Progress | None = None,
@@ -106,10 +111,14 @@ def protect(
         What the attacker knows and what is tolerated.
     method
         The only protection to try. By default all are tried, if the release is over a tolerance at all.
+    keep_order
+        Whether the rows of a table stay in their order, with the verdict ``your call``. By default they are shuffled.
     reveal, exposed, progress
         As for :func:`unveil.assess`.
     """
     case, policy = check_input(release, policy)
+    if keep_order and not isinstance(case.release, Table):
+        raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can keep their order")
     offered = offered_protections(case, policy, method)
     run = make_run(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     resolved = resolve(case, policy, run)
@@ -118,16 +127,18 @@ def protect(
         _has_open_finding(before) and not any(o.is_harmless for o in offered.values())
     )
     to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
-    if not to_try and not over:
-        return ProtectedRelease(case, replace(before, protections=(_unchanged_result(before, chosen=True),)), before)
     case, policy = _same_attackers(resolved)
 
     def assess_again(safer: Case) -> Assessment:
         left = policy_for_what_is_left(policy, case.release, safer.release)
         return assess(safer, left, reveal=reveal, exposed=exposed, progress=progress)
 
-    tried = [_try_offer(name, offered[name], case, policy, run, before, assess_again) for name in to_try]
-    tried = [t.with_doubts() for t in tried]
+    reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
+    doubt = _KEPT_ORDER if keep_order else ""
+    if not to_try and not over:
+        return _reorder_only(case, before, reorder, assess_again, doubt)
+    tried = [_try_offer(name, offered[name], case, policy, run, before, assess_again, reorder) for name in to_try]
+    tried = [t.with_doubts(doubt) for t in tried]
     made = [t for t in tried if t.assessment is not None]
     best = min((t for t in made if not t.blocking_findings(before)), key=_Attempt.sort_key, default=None)
     weighed = (_unchanged_result(before), *(t.to_result(t is best) for t in tried))
@@ -137,6 +148,27 @@ def protect(
         return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
     return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+
+
+def _shuffle_rows(case: Case) -> Case:
+    from unveil.release.row_order import shuffle_rows
+
+    return shuffle_rows(case)
+
+
+def _reorder_only(
+    case: Case,
+    before: Assessment,
+    reorder: Callable[[Case], Case],
+    assess_again: Callable[[Case], Assessment],
+    doubt: str,
+) -> ProtectedRelease:
+    """The release as it is, but for the order of its rows."""
+    moved = reorder(case)
+    sentence = "Nothing changes." if moved is case else "Only the order of rows changes."
+    after = _with_reasons(before if moved is case else assess_again(moved), [doubt] if doubt else [])
+    done = _protection_result("none", "As it is", sentence, 1.0, after, chosen=True)
+    return ProtectedRelease(moved, replace(after, protections=(done,)), before)
 
 
 def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, ProtectionOffer]:
@@ -222,21 +254,16 @@ class _Attempt:
         """0 if the result may be released, 1 if that is the owner's call, 2 if it is still over a tolerance."""
         return 2 if self.assessment is None else _DECISION_RANK[self.assessment.verdict.decision]
 
-    def with_doubts(self) -> _Attempt:
-        """The same attempt; its verdict is ``your call`` if there is a doubt that the assessment does not see."""
+    def with_doubts(self, doubt: str) -> _Attempt:
+        """The same attempt; its verdict is ``your call`` if there is this or another doubt that the assessment does not
+        see."""
         if self.protection is None or self.assessment is None:
             return self
-        doubts = [self.protection.doubt] if self.protection.doubt else []
+        doubts = [said for said in (self.protection.doubt, doubt) if said]
         if self.protection.usefulness < _LOW_USEFULNESS:
             left = percent_text(self.protection.usefulness)
             doubts.append(f"The protected data keeps only {left} of its usefulness. {self.protection.sentence}")
-        verdict = self.assessment.verdict
-        if not doubts or verdict.decision == "protect first":
-            return self
-        reasons = (*(verdict.reasons if verdict.decision == "your call" else ()), *doubts)
-        changed = replace(verdict, decision="your call", sentence=" ".join(reasons), reasons=reasons)
-        said = (*self.assessment.doubts, *doubts)
-        return replace(self, assessment=replace(self.assessment, verdict=changed, doubts=said))
+        return replace(self, assessment=_with_reasons(self.assessment, doubts))
 
     @property
     def is_over(self) -> bool:
@@ -276,6 +303,16 @@ class _Attempt:
         )
 
 
+def _with_reasons(assessment: Assessment, doubts: Sequence[str]) -> Assessment:
+    """The assessment with further doubts; the verdict is ``your call`` then, unless it is ``protect first``."""
+    verdict = assessment.verdict
+    if not doubts or verdict.decision == "protect first":
+        return assessment
+    reasons = (*(verdict.reasons if verdict.decision == "your call" else ()), *doubts)
+    changed = replace(verdict, decision="your call", sentence=" ".join(reasons), reasons=reasons)
+    return replace(assessment, verdict=changed, doubts=(*assessment.doubts, *doubts))
+
+
 def _try_offer(
     name: str,
     offer: ProtectionOffer,
@@ -284,6 +321,7 @@ def _try_offer(
     run: Run,
     before: Assessment,
     assess_again: Callable[[Case], Assessment],
+    reorder: Callable[[Case], Case],
 ) -> _Attempt:
     """Try an offer with as much strictness as it needs for a result that is not over a tolerance."""
 
@@ -293,7 +331,7 @@ def _try_offer(
         protection = offer.fit(case, policy, run, strictness)
         if protection is None:
             return _Attempt(name, offer)
-        safer = protection.apply()
+        safer = reorder(protection.apply())
         return _Attempt(name, offer, protection, safer, assess_again(safer))
 
     best = attempt(_STRICTNESS_STEPS[0])
@@ -323,8 +361,8 @@ def _has_open_finding(assessment: Assessment) -> bool:
     return any(f.decides and f.status == "open" for f in assessment.findings)
 
 
-def _unchanged_result(before: Assessment, chosen: bool = False) -> ProtectionResult:
-    return _protection_result("none", "As it is", "Nothing changes.", 1.0, before, chosen)
+def _unchanged_result(before: Assessment) -> ProtectionResult:
+    return _protection_result("none", "As it is", "Nothing changes.", 1.0, before, chosen=False)
 
 
 def _protection_result(

@@ -176,7 +176,7 @@ def _fits_pattern(declaration: Setting, value: str) -> bool:
 
 
 def _check_column(name: str, declaration: Setting, value: Any) -> str:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value:
         raise UnveilError(f"{name} must be the name of one column")
     return value
 

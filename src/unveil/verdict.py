@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from unveil.finding import Finding
-from unveil.wording import count_text, unit_noun
+from unveil.wording import count_text, singular_noun, unit_noun
 
 __all__ = ["Decision", "Verdict", "decide_verdict"]
 
@@ -99,9 +99,15 @@ def _unreachable_text(finding: Finding) -> str:
         )
     unit = "" if finding.unit == "share" else f" {unit_noun(guessed, finding.unit)}".rstrip()
     return (
-        f" No protection that keeps all {count_text(finding.subjects, 'subject')} can meet this tolerance "
+        f" No protection that keeps {_subjects_text(finding)} can meet this tolerance "
         f"({finding.tolerance_text}): guessing without the release already reaches {guessed}{unit}."
     )
+
+
+def _subjects_text(finding: Finding) -> str:
+    """All subjects, by the unit they are counted in."""
+    noun = "subject" if finding.unit in ("", "share", "cracks") else singular_noun(finding.unit)
+    return f"the only {noun}" if finding.subjects == 1 else f"all {count_text(finding.subjects, noun)}"
 
 
 def _why_doubtful(finding: Finding) -> str:

@@ -458,7 +458,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, number: signal.Signals) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -478,9 +478,7 @@ def test_interrupting_leaves_nothing_and_says_so(large: Path, tmp_path: Path, nu
     process.send_signal(number)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 128 + number, said
-    assert "Traceback" not in said
-    if number == signal.SIGINT:
-        assert said.strip() == "unveil: interrupted; no file was left half-written"
+    assert said.strip() == "unveil: interrupted; no file was left half-written"
     assert [p.name for p in tmp_path.iterdir()] == ["scratch"]
     assert list(scratch.iterdir()) == []
 

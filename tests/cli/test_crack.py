@@ -62,7 +62,7 @@ def test_labels_stay_secret(unveil: Unveil, files: Path) -> None:
     for form in ("text", "json", "html", "junit"):
         hidden = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form, "--details")
         assert "CANARY" not in hidden.stdout + hidden.stderr
-        assert "entry 1" in hidden.stdout
+        assert "1st entry" in hidden.stdout
         shown = unveil("crack", "m.csv", "--truth", "t.csv", "--format", form, "--reveal").stdout
         assert "CANARY" in shown
 
@@ -198,7 +198,7 @@ def test_sets_and_a_degree_of_anonymity_decide(unveil: Unveil, files: Path) -> N
         (",a,a\nx,1,1\ny,1,1\n", "", "same label"),
         (",a,b\nx,1,1\ny,1,1\n", "x,a\ny,CANARY\n", "line 2"),
         (",a,b\nx,1,1\ny,1,1\n", "x,a\n", "complete the truth"),
-        (",a,b\nx,1,0\ny,1,1\n", "x,b\ny,a\n", "entry 1 is not among"),
+        (",a,b\nx,1,0\ny,1,1\n", "x,b\ny,a\n", "1st entry is not among"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(unveil: Unveil, tmp_path: Path, matrix: str, truth: str, said: str) -> None:

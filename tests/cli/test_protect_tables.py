@@ -64,12 +64,18 @@ def test_it_writes_parquet(unveil: Unveil, written: Path) -> None:
     assert "weight" in table.column_names
 
 
-def test_what_is_within_tolerance_is_written_as_it_is(unveil: Unveil, written: Path) -> None:
+def test_what_is_within_tolerance_is_written_in_another_order(unveil: Unveil, written: Path) -> None:
     safe = written.with_name("safe.csv")
     done = unveil("protect", written, *COMMAND, "--tolerance", "linkage.success=1", "-o", safe)
     assert done.returncode == 0, done.stderr
+    header, *rows = safe.read_text().replace('"', "").splitlines()
+    assert [header, *sorted(rows)] == [header, *sorted(written.read_text().splitlines()[1:])]
+    assert [header, *rows] != written.read_text().splitlines()
+    assert "Only the order of rows changes" in done.stdout
+    kept = unveil("protect", written, *COMMAND, "--tolerance", "linkage.success=1", "-o", safe, "--keep-order")
+    assert kept.returncode == 3, kept.stderr
+    assert "Rows keep their order" in kept.stdout
     assert safe.read_text().replace('"', "") == written.read_text()
-    assert "As it is" in done.stdout
 
 
 @pytest.mark.parametrize(

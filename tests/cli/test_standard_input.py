@@ -146,5 +146,5 @@ def test_a_terminal_is_not_waited_for(tmp_path: Path) -> None:
     os.close(terminal)
     os.close(other_end)
     assert (done.returncode, done.stderr) == (
-        2, "unveil: standard input is a terminal; pipe the data in, or name a file\n",
+        2, "unveil: standard input is closed, or a terminal; pipe the data in, or name a file\n",
     )  # fmt: skip

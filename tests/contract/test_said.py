@@ -26,7 +26,8 @@ READ = {
     "release": ("people", "guessed", "mild", "noisy"),
     "classes": ("mild", "visits", "single", "holes as wildcard", "holes as excluded", "guessed", "population", "sample",
                 "survey", "weighted survey", "intersection", "icd", "unanswered", "baskets", "small baskets"),
-    "linkage": ("people", "visits", "intersection", "linked", "ratings", "dated ratings", "holes as value", "alike"),
+    "linkage": ("people", "visits", "intersection", "linked", "noisy", "ratings", "dated ratings",
+                "holes as value", "alike"),
     "items": ("baskets", "plain baskets", "small baskets", "similar baskets"),
     "matching": ("weighted matrix", "matrix", "small matrix"),
     "network": ("directed graph", "graph", "small graph"),
@@ -53,6 +54,8 @@ def lines(f: Finding, reveal: Finding) -> Iterator[str]:
     yield from (text for text in (f.sentence, f.attacker, f.missing, f.source) if text)
     for hidden, shown in zip(f.exposed[:3], reveal.exposed[:3], strict=True):
         values = ", ".join(f"{k} = {v}" for k, v in (shown.values or {}).items())
+        if shown.subject != hidden.subject:  # if the truth is a secret, those at risk are not told
+            values = f"({shown.subject}, {shown.risk:.4g}: {values})"
         yield f"- {hidden.subject}, {hidden.risk:.4g}: {hidden.because}; learns {', '.join(hidden.learns)}; {values}"
     for c in f.curves:
         yield f"~ {c.title} ({c.kind}): {c.reading}"

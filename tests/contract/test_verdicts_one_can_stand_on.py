@@ -193,7 +193,7 @@ def test_a_tolerance_that_guessing_exceeds_was_to_be_met_by_protection() -> None
     found = unveil.assess(baskets)
     assert found.verdict.decision == "protect first"
     assert found.verdict.sentence.endswith(
-        "No protection that keeps all 4 subjects can meet this tolerance (at most 0.4): guessing without the release "
+        "No protection that keeps all 4 items can meet this tolerance (at most 0.4): guessing without the release "
         "already reaches 1 item."
     )
     assert "Protect it" not in found.to_text() and "Protect it" not in found.to_html()

@@ -123,7 +123,7 @@ def test_attackers_are_described_in_full(name: str) -> None:
             assert "all of the person's rows" in text
         if name == "guessed" and f.question == "classes" and f.known and BOUND not in text:
             assert "(guessed: the policy does not say what an attacker knows)" in text
-        if f.question == "linkage" and f.id != "linkage.matched":
+        if f.question == "linkage" and f.id not in ("linkage.matched", "linkage.original_matched"):
             among = policy.ratings[1:] or f.known
             assert among == policy.ratings[1:] or among in policy.quasi or name == "guessed"
             assert list_text(among, 12) in text and "and that the person is in the data." in text

@@ -214,8 +214,8 @@ def test_pairs_that_nobody_can_know(columns: dict[str, list[str | None]], said: 
 
 def test_what_a_protected_release_leaves_of_it() -> None:
     """Item 3 is left out, 0 and 1 become a category, 4 and 5 another; 6 was put into baskets with what 2 became."""
-    release = Transactions.from_baskets([["a", "d"], ["b", "d"], ["c", "d"], ["b"], ["c"]])
-    assert release.labels.to_pylist() == ["a", "d", "b", "c"]
+    release = Transactions.from_baskets([["a", "b"], ["c", "b"], ["d", "b"], ["c"], ["d"]])
+    assert release.labels.to_pylist() == ["a", "b", "c", "d"]
     becomes = np.array([0, 0, 2, -1, 3, 3, 1])
     pairs = [(0, 1), (0, 2), (1, 2), (2, 3), (0, 4), (0, 5), (1, 4), (2, 4), (2, 5), (2, 6)]
     a, b = pairs_still_apart(*np.array(pairs).T, becomes, release)

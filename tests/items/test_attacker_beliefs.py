@@ -20,7 +20,6 @@ from unveil import Case, Policy, Run, Transactions
 from unveil.items.attacker_beliefs import build_beliefs
 from unveil.items.beliefs import Beliefs
 from unveil.items.crack_evaluation import CrackEvaluator
-from unveil.items.item_recipe import mix_up_wrong_items
 from unveil.items.protection_search import ProtectionSearch, suppress_items
 from unveil.matching.solver import solve
 
@@ -268,7 +267,7 @@ def test_mixed_up_beliefs_and_protections_heed_weights() -> None:
     matrix, order = weight_matrix(rows, counts), np.array([2, 0, 3, 1, 5, 4])
     instead = np.arange(6)
     instead[order[2:]] = np.roll(order[2:], -1)
-    assert mix_up_wrong_items(beliefs, order, 2).candidates.to_matrix() == pytest.approx(
+    assert beliefs.swap_items(instead).candidates.to_matrix() == pytest.approx(
         matrix[instead] / matrix[instead].max(axis=1, keepdims=True)
     )
     tolerated = 0.9 * np.trace(naive.marginals(matrix)) / 6

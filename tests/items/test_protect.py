@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
@@ -474,6 +475,18 @@ def test_a_truth_that_does_not_fit_is_refused(shop: Transactions) -> None:
             unveil.assess(case)
 
 
+def test_ties_are_broken_by_an_order_that_no_seed_replays() -> None:
+    """Of twenty items that are equally frequent and equally easy to name, five are taken: not the same each time."""
+    chosen = set()
+    for _ in range(3):
+        beliefs = Beliefs.from_half_width(np.repeat([10.0, 50.0], 20), 0.0)
+        search = protection_search.ProtectionSearch(beliefs, 0.05, CrackEvaluator(Run()))
+        items = protection_search.choose_by_probability(search, lambda items: len(items) == 5)
+        assert items is not None
+        chosen.add(tuple(sorted(items.tolist())))
+    assert len(chosen) > 1  # by chance the same three times: once in 10⁸
+
+
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 
@@ -527,7 +540,7 @@ def test_the_command_writes_release_mapping_and_report(unveil: Unveil, written: 
     assert by_id["items.expected_cracks"] == first["items.expected_cracks"]
 
 
-def test_the_mapping_is_private_even_where_a_public_file_was(unveil: Unveil, written: Path) -> None:
+def test_a_mapping_is_private_and_never_overwrites_what_is_there(unveil: Unveil, written: Path) -> None:
     mapping = written.with_name("mine.csv")
     mapping.write_text("old")
     mapping.chmod(0o644)
@@ -542,8 +555,31 @@ def test_the_mapping_is_private_even_where_a_public_file_was(unveil: Unveil, wri
         mapping,
     )
     assert done.returncode == 0, done.stderr
-    assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
-    assert mapping.read_text() != "old"
+    assert mapping.read_text() == "old"
+    second = written.with_name("mine.2.csv")
+    assert stat.S_IMODE(second.stat().st_mode) == 0o600
+    assert f"{second} maps items to their new names" in done.stderr
+
+
+def test_a_mapping_of_another_release_is_refused(unveil: Unveil, tmp_path: Path) -> None:
+    """Both name the same items and pseudonyms, so that only the mark tells them apart."""
+    labels = ["=1+1", "'a", "-b", "@c"]
+    (tmp_path / "b.dat").write_text("".join(" ".join(labels[: k % 4 + 1]) + "\n" for k in range(30)))
+    how = ("b.dat", "--similar", "b.dat", "--tolerance", "items.expected_cracks=1", "--method", "rename")
+    for name in ("safe.mapping.csv", "safe.mapping.2.csv"):
+        done = unveil("protect", *how, "-o", "safe.dat")
+        assert f"; {name} maps items" in done.stderr, done.stderr
+    first, second = (tmp_path / f"safe.mapping{k}.csv" for k in ("", ".2"))
+    assert re.findall(r"^[=@+-]", first.read_text().replace('"', ""), re.M) == []
+    how = ("safe.dat", "--original", "b.dat", "--only", "items.expected_cracks", "--exit-zero", "--mapping")
+    done = unveil("assess", *how, first)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "unveil: safe.mapping.csv: belongs to another release than safe.dat, or safe.dat was changed after it was "
+        "written; use the mapping that was written with it\n"
+    )
+    done = unveil("assess", *how, second)
+    assert done.returncode == 0, done.stderr
 
 
 def test_two_runs_differ_whatever_the_seed(unveil: Unveil, written: Path) -> None:
@@ -572,7 +608,7 @@ def test_categories_come_from_a_file(unveil: Unveil, written: Path, shop: Transa
     done = unveil(*args, "--categories", aisles)
     assert done.returncode == 3, done.stderr  # little is left of the frequent pairs
     rows = [line.replace('"', "").split(",") for line in written.with_name("s.mapping.csv").read_text().split()[1:]]
-    became = dict(rows)
+    became = {item: pseudonym for item, pseudonym, _ in rows}
     together = [len({became[x] for k, x in enumerate(labels) if k // 12 == aisle}) for aisle in range(5)]
     assert set(together) == {1, 12}
     assert together[0] == 1, "the most frequent are the easiest to tell"
@@ -633,8 +669,8 @@ def test_original_and_mapping_go_together_and_must_fit(unveil: Unveil, written: 
     lines = mapping.read_text().splitlines()
     for broken, complaint in (
         (lines[:-1], "every item"),
-        ([lines[0], *(x.replace('"', "").split(",")[0] + ",999" for x in lines[1:])], "not in"),
-        (["item,other", *lines[1:]], "pseudonym"),
+        ([lines[0], *(re.sub(",.*,", ",999,", x) for x in lines[1:])], "not in"),
+        (["item,other,release", *lines[1:]], "pseudonym"),
     ):
         mapping.write_text("\n".join(broken) + "\n")
         done = unveil("assess", safe, "--original", written, "--mapping", mapping)

@@ -431,7 +431,7 @@ def test_an_infeasible_matching_names_the_entries_that_violate_hall() -> None:
 
 def test_a_truth_that_the_attacker_excludes() -> None:
     candidates = Candidates.from_matrix([[1, 1], [0, 1]])
-    with pytest.raises(UnveilError, match="entry 1 is not among"):
+    with pytest.raises(UnveilError, match="1st entry is not among"):
         solve(Candidates.from_matrix([[0, 1], [1, 1]]), np.array([0, 1]))
     solution = solve(candidates, np.array([1, 0]), may_exclude_truth=True)
     assert solution.crack.tolist() == [0, 0]

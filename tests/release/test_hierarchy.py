@@ -263,7 +263,6 @@ def test_round_trip_and_repeated_rows(rows: list[tuple[str, ...]], random: Any) 
 def test_columns_of_all_kinds(column: Any, rows: list[list[Any]]) -> None:
     h = Hierarchy.from_rows(rows)
     codes = h.codes(column)
-    h.check_values(column)
     values = column.to_pylist() if isinstance(column, (pa.Array, pa.ChunkedArray)) else column
     assert codes.dtype == np.int32
     for code, value in zip(codes.tolist(), values, strict=True):
@@ -286,15 +285,15 @@ def test_many_values() -> None:
 
 def test_values_that_are_not_covered() -> None:
     h = Hierarchy.from_rows(ILLNESSES, name="illness.csv")
-    h.check_values(["flu", None, "ulcer", "flu"])
-    assert refused(h.check_values, ["flu", "cold", "cold"]) == (
-        "illness.csv: the value 'cold' is not in the hierarchy; add the missing values"
+    h.codes(["flu", None, "ulcer", "flu"])
+    assert refused(h.codes, ["flu", "cold", "cold"]) == (
+        "illness.csv: the 2nd value is not in the hierarchy; add the missing values"
     )
     assert refused(h.codes, ["warts", "flu", "cold", "warts", "x\x1b[31m"]) == (
-        "illness.csv: 3 values are not in the hierarchy, the first of which is 'cold'; add the missing values"
+        "illness.csv: 3 values are not in the hierarchy, the first of them the 1st value; add the missing values"
     )
-    assert "--strip" in refused(h.check_values, [" flu", "ulcer"])
-    assert "--strip" not in refused(h.check_values, [" cold", "ulcer"])
+    assert "--strip" in refused(h.codes, [" flu", "ulcer"])
+    assert "--strip" not in refused(h.codes, [" cold", "ulcer"])
 
 
 @pytest.mark.parametrize(
@@ -307,15 +306,15 @@ def test_values_that_are_not_covered() -> None:
         ([["a", "x", "*"], ["b", "x", None]], "row 2 has no label on level 2"),
         ([[None, "x"]], "row 1 has no value"),
         ([[1.0, "x"], [math.nan, "x"]], "row 2 has no value"),
-        ([["a", "x", "*"], ["b", "x", "*"], ["a", "y", "*"]], "the value 'a' has two rows that differ; keep one"),
-        ([["a", "x", "1"], ["b", "y", "1"], ["a", "x", "2"]], "the value 'a' has two rows that differ; keep one"),
+        ([["a", "x", "*"], ["b", "x", "*"], ["a", "y", "*"]], "rows 1 and 3 have the same value but different labels"),
+        ([["a", "x", "1"], ["b", "y", "1"], ["a", "x", "2"]], "rows 1 and 3 have the same value but different labels"),
         (
             [["a", "x", "1"], ["b", "y", "1"], ["c", "x", "2"]],
-            "'x' on level 1 is under both '1' and '2' on level 2; put it under one",
+            "rows 1 and 3 have the same label on level 1 but different labels on level 2; put it under one",
         ),
         (
             [["a", "x", "u", "1"], ["b", "y", "v", "1"], ["c", "z", "v", "2"]],
-            "'v' on level 2 is under both '1' and '2' on level 3; put it under one",
+            "rows 2 and 3 have the same label on level 2 but different labels on level 3; put it under one",
         ),
         ([["a", "x"], [1, "x"]], "the values are not all of one kind"),
         ([["\ud800", "x"]], "the values are not all of one kind"),
@@ -339,7 +338,7 @@ def test_refused_exactly_if_not_a_function(rows: list[tuple[str, ...]]) -> None:
     if nested:
         assert set(Hierarchy.from_rows(rows).rows()) == set(naive_rows(list(distinct)))
     else:
-        assert "two rows" in (said := refused(Hierarchy.from_rows, rows)) or "under both" in said
+        assert "but different labels" in refused(Hierarchy.from_rows, rows)
 
 
 def test_no_such_level() -> None:
@@ -352,7 +351,7 @@ def test_no_such_level() -> None:
 
 def test_hostile_text_is_shown_harmless() -> None:
     assert "\x1b" not in refused(Hierarchy.from_rows, [["a\x1b[31m", "x"], ["a\x1b[31m", "y"]], name="\x1b[31m")
-    assert len(refused(Hierarchy.with_root_only(["b"]).check_values, ["a" * 9999])) < 200
+    assert len(refused(Hierarchy.with_root_only(["b"]).codes, ["a" * 9999])) < 200
 
 
 # Files
@@ -419,8 +418,8 @@ def test_encodings(write: Any, encoded: bytes) -> None:
         ("a;*\n".encode("utf-16-le"), "line 1 holds a NUL byte"),
         (b'a;*\n"b;*\nc;*\n', "line 2 cannot be split into values; correct its quotes"),
         (b'a;*\n"b"c;*\n', "line 2 cannot be split into values; correct its quotes"),
-        (b"a;x;*\nb;x;*\na;y;*\n", "the value 'a' has two rows that differ"),
-        (b"a;x;1\nb;x;2\n", "'x' on level 1 is under both '1' and '2' on level 2"),
+        (b"a;x;*\nb;x;*\na;y;*\n", "lines 1 and 3 have the same value but different labels; keep one"),
+        (b"a;x;1\nb;x;2\n", "lines 1 and 2 have the same label on level 1 but different labels on level 2"),
         (b"age;decade;all\n1;0-9;*\n11;10-19;*\n", "line 1 looks like column names; remove it"),
         (b"a;" + b"x" * 200_000 + b"\n", "line 1 cannot be split into values"),
         (b"%PDF-1.4", "is a PDF"),
@@ -502,7 +501,7 @@ def test_refused_prefixes(lengths: list[int]) -> None:
 )
 def test_prefixes_nest_and_cover(values: list[str], lengths: list[int] | None) -> None:
     h = Hierarchy.from_prefixes(values, lengths)  # which checks that each level is a function of the one below
-    h.check_values(values)
+    h.codes(values)
     longest = max(1, *map(len, values))
     kept = lengths if lengths is not None else list(range(longest - 1, 0, -1))
     assert h.height == len(kept) + 1
@@ -548,13 +547,13 @@ def test_intervals_by_hand() -> None:
             ["1", "x", "y"],
             [5],
             {},
-            "2 values are not numbers, the first of which is 'x'; leave out other values, or declare them missing",
+            "2 values are not numbers, the first of them the 2nd value; leave out other values",
         ),
-        (["1", "?"], [5], {}, "the value '?' is not a number"),
-        (["1", "inf"], [5], {}, "the value 'inf' is not a number"),
-        (["1_0"], [5], {}, "the value '1_0' is not a number"),
-        (["1e999999999"], [5], {}, "the value '1e999999999' is not a number"),
-        (["1", "٣"], [5], {}, "the value '٣' is not a number"),
+        (["1", "?"], [5], {}, "the 2nd value is not a number"),
+        (["1", "inf"], [5], {}, "the 2nd value is not a number"),
+        (["1_0"], [5], {}, "the 1st value is not a number"),
+        (["1e999999999"], [5], {}, "the 1st value is not a number"),
+        (["1", "٣"], [5], {}, "the 2nd value is not a number"),
         (["1"], [], {}, "there are no intervals"),
         (["1"], [0], {}, "the width 0 is not above 0"),
         (["1"], [-2.5], {}, "the width -2.5 is not above 0"),
@@ -603,7 +602,7 @@ def test_intervals_nest_and_cover(
     if cuts:
         steps.append([float(p) for p in places])
     h = Hierarchy.from_intervals(values, steps, origin)  # which checks that each level is a function of the one below
-    h.check_values(values)
+    h.codes(values)
     assert h.height == len(steps) + 1
     for value, *labels, root in h.rows():
         assert root == "*"
@@ -635,9 +634,7 @@ def test_dates() -> None:
 @pytest.mark.parametrize("wrong", ["1987-02-30", "1987-6-5", "05.06.1987", "19870605", "1987-W01-1", "", "x"])
 def test_refused_dates(wrong: str) -> None:
     said = refused(Hierarchy.from_dates, ["1987-06-05", wrong])
-    assert (
-        said == f"hierarchy: the value {wrong!r} is not a date; write dates like 1987-06-05, or leave out other values"
-    )
+    assert said == "hierarchy: the 2nd value is not a date; write dates like 1987-06-05, or leave out other values"
 
 
 @pytest.mark.parametrize("build", [Hierarchy.with_root_only, Hierarchy.from_prefixes, Hierarchy.from_dates])

@@ -7,6 +7,7 @@ import random
 import statistics
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,3 +90,13 @@ def test_the_command_line_reads_the_original_of_a_table(
     done = unveil("assess", tmp_path / "after.csv", *roles, "--original", tmp_path / "before.csv")
     found = {f["id"]: f for f in json.loads(done.stdout)["findings"]}
     assert found["release.interval_disclosure"]["value"] == 0.5
+
+
+def test_shuffled_rows_were_compared_with_the_wrong_originals() -> None:
+    before = pa.table({"income": [10, 20, 30, 40], "sex": ["f", "f", "m", "m"]})
+    after = pa.table({"income": [41, 11, 31, 21], "sex": ["m", "f", "m", "f"]})
+    case = Case(unveil.read(after), unveil.read(before))
+    with pytest.raises(UnveilError, match="its rows are not in the order of"):
+        unveil.assess(case, only="release")
+    moved = replace(case, truth=np.array([1, 3, 2, 0]))
+    assert unveil.assess(moved, only="release")["release.interval_disclosure"].subjects == 4

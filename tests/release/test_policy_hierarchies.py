@@ -60,10 +60,12 @@ def test_a_policy_file_names_files_beside_it(table: unveil.Table, tmp_path: Path
     assert "hierarchy" in unveil.assess(table, policy)["classes.t"].sentence
 
 
-def test_a_value_that_is_not_covered_is_named(table: unveil.Table, tmp_path: Path) -> None:
+def test_the_row_with_a_value_that_is_not_covered_is_named(table: unveil.Table, tmp_path: Path) -> None:
     (tmp_path / "ill.csv").write_text("flu;lungs;*\nulcer;stomach;*\n")
     policy = Policy(quasi=("age",), sensitive=("ill",), hierarchy={"ill": str(tmp_path / "ill.csv")})
-    with pytest.raises(UnveilError, match="'asthma' is not in the hierarchy"):
+    with pytest.raises(
+        UnveilError, match=r"t\.csv: row 2 has a value in 'ill' that ill\.csv lacks; add the missing values"
+    ):
         unveil.assess(table, policy)
 
 
@@ -71,7 +73,8 @@ def test_a_value_that_is_not_covered_is_named(table: unveil.Table, tmp_path: Pat
     ("said", "says"),
     [
         ({"height": "prefixes"}, "no such column"),
-        ({"ill": "intervals:5"}, "are not numbers"),
+        ({"ill": "intervals:5"}, "t.csv: 4 rows have no number in 'ill', the first of them row 1; use another rule"),
+        ({"zip": "dates"}, "t.csv: 4 rows have no date in 'zip', the first of them row 1; write dates like 1987-06-05"),
         ({"ill": "nowhere.csv"}, "nowhere.csv"),
     ],
 )

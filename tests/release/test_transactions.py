@@ -6,6 +6,7 @@ import csv
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from reference.naive_text import naive_fimi, naive_lines
 from unveil.errors import UnveilError
+from unveil.release import source_file
 from unveil.release import text_tokens as texts
 from unveil.release.transactions import (
     Transactions,
@@ -66,9 +68,9 @@ def refusal(reader: Callable[..., Transactions], path: Path, **options: str) -> 
 def test_fimi_by_hand(tmp_path: Path) -> None:
     tx = read_fimi(saved(tmp_path, "1 01 2\n\n2 2\t3 \r\n1"))
     assert baskets_of(tx) == [["1", "01", "2"], ["2", "3"], ["1"]]
-    assert tx.labels.to_pylist() == ["1", "01", "2", "3"]
+    assert tx.labels.to_pylist() == ["01", "1", "2", "3"]
     assert tx.notes == ("1 empty basket dropped", "1 repeated item in a basket counted once")
-    assert tx.counts.tolist() == [2, 1, 2, 1]
+    assert tx.counts.tolist() == [1, 2, 2, 1]
     assert (tx.baskets, tx.name, tx.kind) == (3, "shop.dat", "transactions")
 
 
@@ -102,7 +104,7 @@ def test_tokens_with_limit_comments_and_wide_offsets(text: str, comments: bool, 
         assert found.texts.to_pylist() == [word for line in lines for word in line[: limit or None]]
         assert found.widths.tolist() == [len(line) for line in lines]
         assert pa.types.is_large_string(found.texts.type) == wide
-        assert texts.encode_texts(found.texts)[1].type == pa.string()
+        assert texts.encode_texts([found.texts])[1].type == pa.string()
 
 
 def test_byte_order_mark_and_compression(tmp_path: Path) -> None:
@@ -125,16 +127,25 @@ def test_not_text(tmp_path: Path, reader: Callable[..., Transactions]) -> None:
     assert "no such file" in refusal(reader, tmp_path / "absent.dat")
 
 
-def test_utf8_is_checked_across_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "_CHUNK", 4)
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
+def test_pieces_are_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(source_file, "_CHUNK", size)
+    for text in ("ää\r\nö €\r\r\n\n𝄞", "a\rb\r\rc", "a b\r", "\r\n", ""):
+        pieces = list(texts.text_pieces(saved(tmp_path, b"\xef\xbb\xbf" + text.encode())))
+        assert b"".join(piece.data for piece in pieces).decode() == text
+        lines = [line for piece in pieces for line in naive_lines(piece.data.decode())]
+        assert lines == naive_lines(text)
+        for piece, later in itertools.pairwise(pieces):
+            assert later.lines_before == piece.lines_before + len(naive_lines(piece.data.decode()))
+
+
+def test_utf8_is_checked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_file, "_CHUNK", 4)
     good = "ääää\nöö€𝄞\n".encode() * 3
-    assert texts._first_invalid_utf8(good) is None
     for cut in range(len(good)):
         broken = good[:cut] + b"\xff" + good[cut:]
-        with pytest.raises(UnicodeDecodeError) as caught:
-            broken.decode()
-        assert texts._first_invalid_utf8(broken) == caught.value.start
-    assert texts._first_invalid_utf8("€".encode()[:2]) == 0
+        assert f"line {1 + good[:cut].count(10):,} is not UTF-8" in refusal(read_fimi, saved(tmp_path, broken))
+    assert "line 1 is not UTF-8" in refusal(read_fimi, saved(tmp_path, "€".encode()[:2]))
 
 
 @quick

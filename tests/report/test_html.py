@@ -124,7 +124,7 @@ def test_everything_that_was_measured_is_said(sample: Assessment) -> None:
         text = articles[f"a1-{f.id.replace('.', '-')}"]
         assert phrases.status_text(f) in text
         assert ("not measured" if f.value is None else f.text_in_unit(f.value)) in text
-        assert ("Guessing alone" in text) == (f.baseline is not None)
+        assert (phrases.baseline_label(f) in text) == (f.baseline is not None)
         assert ("Missing values" in text) == bool(f.missing)
         assert text.count("Data table") == sum(bool(phrases.chart_table(c)[1]) for c in f.curves)
         if f.tolerance is not None:

@@ -101,6 +101,8 @@ def numeric_order(values: pa.Array) -> Floats | None:
         return None
     try:
         numbers = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError):
         return None
     return numbers if np.isfinite(numbers).all() else None

@@ -41,7 +41,7 @@ def command(before: str, after: str, form: str, output: str | None, exit_zero: b
     as tolerances, settings or the seed, is said as well.
     """
     from unveil.comparison import compare
-    from unveil.release.atomic_file import open_atomic
+    from unveil.release.delivery import open_atomic
 
     check_output_files([output], [before, after])
     compared = compare(*map(_read_assessment, (before, after)))

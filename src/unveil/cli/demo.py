@@ -29,7 +29,7 @@ def command(directory: Path, seed: int, quiet: bool) -> None:
     from unveil.assess import assess
     from unveil.demo.examples import EXAMPLES
     from unveil.policy import Policy
-    from unveil.release.atomic_file import open_atomic
+    from unveil.release.delivery import open_atomic
     from unveil.release.read import read
     from unveil.report.html import render_page
 

@@ -97,11 +97,11 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     from unveil.release.source_file import format_ending
 
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):
-        return read(file, "transactions")
+        return read(file, "transactions", max_size=given.get("max_size"))
     _check_is_file(held, file)
     is_text = format_ending(Path(file)) in (".csv", ".tsv", ".txt", "")
     if not isinstance(case.release, Table):
-        return read(file, "table", **({"header": True} if is_text else {}))
+        return read(file, "table", max_size=given.get("max_size"), **({"header": True} if is_text else {}))
     header = True if is_text and given.get("header") is None else given.get("header")
     return read_release(file, {**given, "kind": "table", "header": header, "sheet": None})
 

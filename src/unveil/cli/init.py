@@ -42,7 +42,7 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
 
     The suggestions are guesses and stay marked as guesses until you confirm them by editing the policy.
     """
-    from unveil.release.atomic_file import open_atomic
+    from unveil.release.delivery import open_atomic
     from unveil.release.repeated_subjects import find_repeated_subjects
     from unveil.release.roles import complete_roles
 

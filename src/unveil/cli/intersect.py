@@ -70,7 +70,7 @@ def command(files: tuple[str, ...], matches: str | None, **given: Any) -> int:
         first,
         given,
         only=[INTERSECTION.id, *RISKS_OF_ANY_TABLE],
-        decide_alone=True,
+        purpose=INTERSECTION,
         secret=("values left", matches) if matches else None,
         name=f"{list_text([os.path.basename(file) for file in (first, *given['earlier'])])} together",
     )

@@ -66,6 +66,6 @@ def command(file: str, matches: str | None, **given: Any) -> int:
         file,
         given,
         only=[MATCHED.id, *RISKS_OF_ANY_TABLE],
-        decide_alone=True,
+        purpose=MATCHED,
         secret=("matches", matches) if matches else None,
     )

@@ -1,7 +1,7 @@
 """The ``unveil`` command: what it offers, and how it ends.
 
-Exit codes: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted. Whatever goes wrong is
-said in one line on standard error.
+Exit codes: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted (143 by SIGTERM, 129 by
+SIGHUP). Whatever goes wrong is said in one line on standard error.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 import click
 
-from unveil.cli.plain_output import degrade_output
-from unveil.errors import UnveilError
+from unveil.cli.plain_output import StandardOutputError, open_output
+from unveil.errors import UnveilError, describe_failure
 
 __all__ = ["cli", "main"]
 
-_INTERRUPTED_CODE = 130
+_last_signal = signal.SIGINT  # the one that interrupted the command, if any did
 
 
 class _LazyGroup(click.Group):
@@ -75,23 +75,31 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    degrade_output()
+    open_output()
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _exit_on_signal)
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _interrupt)
     code = _run_command()
-    if (
-        code == _INTERRUPTED_CODE
-    ):  # the interpreter may remember an interrupt that was dealt with, and die of it at its end;
-        from unveil.engine import remove_spills  # so may libraries whose threads are still at work when they clean up
+    if code == 128 + _last_signal:  # the interpreter may remember an interrupt that was dealt with, and die of it at
+        # its end; so may libraries whose threads are still at work when they clean up
+        from unveil.spill_directory import remove_spill_directories
 
-        remove_spills()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        remove_spill_directories()
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)
 
 
-def _exit_on_signal(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Do as Ctrl-C does. A terminal that hung up takes no more messages."""
+    global _last_signal
+    _last_signal = signal.Signals(number)
+    for stream in (1, 2) if number == signal.SIGHUP else ():
+        if os.isatty(stream):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    raise KeyboardInterrupt
 
 
 def _run_command() -> int:
@@ -109,20 +117,14 @@ def _run_command() -> int:
         return _print_error(error.format_message(), usage)
     except (KeyboardInterrupt, click.Abort):
         _print_error("interrupted; no file was left half-written")
-        return _INTERRUPTED_CODE
+        return 128 + _last_signal
     except SystemExit as leaving:  # click's own word for a closed pipe is exit code 1, which means something else here
         return 128 + signal.SIGPIPE if leaving.code == 1 else int(leaving.code or 0)
-    except OSError as error:
+    except StandardOutputError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _print_error(f"standard output: {error.strerror or 'cannot be written'}")
-    except MemoryError:
-        return _print_error("not enough memory; lower --memory-limit so that the engine spills to disk")
+        return _print_error(f"standard output: {error.strerror}")
     except Exception as error:
-        if os.environ.get("UNVEIL_DEBUG"):
-            raise
-        return _print_error(
-            f"internal error in unveil ({type(error).__name__}); set UNVEIL_DEBUG=1 to see the traceback"
-        )
+        return _print_error(describe_failure(error))
 
 
 def _print_error(line: str, usage: str = "") -> int:

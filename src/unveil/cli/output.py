@@ -6,8 +6,7 @@ import functools
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy
+    from unveil.risk import Risk
 
 __all__ = [
     "EXIT_CODES",
@@ -38,7 +38,8 @@ __all__ = [
     "report_options",
 ]
 
-EXIT_CODES = "Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted."
+EXIT_CODES = """Exit code: 0 release, 1 protect first, 3 your call, 2 bad usage or bad data, 130 interrupted (143 by
+SIGTERM, 129 by SIGHUP)."""
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -95,6 +96,16 @@ def check_output_files(targets: list[str | None], sources: list[str | None]) -> 
         if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
             raise UnveilError(f"{safe_text(target, 200)}: the directory does not exist; nothing was written")
         seen.append(os.path.realpath(target))
+    _finish_interrupted_runs([*filter(None, targets), *(s for s in sources if s and s != STANDARD_INPUT)])
+
+
+def _finish_interrupted_runs(files: Iterable[str]) -> None:
+    """What a killed process began to write beside these files is finished before they are read or written."""
+    from unveil.release.delivery import finish_deliveries
+
+    tell = note_printer(bool(click.get_current_context().params.get("quiet")))
+    for note in finish_deliveries(os.path.dirname(os.path.realpath(file)) for file in files):
+        tell(note)
 
 
 def check_secret_file(target: str | None) -> None:
@@ -118,17 +129,18 @@ def assess_and_deliver(
     given: Mapping[str, Any],
     *,
     only: Sequence[str] | None = None,
-    decide_alone: bool = False,
+    purpose: Risk | None = None,
     secret: tuple[str, str] | None = None,
     name: str | None = None,
 ) -> int:
     """Read the case of a file, assess it, deliver the result as the output options say, and return the exit code.
 
-    ``only`` are the questions asked, ``decide_alone`` lets them decide without the rest. ``secret`` names an artefact
-    of the assessment and the file, for the owner's eyes only, that it is written to. ``name`` is what the result is
-    about, if not the release alone.
+    ``only`` are the questions asked, ``purpose`` is the risk that the command exists for, which decides without the
+    checks that are not asked. ``secret`` names an artefact of the assessment and the file, for the owner's eyes only,
+    that it is written to. ``name`` is what the result is about, if not the release alone.
     """
     from unveil.assess import assess_resolved, check_input, make_run, resolve
+    from unveil.release.secret_csv import secret_csv
 
     output, report, tell = given["output"], given["report"], note_printer(given["quiet"])
     with progress_bar(reading_text(file), given["quiet"]) as report_progress:
@@ -136,7 +148,7 @@ def assess_and_deliver(
         run = make_run(
             case, policy, only=only, reveal=given["reveal"], exposed=given["exposed"], progress=report_progress
         )
-        assessment = assess_resolved(resolve(case, policy, run), run, doubt_unasked=not decide_alone)
+        assessment = assess_resolved(resolve(case, policy, run), run, purpose=purpose)
         assessment = replace(assessment, typed=remember_command(file, given.get("earlier") or ()))
         if name is not None:
             assessment = replace(assessment, release=replace(assessment.release, name=name))
@@ -144,18 +156,17 @@ def assess_and_deliver(
         shown = {name: given[name] for name in ("details", "reveal")}
         text = render_assessment(assessment, given["form"], **shown, to_file=output is not None)
         page = assessment.to_html() if report else ""
-        private = None if secret is None else (secret[1], _csv(assessment.artefacts[secret[0]]()))
+        private = secret and (secret[1], secret_csv(_find_artefact(assessment, *secret)()))
     print_notes(case, tell)
-    _write_results(text, page, output, report, private, tell)
+    _write_results(text, page, given, private, tell)
     return 0 if given["exit_zero"] else assessment.verdict.exit_code
 
 
-def _csv(table: pa.Table) -> bytes:
-    import pyarrow.csv as arrow_csv
-
-    text = io.BytesIO()
-    arrow_csv.write_csv(table, text)
-    return text.getvalue()
+def _find_artefact(assessment: Assessment, name: str, target: str) -> Callable[[], pa.Table]:
+    if name not in assessment.artefacts:
+        why = next((f.sentence for f in assessment.findings if f.status == "failed"), "There is nothing to write.")
+        raise UnveilError(f"{safe_text(target, 200)}: was not written. {why.removesuffix('.')}")
+    return assessment.artefacts[name]
 
 
 def print_notes(case: Case, tell: Callable[[str], None]) -> None:
@@ -193,23 +204,15 @@ def _coloured_text(assessment: Assessment, details: bool) -> str:
 
 
 def _write_results(
-    text: str,
-    page: str,
-    output: str | None,
-    report: str | None,
-    secret: tuple[str, bytes] | None,
-    tell: Callable[[str], None],
+    text: str, page: str, given: Mapping[str, Any], secret: tuple[str, bytes] | None, tell: Callable[[str], None]
 ) -> None:
     """Write the text, the report and what is for the owner only: either all files appear or none."""
-    from unveil.release.atomic_file import open_atomic
+    from unveil.release.delivery import OutputFile, deliver_files
 
-    with ExitStack() as both:
-        if report:
-            both.enter_context(open_atomic(report)).write(page.encode())
-        if output:
-            both.enter_context(open_atomic(output)).write(text.encode())
-        if secret:
-            both.enter_context(open_atomic(secret[0], private=True)).write(secret[1])
+    output, report = given["output"], given["report"]
+    shown = [(path, content) for path, content in ((report, page), (output, text)) if path]
+    files = [OutputFile(path, content.encode(), private=given["reveal"]) for path, content in shown]
+    deliver_files([*files, OutputFile(*secret, private=True)] if secret else files)
     if secret:
         tell(f"{safe_text(secret[0], 200)} written, for your eyes only")
     if report:

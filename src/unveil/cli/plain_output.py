@@ -1,34 +1,61 @@
-"""Print to a standard output that cannot hold every character: what it lacks is written with what it has."""
+"""Standard output that says what is wrong with it, and that need not hold every character: what it lacks is written
+with what it has."""
 
 from __future__ import annotations
 
 import codecs
+import io
+import os
 import sys
 import unicodedata
+from typing import Any
 
-__all__ = ["degrade_output"]
+__all__ = ["StandardOutputError", "open_output"]
 
 _SPELLINGS = {
     "ℓ": "l", "α": "alpha", "β": "beta", "δ": "delta", "ε": "epsilon", "η": "eta", "κ": "kappa", "λ": "lambda",
     "σ": "sigma", "τ": "tau", "φ": "phi", "Θ": "Theta", "Ψ": "Psi", "–": "-", "−": "-", "—": "-", "─": "-", "·": "*",
     "×": "x", "…": "...", "≤": "<=", "≥": ">=", "→": "->", "∞": "infinite", "“": '"', "”": '"', "‘": "'", "’": "'",
 }  # fmt: skip
-
-
 _ASCII = "unveil_ascii"
 
 
-def degrade_output() -> None:
-    """Let standard output and standard error replace characters that their encoding lacks, instead of failing.
+class StandardOutputError(OSError):
+    """Standard output cannot be written to."""
 
-    ASCII goes by another name here: click takes a stream called ASCII for a mistake, and writes UTF-8 to it."""
+
+class _CheckedOutput(io.FileIO):
+    """Standard output, whose errors are told from those of any other file."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise StandardOutputError(error.errno, error.strerror) from None
+
+
+def open_output() -> None:
+    """Let standard output and standard error replace characters that their encoding lacks, instead of failing. One that
+    is closed stays unusable, but no file that is opened later takes its place."""
     codecs.register_error("unveil.degrade", _spell_out)
     codecs.register(_find_ascii)
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
-            reconfigure(encoding=_ASCII if is_ascii else None, errors="unveil.degrade")
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    encoding = _unmistakable_encoding(getattr(sys.stdout, "encoding", None) or "utf-8")
+    buffer = io.BufferedWriter(_CheckedOutput(1, "w", closefd=False))
+    sys.stdout = io.TextIOWrapper(buffer, encoding, "unveil.degrade", line_buffering=buffer.raw.isatty())
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), "utf-8", line_buffering=True)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(encoding=_unmistakable_encoding(sys.stderr.encoding), errors="unveil.degrade")
+
+
+def _unmistakable_encoding(encoding: str) -> str:
+    """ASCII by another name: click takes a stream called ASCII for a mistake, and writes UTF-8 to it."""
+    return _ASCII if codecs.lookup(encoding).name == "ascii" else encoding
 
 
 def _find_ascii(name: str) -> codecs.CodecInfo | None:

@@ -272,7 +272,10 @@ def _read_policy_file(given: Mapping[str, Any], tell: Callable[[str], None]) -> 
 
 def _column_names(text: str) -> tuple[str, ...]:
     """Comma-separated names; one that contains a comma stands in double quotes."""
-    names = tuple(n.strip() for n in next(csv.reader([text], skipinitialspace=True), []))
+    try:
+        names = tuple(n.strip() for n in next(csv.reader([text], skipinitialspace=True), []))
+    except csv.Error:  # a line break outside quotes
+        names = ()
     if not names or not all(names):
         raise UnveilError(f"{safe_text(text)!r} is not a list of columns; write a,b,c")
     return names

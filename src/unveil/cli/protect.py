@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +23,6 @@ from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy
@@ -36,7 +33,7 @@ __all__ = ["command"]
 
 _EPILOG = """\b
 Exit code: 0 the new file may be released, 3 your call, 1 no protection reaches the tolerance and nothing was written,
-2 bad usage or bad data, 130 interrupted.
+2 bad usage or bad data, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
 
 \b
 Examples:
@@ -88,10 +85,16 @@ def _method_option(command: Any) -> Any:
     "--write-mapping",
     "mapping_file",
     metavar="FILE",
-    help="Baskets: write what each item became to FILE; by default beside the release, as NAME.mapping.csv. "
-    "Never publish it.",
+    help="Baskets: write what each item became to FILE; by default beside the release, as NAME.mapping.csv. A "
+    "file that exists stays; the mapping is then NAME.mapping.2.csv, and so on. Never publish it.",
 )
 @_method_option
+@click.option(
+    "--keep-order",
+    is_flag=True,
+    help="Tables: leave the rows in their order, which may undo the protection; the verdict is then 'your call'. By "
+    "default rows are shuffled.",
+)
 @policy_options()
 @holding_options(protecting=True)
 @reading_options
@@ -102,6 +105,7 @@ def command(
     output: str,
     mapping_file: str | None,
     method: str | None,
+    keep_order: bool,
     form: str,
     details: bool,
     report: str | None,
@@ -113,7 +117,8 @@ def command(
 ) -> int:
     """Protect, write the release and whatever belongs to it, and print its assessment."""
     from unveil.protect import protect
-    from unveil.release.atomic_file import open_atomic
+    from unveil.release.delivery import OutputFile, deliver_files
+    from unveil.release.secret_csv import secret_csv
     from unveil.release.write import choose_writer
 
     if mapping_file and Path(mapping_file).suffix.lower() != ".csv":
@@ -128,7 +133,15 @@ def command(
         mapping = _choose_mapping_file(case, mapping_file, output)
         check_output_files([output, mapping, report], sources)
         write = choose_writer(case.release.kind, output)
-        made = protect(case, policy, method=method, reveal=reveal, exposed=exposed, progress=report_progress)
+        made = protect(
+            case,
+            policy,
+            method=method,
+            keep_order=keep_order,
+            reveal=reveal,
+            exposed=exposed,
+            progress=report_progress,
+        )
         report_progress("writing", None)
         held = io.BytesIO()
         if made.case is not None:
@@ -142,8 +155,10 @@ def command(
         page = assessment.to_html() if report else ""
     print_notes(case, tell)
     if made.case is not None:
-        _write_release(made.mapping() if mapping else None, held.getvalue(), page, output, mapping, report)
-        what = f"; {safe_text(mapping, 200)} maps items to their new names: keep it secret" if mapping else ""
+        files = [OutputFile(mapping, secret_csv(made.mapping()), private=True, keep_existing=True)] if mapping else []
+        files += [OutputFile(report, page.encode(), private=reveal)] if report else []
+        first, *_ = deliver_files([*files, OutputFile(output, held.getvalue())])  # the release when its mapping is safe
+        what = f"; {safe_text(first, 200)} maps items to their new names: keep it secret" if mapping else ""
         tell(f"{safe_text(output, 200)} written{what}")
         if report:
             tell(f"report written to {safe_text(report, 200)}")
@@ -151,8 +166,7 @@ def command(
     if made.case is None:
         written = "nothing was written"
         if report:
-            with open_atomic(report) as target:
-                target.write(page.encode())
+            deliver_files([OutputFile(report, page.encode(), private=reveal)])
             written = f"no release was written; {safe_text(report, 200)} shows what was tried"
         tell(f"none of the protections tried meets the tolerances; {written}")
         for hint in _protection_hints(made, case, policy):
@@ -196,19 +210,3 @@ def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Asse
         release=replace(a.release, name=Path(output).name),
         provenance=a.provenance.with_digest(hashlib.sha256(data).hexdigest()),
     )
-
-
-def _write_release(
-    mapping: pa.Table | None, data: bytes, page: str, output: str, mapping_file: str | None, report: str | None
-) -> None:
-    """The release, its mapping if it has one, and the report: either all of them appear or none."""
-    import pyarrow.csv as arrow_csv
-
-    from unveil.release.atomic_file import open_atomic
-
-    with ExitStack() as all_of_them:  # they appear in reverse order: the release only when its mapping is safe
-        all_of_them.enter_context(open_atomic(output)).write(data)
-        if mapping is not None and mapping_file is not None:
-            arrow_csv.write_csv(mapping, all_of_them.enter_context(open_atomic(mapping_file, private=True)))
-        if report:
-            all_of_them.enter_context(open_atomic(report)).write(page.encode())

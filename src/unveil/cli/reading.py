@@ -41,6 +41,12 @@ _TEXT = (
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns (recommended)."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
     click.option("--sheet", metavar="NAME", help="The sheet of an Excel file to read; the first by default."),
+    click.option(
+        "--max-size",
+        metavar="SIZE",
+        help="How much a compressed file may hold, such as 100GB; by default 256MB or 100 times its size, whichever is "
+        "more, and at most 64GB.",
+    ),
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
     click.option(
         "--spill",
@@ -81,7 +87,7 @@ def read_release(file: str, given: Mapping[str, Any]) -> Release:
     """Read the release that the command line names."""
     from unveil.release.read import read
 
-    named = ("delimiter", "encoding", "quote", "header", "sheet")
+    named = ("delimiter", "encoding", "quote", "header", "sheet", "max_size")
     options = {name: given[name] for name in named if given[name] is not None}
     options |= {name: True for name in ("strip", "directed") if given.get(name)}
     if options.get("delimiter") == "\\t":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unveil.release import Graph, Release, Transactions
-from unveil.release.atomic_file import open_atomic
+from unveil.release.delivery import open_atomic
 from unveil.release.table import table_from_frame
 from unveil.release.write import write
 

@@ -48,11 +48,12 @@ else:
             ),
             "item_pairs": "ItemPairs cooccurrence_table pair_counts top_pairs",
             "item_triples": "ItemTriples top_triples triple_counts",
-            "item_recipe": "ItemRecipe MixedUpItems assess_mixed_up_items assess_risk mix_up_wrong_items",
-            "itemset_recipe": "ItemsetRecipe MixedUpItemsets assess_mixed_up_itemsets assess_risk_itemsets",
+            "item_recipe": "ItemRecipe assess_risk mixed_up_cracks",
+            "itemset_recipe": "ItemsetRecipe assess_risk_itemsets",
             "itemsets": (
                 "ItemsetRequirement VulnerableShare estimate_vulnerable_share itemset_chances measure_vulnerable_share"
             ),
+            "mixed_up_itemsets": "MixedUpItemsets assess_mixed_up_itemsets",
             "never_together": "ConditionalCracks pairs_still_apart solve_never_together",
             "pair_attack": "AttackTarget NamedBaskets NamedItems attack_by_pairs draw_baskets named_baskets",
             "pair_matching": "ItemMatching PairProblem PairShares climb_by_exchanges match_items",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Finding
+from unveil.finding import TOLERANCE_SLACK, Curve, Finding
 from unveil.holding import ORIGINAL, Holding
 from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
@@ -25,7 +25,7 @@ from unveil.items.ask_similar import SAMPLE_SHARE, similar_pairs_finding
 from unveil.items.attack import LAKSHMANAN, MISSING_VALUES, FrequencyAttack, exposed_items
 from unveil.items.protect import PROTECTIONS
 from unveil.items.settings import ItemsSettings
-from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
+from unveil.matching.crack_text import BEST_GUESS_TEXT, average_text, certain_text, compare_with_estimate, count_certain
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release import Release
@@ -58,7 +58,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     attack = FrequencyAttack(case, baskets, beliefs, recipe, describe_attacker(case, policy, beliefs))
     yield _expected_cracks_finding(attack, policy, run)
     if run.asks(risks.O_ESTIMATE) and beliefs.ranges is None:  # O counts candidates, whatever their weights
-        yield _o_estimate_finding(attack, policy, run)
+        yield _o_estimate_finding(attack, policy)
     if run.asks(risks.ALPHA_MAX):
         yield alpha_max_finding(attack, policy, run)
     if run.asks(risks.ITEMSETS_VULNERABLE):
@@ -107,13 +107,18 @@ def check(case: Case, policy: Policy) -> None:
 
 
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
-    """An attack with a sample that names more items than are tolerated, although nobody said that it decides."""
+    """An attack with a sample that names more items than are tolerated, or may do so, although nobody said that it
+    decides."""
     tolerated = policy.tolerance_for(risks.EXPECTED_CRACKS)
     for found in findings:
-        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.harmed_share <= tolerated:
+        if found.id != risks.SIMILAR_PAIRS.id or found.decides or tolerated is None or found.share is None:
             continue
+        low, high = found.share
+        if high <= tolerated * (1 + TOLERANCE_SLACK):
+            continue
+        more = "more than" if low > tolerated else "which may be more than"
         yield (
-            f"{found.title}: {found.value_text} {found.unit_text}, more than {percent_text(tolerated)} of all items. "
+            f"{found.title}: {found.value_text} {found.unit_text}, {more} {percent_text(tolerated)} of all items. "
             f"Nobody said what attackers hold: give {option_text('similar', 'FILE')}, or a tolerance for {found.id}."
         )
 
@@ -184,7 +189,7 @@ def _same_frequency_text(size: int) -> str:
 def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     solution, n = attack.recipe.solution, attack.recipe.items
     cracks = solution.expected_cracks
-    fitting = attack.beliefs.candidates.degrees
+    fitting, secret = attack.beliefs.candidates.degrees, attack.case.truth is not None and not run.reveal
     return risks.EXPECTED_CRACKS.finding(
         policy,
         value=cracks,
@@ -202,8 +207,10 @@ def _expected_cracks_finding(attack: FrequencyAttack, policy: Policy, run: Run) 
         curves=(_crack_rank_curve(solution.crack),),
         exposed=exposed_items(
             attack.baskets,
-            solution.shown_risk(attack.case.truth is not None and not run.reveal),
-            lambda i: count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit"),
+            solution.shown_risk(secret),
+            lambda i: (
+                count_text(int(fitting[i]), "pseudonym fits", "pseudonyms fit") + (BEST_GUESS_TEXT if secret else "")
+            ),
             run,
         ),
         source=f"{LAKSHMANAN}, section 4; exact values instead of estimates",
@@ -229,14 +236,14 @@ def _crack_rank_curve(crack: Floats) -> Curve:
     )
 
 
-def _o_estimate_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
+def _o_estimate_finding(attack: FrequencyAttack, policy: Policy) -> Finding:
     from unveil.items.degree_estimates import crack_estimates, o_estimate
     from unveil.items.item_recipe import published_alpha_max
 
     recipe = attack.recipe
     estimates = crack_estimates(attack.beliefs, propagate=False)
     value = o_estimate(attack.beliefs)
-    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks, run.rng("items.o_estimate"))
+    tolerated = published_alpha_max(estimates, recipe.tolerated_cracks)
     return risks.O_ESTIMATE.finding(
         policy,
         value=value,
@@ -281,7 +288,7 @@ def _sample_knowledge_finding(attack: FrequencyAttack, policy: Policy, run: Run)
         baseline=1.0,
         sentence=f"Someone with a {share} sample of the baskets identifies "
         f"{range_text(value, (low, high), number_text)} of {count_text(n, 'item')} on average, going by frequencies "
-        f"alone. To within the sample's median gap, its frequencies are right for {right} of the items.",
+        f"alone. What they believe about frequencies is right for {right} of the items, on average over the samples.",
         curves=(_sample_curve(knowledge, attack.recipe.tolerated_cracks),),
         source=f"{LAKSHMANAN}, Figure 15, and the exact cracks of each sample",
     )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.finding import Curve, Finding
-from unveil.items.ask_recipe import mixed_up_text, recipe_text, right_items_curve
+from unveil.items.ask_recipe import (
+    MIXED_UP_READING,
+    curve_places,
+    mixed_up_text,
+    recipe_text,
+    right_items_curve,
+)
 from unveil.items.attack import LAKSHMANAN, FrequencyAttack
 from unveil.items.risks import ITEMSETS_VULNERABLE
 from unveil.items.settings import ItemsSettings
@@ -18,8 +24,9 @@ from unveil.run import Run
 from unveil.wording import capitalise_text, count_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.items.itemset_recipe import ItemsetRecipe, MixedUpItemsets
+    from unveil.items.itemset_recipe import ItemsetRecipe
     from unveil.items.itemsets import ItemsetRequirement, VulnerableShare
+    from unveil.items.mixed_up_itemsets import MixedUpItemsets
 
 __all__ = ["ItemsetGroup", "itemset_findings", "policy_itemsets"]
 
@@ -46,10 +53,9 @@ def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Itera
 
     asked = "itemsets_file" in attack.case.holds or policy.settings_for(ItemsSettings).itemsets is not None
     decides = asked and policy.tolerance_for(ITEMSETS_VULNERABLE) is not None
-    for k, group in enumerate(policy_itemsets(attack.case, policy, default=None if asked else "pairs"), 1):
+    for group in policy_itemsets(attack.case, policy, default=None if asked else "pairs"):
         found = measure_vulnerable_share(attack.beliefs, group.requirement, run, solution=attack.recipe.solution)
-        stream = f"{ITEMSETS_VULNERABLE.id}{f'.{k}' if k > 1 else ''}"
-        steps, curves = _run_itemset_recipe(found, attack, run, stream) if decides else ("", ())
+        steps, curves = _run_itemset_recipe(found, attack, run) if decides else ("", ())
         threshold = percent_text(found.requirement.sigma)
         yield ITEMSETS_VULNERABLE.finding(
             policy,
@@ -113,11 +119,10 @@ def _listed_itemsets(case: Case, sigma: float, tau: float) -> list[ItemsetGroup]
     return groups
 
 
-def _run_itemset_recipe(
-    found: VulnerableShare, attack: FrequencyAttack, run: Run, stream: str
-) -> tuple[str, tuple[Curve, ...]]:
+def _run_itemset_recipe(found: VulnerableShare, attack: FrequencyAttack, run: Run) -> tuple[str, tuple[Curve, ...]]:
     """The recipe for sets that the owner named, in words and as curves."""
-    from unveil.items.itemset_recipe import assess_mixed_up_itemsets, assess_risk_itemsets
+    from unveil.items.itemset_recipe import assess_risk_itemsets
+    from unveil.items.mixed_up_itemsets import assess_mixed_up_itemsets
 
     requirement, beliefs, solution = found.requirement, attack.beliefs, attack.recipe.solution
     recipe = assess_risk_itemsets(beliefs, requirement, run, believed=found, solution=solution)
@@ -126,7 +131,7 @@ def _run_itemset_recipe(
     )
     elsewhere = None
     if recipe.last_step == 3 and few and solution.exact:
-        elsewhere = assess_mixed_up_itemsets(beliefs, requirement, run.rng(stream), run, solution=solution)
+        elsewhere = assess_mixed_up_itemsets(beliefs, recipe, run, solution=solution)
     return f" {_itemset_recipe_text(recipe, elsewhere)}", tuple(_itemset_curves(recipe, elsewhere))
 
 
@@ -141,35 +146,33 @@ def _itemset_recipe_text(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | Non
         f"as believed: {_share_text(believed)} are vulnerable",
         f"{percent_text(alpha_max)} of the items ({round(alpha_max * recipe.items):,} of {recipe.items:,}{unsure}), if "
         "no set with an item they are wrong about is identified",
-        "" if elsewhere is None else mixed_up_text(elsewhere.alpha_max),
+        "" if elsewhere is None else mixed_up_text(*elsewhere.alpha_max, recipe.items, elsewhere.is_exact),
     )
 
 
 def _itemset_curves(recipe: ItemsetRecipe, elsewhere: MixedUpItemsets | None) -> Iterator[Curve]:
-    n = recipe.items
-    right = sorted({round(k * n / 20) for k in range(21)})
+    right = curve_places(recipe.items)
+    alphas = [m / max(recipe.items, 1) for m in right]
     yield right_items_curve(
         "Vulnerable sets, by how many items the attacker is right about",
         "share of the sets that are vulnerable",
-        [m / max(n, 1) for m in right],
+        alphas,
         [recipe.excluded_shares[right]],
         recipe.alpha_max,
         "A set with an item that the attacker is wrong about counts as not identified; all other sets stay as they "
         "are. The line is the mean over all choices of right items.",
     )
     if elsewhere is not None:
-        drawn = ""
-        if elsewhere.sampled:
-            drawn = f" Based on {count_text(elsewhere.inspected_count, 'set')} drawn at random."
+        lines = [elsewhere.share, *([] if elsewhere.is_exact else [elsewhere.low, elsewhere.high])]
+        drawn = "" if elsewhere.is_exact else ", simulated; the band is where it lies with the confidence of the report"
         yield right_items_curve(
             "Vulnerable sets when wrong items are mixed up",
             "share of the sets that are vulnerable",
-            elsewhere.right_counts / max(elsewhere.items, 1),
-            [elsewhere.share, elsewhere.lowest, elsewhere.highest],
-            elsewhere.alpha_max,
-            "The attacker mistakes each item they are wrong about for another such item. A set is also identified if "
-            "its items take each other's pseudonyms. The line is the mean of five random choices of right items; the "
-            f"band runs from the least to the most.{drawn}",
+            alphas,
+            [line[right] for line in lines],
+            elsewhere.alpha_max[0],
+            f"{MIXED_UP_READING} A set is also identified if its items take each other's pseudonyms. The line is the "
+            f"mean over all choices of right items and all ways to mix up the others{drawn}.",
         )
 
 

@@ -262,9 +262,9 @@ def _curve_by_known_pairs(attacks: list[PairAttack]) -> tuple[Curve, ...]:
         return ()
     return (
         Curve(
-            title="Items identified, by how many pairs are known",
+            title="Items identified, by how many pairs are relied on",
             kind="line",
-            x_label="pairs known",
+            x_label="known pairs relied on",
             y_label="items identified on average",
             x=tuple(float(w) for w, _ in points),
             y=tuple(solution.expected_cracks for _, solution in points),

@@ -11,26 +11,30 @@ from unveil.items.risks import ALPHA_MAX
 from unveil.matching.crack_text import average_text
 from unveil.policy import Policy
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text
+from unveil.wording import count_text, ends_text, number_text, percent_text
 
 if TYPE_CHECKING:
-    from unveil.items.item_recipe import ItemRecipe, MixedUpItems
+    from unveil.arrays import Floats
+    from unveil.items.item_recipe import ItemRecipe
 
-__all__ = ["alpha_max_finding", "mixed_up_text", "recipe_text", "right_items_curve"]
+__all__ = [
+    "MIXED_UP_READING",
+    "alpha_max_finding",
+    "curve_places",
+    "mixed_up_text",
+    "recipe_text",
+    "right_items_curve",
+]
 
-_MAX_MIXED_UP_ITEMS = 2000  # items up to which wrong items are also mixed up with each other
+MIXED_UP_READING = "The attacker mistakes each item they are wrong about for another such item."
 
 
 def alpha_max_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     """About how many items the attacker may be right without identifying too many."""
-    from unveil.items.item_recipe import assess_mixed_up_items
+    from unveil.items.item_recipe import mixed_up_cracks
 
     recipe, solution = attack.recipe, attack.recipe.solution
-    elsewhere = None
-    if recipe.last_step == 3 and solution.exact and recipe.items <= _MAX_MIXED_UP_ITEMS:
-        elsewhere = assess_mixed_up_items(
-            attack.beliefs, solution, recipe.tolerated_cracks, run.rng("items.alpha_max"), run
-        )
+    elsewhere = mixed_up_cracks(solution) if recipe.last_step == 3 and solution.exact and recipe.items > 1 else None
     low, high = (min(1.0, recipe.tolerated_cracks / x) if x else 1.0 for x in reversed(solution.interval))
     return ALPHA_MAX.finding(
         policy,
@@ -46,11 +50,14 @@ def alpha_max_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Find
     )
 
 
-def _item_recipe_text(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> str:
+def _item_recipe_text(recipe: ItemRecipe, elsewhere: Floats | None) -> str:
+    from unveil.items.item_recipe import largest_safe_share
+
     cracks = average_text(recipe.solution.expected_cracks, recipe.solution.exact)
-    right, mixed_up = int(recipe.alpha_max * recipe.items), ""
+    right, mixed_up = int(recipe.alpha_max * recipe.items + 1e-9), ""
     if elsewhere is not None:
-        mixed_up = mixed_up_text(None if elsewhere.cracks[0] > recipe.tolerated_cracks else elsewhere.alpha_max)
+        alpha_max = largest_safe_share(elsewhere, recipe.tolerated_cracks)
+        mixed_up = mixed_up_text(alpha_max, alpha_max, recipe.items)
     return recipe_text(
         recipe.last_step,
         f"{recipe.cracks_if_exact:,} of {count_text(recipe.items, 'item')} identified on average, against a limit of "
@@ -62,7 +69,7 @@ def _item_recipe_text(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> str
     )
 
 
-def _item_curves(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> Iterable[Curve]:
+def _item_curves(recipe: ItemRecipe, elsewhere: Floats | None) -> Iterable[Curve]:
     alphas = tuple(k / 10 for k in range(11))
     yield right_items_curve(
         "Items identified, by how many the attacker is right about",
@@ -73,15 +80,23 @@ def _item_curves(recipe: ItemRecipe, elsewhere: MixedUpItems | None) -> Iterable
         "Items that the attacker is wrong about are never identified and change nothing else.",
     )
     if elsewhere is not None:
+        from unveil.items.item_recipe import largest_safe_share
+
+        right = curve_places(recipe.items)
         yield right_items_curve(
             "Items identified when wrong items are mixed up",
             "items identified on average",
-            elsewhere.alpha,
-            [elsewhere.cracks, elsewhere.lowest, elsewhere.highest],
-            elsewhere.alpha_max,
-            "The attacker mistakes each item they are wrong about for another such item. The line is the mean of five "
-            "random choices of right items, each computed exactly; the band runs from the least to the most.",
+            [m / recipe.items for m in right],
+            [elsewhere[right]],
+            largest_safe_share(elsewhere, recipe.tolerated_cracks),
+            f"{MIXED_UP_READING} The line is the mean over all choices of right items and all ways to mix up the "
+            "others.",
         )
+
+
+def curve_places(items: int) -> list[int]:
+    """Numbers of right items for a curve: about twenty, and the last three, between which it may jump."""
+    return sorted({round(k * items / 20) for k in range(21)} | {m for m in (items - 2, items - 1) if m >= 0})
 
 
 def recipe_text(last_step: int, step_1: str, step_2: str, right_items: str, mixed_up: str) -> str:
@@ -97,12 +112,18 @@ def recipe_text(last_step: int, step_1: str, step_2: str, right_items: str, mixe
     return " ".join([*steps, "You have to judge whether anyone knows that much."])
 
 
-def mixed_up_text(alpha_max: float | None) -> str:
-    """What is tolerated if wrong items are mixed up; without a share, nothing is."""
-    most = "even an attacker who is right about none identifies too many"
-    if alpha_max is not None:
-        most = f"the attacker may be right about no more than {percent_text(alpha_max)}"
-    return f"If, instead, the items they are wrong about are mixed up with each other, {most}."
+def mixed_up_text(least: float | None, most: float | None, items: int, exact: bool = True) -> str:
+    """What is tolerated if wrong items are mixed up: a share between two others. Without a share, nothing is tolerated;
+    nothing is said if that is not certain."""
+    if least is None and most is not None:
+        return ""
+    tolerated = "even an attacker who is right about none identifies too many"
+    if least is not None and most is not None:
+        how = f" ({round(least * items):,} of {items:,})" if exact else ", by a simulation"
+        tolerated = f"the attacker may be right about no more than {ends_text(least, most)}{how}"
+        if not most:
+            tolerated = "the attacker may not be right about any"
+    return f"If, instead, the items they are wrong about are mixed up with each other at random, {tolerated}."
 
 
 def right_items_curve(

@@ -25,12 +25,13 @@ SAMPLE_SHARE = 0.1  # the share of the baskets that a competitor is assumed to h
 _MAX_ITEMS = 2000  # most frequent items that are attacked with baskets that the attacker is said to hold
 _MAX_SAMPLED_ITEMS = 500  # the same with samples, which are for information
 _MAX_REPEATED_ITEMS = 300  # items up to which several samples of several sizes are drawn
-_SAMPLES = 5
+_LOOKS = (5, 10, 20, 40)  # numbers of samples after which it is seen whether they tell enough from too many
 _CURVE_SAMPLES = 2  # of each other size
 _FEWEST_STARTS = 3
 _MOST_STARTS = 20
 _MAX_WORK = 300**3 * _MOST_STARTS  # starts times items³, with baskets that the attacker is said to hold
-_MAX_SAMPLE_WORK = 60**3 * _MOST_STARTS  # the same with a sample
+_MAX_SAMPLE_WORK = 60**3 * _MOST_STARTS  # the same with a sample,
+_MAX_SAMPLES_WORK = _LOOKS[-1] * _MAX_SAMPLE_WORK  # and with all samples of the size that informs
 _SHARES = (0.01, 0.02, 0.05, SAMPLE_SHARE, 0.2, 0.5)
 _METHOD = (
     "compares how often each item and each pair of items occurs there and in the release, and looks for the assignment "
@@ -172,15 +173,14 @@ def _confidence_curve(found: NamedItems) -> tuple[Curve, ...]:
 
 def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Finding:
     n = len(attack.baskets.labels)
-    target = _attack_target(attack, _MAX_SAMPLED_ITEMS)
+    target, limit = _attack_target(attack, _MAX_SAMPLED_ITEMS), policy.threshold(SIMILAR_PAIRS) * n
     repeated = n <= _MAX_REPEATED_ITEMS
-    by_share = _attack_with_samples(target, repeated, run)
+    by_share = _attack_with_samples(target, limit, repeated, run)
     found = by_share[SAMPLE_SHARE]
-    right, reachable = [float(f.right.sum()) for f in found], [float(f.reachable) for f in found]
-    value, low, high = sum(right) / len(right), right[0], reachable[0] + float(n - found[0].attacked)
+    value = sum(float(f.right.sum()) for f in found) / len(found)
+    interval = float(found[0].right.sum()), float(found[0].reachable + n - found[0].attacked)
     if repeated:
-        low, high = _mean_interval(right, n, run.confidence)
-        high = max(high, _mean_interval(reachable, n, run.confidence)[1])
+        interval = _named_interval(found, run.confidence)
     baskets = max(1, round(SAMPLE_SHARE * target.original.baskets))
     return SIMILAR_PAIRS.finding(
         policy,
@@ -189,16 +189,16 @@ def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Findin
         value=value,
         unit="items",
         method="simulation" if repeated else "bound",
-        interval=(low, high),
+        interval=interval,
         confidence=run.confidence if repeated else None,
         subjects=n,
-        share=(low / n, high / n),
+        share=(interval[0] / n, interval[1] / n),
         tolerance="policy" if SIMILAR_PAIRS.id in policy.tolerance else None,
         attacker=f"{known_protection_text(attack.case)}Holds {count_text(baskets, 'random basket')} of the "
         f"{count_text(target.original.baskets, 'original one')}, with the items' names. {capitalise_text(_METHOD)}.",
         missing=MISSING_VALUES,
         baseline=1.0,
-        sentence=" ".join(_sample_sentences(found, value, (low, high), n)),
+        sentence=" ".join(_sample_sentences(found, value, interval, n)),
         curves=_sample_curve(by_share, policy.threshold(EXPECTED_CRACKS) * n),
         source=_SOURCE,
     )
@@ -224,31 +224,55 @@ def _sample_sentences(
         )
 
 
-def _attack_with_samples(target: AttackTarget, repeated: bool, run: Run) -> dict[float, list[NamedItems]]:
-    """Attacks with samples of several sizes, and several of each, or with one sample only. An order of the baskets
-    serves all sizes."""
+def _attack_with_samples(target: AttackTarget, limit: float, repeated: bool, run: Run) -> dict[float, list[NamedItems]]:
+    """Attacks with samples of several sizes, or with one sample only. An order of the baskets serves all sizes. Further
+    samples of the size that informs are drawn until it is clear on which side of the limit the mean lies, or the work
+    budget is used up."""
     from unveil.items.pair_attack import attack_by_pairs, draw_baskets
 
     rng, baskets = run.rng(SIMILAR_PAIRS.id), target.original.baskets
     found: dict[float, list[NamedItems]] = {share: [] for share in (_SHARES if repeated else (SAMPLE_SHARE,))}
-    for k in range(_SAMPLES if repeated else 1):
-        order = rng.permutation(baskets)
-        for share in found:
-            if share == SAMPLE_SHARE or k < _CURVE_SAMPLES:
+    starts, enough = _count_starts(target, _MAX_SAMPLE_WORK), found[SAMPLE_SHARE]
+    affordable = _MAX_SAMPLES_WORK // (starts * len(target.release.labels) ** 3)
+    for look in _LOOKS if repeated else (1,):
+        while len(enough) < look:
+            order = target.original.shuffle_baskets(rng)
+            for share in found if len(enough) < _CURVE_SAMPLES else (SAMPLE_SHARE,):
                 held = draw_baskets(target.original, order[: max(1, round(share * baskets))])
-                starts = _count_starts(target, _MAX_SAMPLE_WORK)
                 found[share].append(attack_by_pairs(target, held, rng, starts=starts, run=run))
+        if not repeated or 2 * look > affordable or _is_settled(enough, limit, run.confidence):
+            break
     return found
 
 
-def _mean_interval(values: Sequence[float], most: int, confidence: float) -> tuple[float, float]:
-    """An interval for the mean over all samples, by Student's t."""
-    import numpy as np
-    from scipy.special import stdtrit
+def _is_settled(found: Sequence[NamedItems], limit: float, confidence: float) -> bool:
+    """Whether more samples would hardly tell more: too many items are named for certain, or it is clear of both the
+    named and the reachable items whether they are too many."""
+    named, reachable = _mean_intervals(found, confidence)
+    return named[0] > limit or all(low > limit or high <= limit for low, high in (named, reachable))
 
-    mean = float(np.mean(values))
-    width = float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / np.sqrt(len(values)))
-    return max(mean - width, 0.0), min(mean + width, float(most))
+
+def _named_interval(found: Sequence[NamedItems], confidence: float) -> tuple[float, float]:
+    """The mean number of named items over all samples; at most, that of the reachable ones."""
+    named, reachable = _mean_intervals(found, confidence)
+    return named[0], max(named[1], reachable[1])
+
+
+def _mean_intervals(found: Sequence[NamedItems], confidence: float) -> list[tuple[float, float]]:
+    """Intervals for the mean numbers of named and of reachable items over all samples. They hold together, whenever
+    drawing ended. Numbers that are all equal count as if one of them were off by one item."""
+    import numpy as np
+
+    from unveil.intervals import student_half_width
+
+    strict = 1 - (1 - confidence) / (2 * len(_LOOKS))
+    intervals = []
+    for values in (np.array([float(f.right.sum()) for f in found]), np.array([float(f.reachable) for f in found])):
+        one_off = np.eye(len(values))[0]
+        width = float(max(student_half_width(values, strict), student_half_width(one_off, strict)))
+        mean = float(values.mean())
+        intervals.append((max(mean - width, 0.0), min(mean + width, float(len(found[0].right)))))
+    return intervals
 
 
 def _sample_curve(by_share: dict[float, list[NamedItems]], tolerated: float) -> tuple[Curve, ...]:
@@ -267,7 +291,7 @@ def _sample_curve(by_share: dict[float, list[NamedItems]], tolerated: float) -> 
             high=tuple(max(values) for values in right.values()),
             x_scale="log",
             levels=((tolerated, "tolerated"),),
-            reading=f"Mean of {_SAMPLES} samples at {percent_text(SAMPLE_SHARE)} and of {_CURVE_SAMPLES} at each other "
-            "size; the band runs from the least to the most.",
+            reading=f"Mean of {len(right[SAMPLE_SHARE])} samples at {percent_text(SAMPLE_SHARE)} and of "
+            f"{_CURVE_SAMPLES} at each other size; the band runs from the least to the most.",
         ),
     )

@@ -69,13 +69,14 @@ def exposed_items(
     baskets: Transactions, risk: Floats, because: Callable[[int], str], run: Run
 ) -> tuple[ExposedSubject, ...]:
     """The items most at risk, the most frequent first. They are called the 1st, 2nd, … item in the order in which they
-    first appear: a bare number would look like an item's name."""
+    first appear: a bare number would look like an item's name, and the rank of a label would tell it to whoever has a
+    list of all labels."""
     import numpy as np
 
     order = np.lexsort((-baskets.counts, -risk.round(12)))[: run.exposed]
     return tuple(
         ExposedSubject(
-            subject=f"{ordinal_text(i + 1)} item",
+            subject=f"{ordinal_text(int(baskets.appearance_ranks[i]) + 1)} item",
             risk=float(min(risk[i], 1.0)),
             because=because(i),
             learns=("which item it is",),

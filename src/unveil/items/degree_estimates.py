@@ -122,10 +122,11 @@ def check_itemsets(known: Beliefs | Candidates, itemsets: npt.ArrayLike) -> tupl
     return candidates, sets
 
 
-def edges_within(candidates: Candidates, sets: Ints) -> Ints:
-    """For every itemset, the edge from its item x (second axis) to the pseudonym of its item y (third axis), or −1."""
+def edges_within(candidates: Candidates, sets: Ints, onto: Ints | None = None) -> Ints:
+    """For every itemset, the edge from its item x (second axis) to the pseudonym of its item y (third axis), or −1; of
+    the items of ``onto`` instead, if given."""
     size = sets.shape[1]
-    items, pseudonyms = np.repeat(sets, size, axis=1), np.tile(sets, (1, size))
+    items, pseudonyms = np.repeat(sets, size, axis=1), np.tile(sets if onto is None else onto, (1, size))
     return candidates.find_edges(items.reshape(-1), pseudonyms.reshape(-1)).reshape(len(sets), size, size)
 
 

@@ -24,6 +24,7 @@ from unveil.items.item_pairs import pair_counts, top_pairs
 from unveil.items.item_triples import top_triples, triple_counts
 from unveil.release.transactions import Transactions
 from unveil.run import Run
+from unveil.secret_order import secret_permutation
 from unveil.wording import safe_text
 
 __all__ = [
@@ -101,19 +102,17 @@ def apply_change(baskets: Transactions, change: ItemChange) -> Transactions:
     keys = np.unique(basket[item >= 0] * len(change.counts) + item[item >= 0])
     basket, item = np.divmod(keys, max(1, len(change.counts)))
     basket, item = _adjust_counts(basket, item, change.counts, baskets.baskets)
-    return _make_baskets(basket, item, np.arange(len(change.counts)), baskets.name)
+    return _make_baskets(basket, item, len(change.counts), baskets.name)
 
 
 def pseudonymise_baskets(baskets: Transactions) -> tuple[Transactions, Ints]:
     """The baskets with random numbers as labels and in random order, and the new code of each item."""
-    numbers = _secret_permutation(len(baskets.labels))
+    numbers = secret_permutation(len(baskets.labels))
     keys = (
-        np.repeat(_secret_permutation(baskets.baskets), np.diff(baskets.indptr)) * len(numbers) + numbers[baskets.items]
+        np.repeat(secret_permutation(baskets.baskets), np.diff(baskets.indptr)) * len(numbers) + numbers[baskets.items]
     )
     basket, item = np.divmod(np.sort(keys), len(numbers))
-    order = np.argsort(np.unique(item, return_index=True)[1])  # codes follow the first appearance, as in a file
-    made = _make_baskets(basket, item, order, baskets.name)
-    return made, np.argsort(order)[numbers]
+    return _make_baskets(basket, item, len(numbers), baskets.name), numbers
 
 
 def measure_usefulness(
@@ -179,7 +178,7 @@ def _adjust_counts(basket: Ints, item: Ints, target_counts: Ints, baskets: int) 
     for j in np.flatnonzero(counts != target_counts).tolist():
         own = order[begins[j] : begins[j + 1]]
         if target_counts[j] < counts[j]:
-            gone.append(own[_secret_permutation(len(own))[: counts[j] - target_counts[j]]])
+            gone.append(own[secret_permutation(len(own))[: counts[j] - target_counts[j]]])
             continue
         more.append(
             _draw_other_baskets(basket[own], int(target_counts[j] - counts[j]), baskets) * len(target_counts) + j
@@ -194,7 +193,7 @@ def _draw_other_baskets(held: Ints, many: int, baskets: int) -> Ints:
     """The given number of random baskets that are not among those held."""
     if 4 * (len(held) + many) > baskets:
         free = np.setdiff1d(np.arange(baskets), held, assume_unique=True)
-        return free[_secret_permutation(len(free))[:many]]
+        return free[secret_permutation(len(free))[:many]]
     found = np.empty(0, np.int64)
     while len(found) < many:  # at least three in four draws are new
         drawn = (np.frombuffer(os.urandom(8 * (2 * many + 8)), np.uint64) % np.uint64(baskets)).astype(np.int64)
@@ -205,13 +204,8 @@ def _draw_other_baskets(held: Ints, many: int, baskets: int) -> Ints:
     return found[:many]
 
 
-def _secret_permutation(n: int) -> Ints:
-    """0 … n − 1 in a random order that nobody can replay."""
-    return np.argsort(np.frombuffer(os.urandom(8 * n), np.uint64))
-
-
-def _make_baskets(basket: Ints, item: Ints, order: Ints, name: str) -> Transactions:
-    """Baskets from sorted entries, without empty ones; the item with code c has the label order[c] + 1."""
+def _make_baskets(basket: Ints, item: Ints, count: int, name: str) -> Transactions:
+    """Baskets from sorted entries, without empty ones; the item with code c has the label c + 1."""
     import pyarrow as pa
 
     from unveil.release.text_tokens import content_digest
@@ -219,6 +213,6 @@ def _make_baskets(basket: Ints, item: Ints, order: Ints, name: str) -> Transacti
     if not len(item):
         raise UnveilError(f"{safe_text(name)}: no item would be left; protect fewer items")
     indptr = np.append(0, np.cumsum(np.unique(basket, return_counts=True)[1]))
-    items = np.argsort(order)[item].astype(np.int32)
-    labels = pa.array([str(number + 1) for number in order.tolist()], pa.string())
-    return Transactions(indptr, items, labels, name, content_digest(labels, indptr, items))
+    items = item.astype(np.int32)
+    numbers = pa.array(np.arange(1, count + 1)).cast(pa.string())
+    return Transactions(indptr, items, numbers, name, content_digest(numbers, indptr, items))

@@ -12,8 +12,10 @@ A belief that is *wrong* about an item can be read in two ways.
   the expected cracks are α·ε, a straight line, so α_max needs no search: it is the tolerance divided by ε.
 - **Mixed up**: each wrong item has the interval of another wrong item, which also misleads about the right items. A
   consistent mapping always exists, namely the mixed-up one; with arbitrary wrong intervals there would usually be none,
-  and the attacker would notice. The cracks are averages over several orders of items, each of which yields nested
-  subsets. The exact ε need not be monotone in α, so α_max is found by a scan.
+  and the attacker would notice. An item with another's interval has each pseudonym with the other's probability. Over
+  all choices of right items and all ways to mix up the others, a wrong item is therefore cracked with the mean
+  probability of all pairs of an item and another's pseudonym, (n − ε)/(n(n − 1)), and the expected cracks of m right
+  items are (m·ε + (n − m)·(n − ε)/(n − 1))/n. A single wrong item cannot be mixed up.
 """
 
 from __future__ import annotations
@@ -28,21 +30,9 @@ from unveil.items.frequency_groups import FrequencyGroups
 from unveil.matching.solver import Budget, Solution, solve
 from unveil.run import Run
 
-__all__ = ["ItemRecipe", "MixedUpItems", "assess_mixed_up_items", "assess_risk", "mix_up_wrong_items"]
+__all__ = ["ItemRecipe", "assess_risk", "largest_safe_share", "mixed_up_cracks", "published_alpha_max"]
 
-_ORDERS = 5
-_ALPHA_GRID = tuple(k / 50 for k in range(51))
-
-
-@dataclass(frozen=True, eq=False)
-class MixedUpItems:
-    """Expected cracks by α if wrong items are mixed up: the mean, lowest and highest of several runs."""
-
-    alpha: tuple[float, ...]
-    cracks: Floats
-    lowest: Floats
-    highest: Floats
-    alpha_max: float
+_SLACK = 1e-9  # what exceeds the tolerance only by rounding is tolerated
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,68 +59,35 @@ def assess_risk(beliefs: Beliefs, tolerance: float, run: Run, budget: Budget | N
     return ItemRecipe(beliefs.n, groups, allowed, solution, stopped, min(1.0, allowed / cracks) if cracks else 1.0)
 
 
-def mean_nested_cracks(crack: Floats, rng: np.random.Generator, runs: int = _ORDERS) -> Floats:
-    """The paper's treatment of excluded items: the cracks among the first 0, 1, … n items of a random order, averaged
-    over several orders."""
-    totals = [np.concatenate([[0.0], np.cumsum(crack[rng.permutation(len(crack))])]) for _ in range(runs)]
-    mean: Floats = np.mean(totals, axis=0)
-    return mean
+def published_alpha_max(estimates: Floats, allowed: float) -> float:
+    """α_max as in Figure 8, by O-estimates. The figure averages a few random orders of items and searches; the mean
+    over all orders is a straight line.
 
-
-def published_alpha_max(estimates: Floats, allowed: float, rng: np.random.Generator, runs: int = _ORDERS) -> float:
-    """α_max as in Figure 8: by O-estimates, averaged over several runs of nested random subsets of right items, and a
-    binary search, which works because the sums rise.
-
-    >>> published_alpha_max(np.full(10, 0.5), 2.0, np.random.default_rng(0))
+    >>> published_alpha_max(np.full(10, 0.5), 2.0)
     0.4
     """
-    right = int(np.searchsorted(mean_nested_cracks(estimates, rng, runs), allowed * (1 + 1e-9), side="right")) - 1
-    return right / len(estimates)
+    line = np.linspace(0.0, float(estimates.sum()), len(estimates) + 1)
+    return largest_safe_share(line, allowed) or 0.0
 
 
-def mix_up_wrong_items(beliefs: Beliefs, order: np.ndarray, right: int) -> Beliefs:
-    """Beliefs in which the first items of an order are right, and each of the others has the interval of the next."""
-    wrong, instead = order[right:], np.arange(beliefs.n)
-    instead[wrong] = np.roll(wrong, -1)
-    return beliefs.swap_items(instead)
+def mixed_up_cracks(solution: Solution) -> Floats:
+    """The expected cracks if 0, 1, … n items are right and the others are mixed up, over all ways to do so.
 
-
-def assess_mixed_up_items(
-    beliefs: Beliefs, solution: Solution, allowed: float, rng: np.random.Generator, run: Run, runs: int = _ORDERS
-) -> MixedUpItems:
-    """Expected cracks by α if wrong items are mixed up with each other. All α share the same orders, so the right items
-    of a smaller α are among those of a larger one.
-
-    Nothing needs to be solved again: an item with another's interval has each pseudonym with the other's probability.
+    >>> from unveil.matching.candidates import Candidates
+    >>> mixed_up_cracks(solve(Candidates.from_matrix(np.eye(4))))
+    array([0., 1., 2., 4., 4.])
     """
-    found = np.empty((runs, len(_ALPHA_GRID)))
-    orders = [rng.permutation(beliefs.n) for _ in range(runs)]
-    for k, order in enumerate(orders):
-        run.progress("mixing up wrong items", k / runs)
-        run.check()
-        for m, alpha in enumerate(_ALPHA_GRID):
-            has = np.arange(beliefs.n)
-            wrong = order[round(alpha * beliefs.n) :]
-            has[wrong] = np.roll(wrong, -1)
-            edge = solution.candidates.find_edges(has, np.arange(beliefs.n))
-            found[k, m] = solution.marginals[edge[edge >= 0]].sum()
-    mean = found.mean(axis=0)
-    return MixedUpItems(
-        _ALPHA_GRID,
-        mean,
-        found.min(axis=0),
-        found.max(axis=0),
-        _tolerance_crossing(np.array(_ALPHA_GRID), mean, allowed),
-    )
+    n, cracks = solution.candidates.n, solution.expected_cracks
+    right = np.arange(n + 1)
+    found: Floats = (right * cracks + (n - right) * (n - cracks) / max(n - 1, 1)) / max(n, 1)
+    found[max(n - 1, 0) :] = cracks
+    return found
 
 
-def _tolerance_crossing(alpha: Floats, cracks: Floats, allowed: float) -> float:
-    """The largest α up to which no more than ``allowed`` is cracked, by linear interpolation between grid points."""
-    over = np.flatnonzero(cracks > allowed)
+def largest_safe_share(harm: Floats, allowed: float) -> float | None:
+    """The largest share m/n of right items up to which none of the numbers for 0, 1, … n right items exceeds what is
+    allowed; None if the first does."""
+    over = np.flatnonzero(harm > allowed * (1 + _SLACK) + _SLACK)
     if not len(over):
         return 1.0
-    k = int(over[0])
-    if k == 0:
-        return 0.0
-    part = (allowed - cracks[k - 1]) / (cracks[k] - cracks[k - 1])
-    return float(alpha[k - 1] + part * (alpha[k] - alpha[k - 1]))
+    return float((over[0] - 1) / (len(harm) - 1)) if over[0] else None

@@ -21,8 +21,8 @@ assumptions" as for items, namely that wrong items are known and never cracked; 
 - **Excluded** (as printed): an itemset with a wrong item counts as not cracked, and nothing else changes. If m random
   items of n are right, a vulnerable k-itemset stays vulnerable with probability C(n − k, m − k) / C(n, m), so the
   expected share has a closed form and needs no random subsets. It rises with m.
-- **Mixed up**: each wrong item has the interval of the next wrong item, and every share is computed anew, including
-  cracks by permutation. If a mapping is consistent with the given beliefs, one is consistent with the mixed-up beliefs.
+- **Mixed up**: each wrong item has the interval of another wrong item (``mixed_up_itemsets``). If a mapping is
+  consistent with the given beliefs, one is consistent with the mixed-up beliefs.
 """
 
 from __future__ import annotations
@@ -31,25 +31,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unveil.arrays import Floats, Ints
+from unveil.arrays import Floats
 from unveil.items.beliefs import Beliefs
-from unveil.items.item_recipe import mix_up_wrong_items
+from unveil.items.item_recipe import largest_safe_share
 from unveil.items.itemsets import ItemsetRequirement, VulnerableShare, measure_vulnerable_share
-from unveil.matching.solver import Budget, Solution, solve
+from unveil.matching.solver import Budget, Solution
 from unveil.run import Run
 
-__all__ = ["ItemsetRecipe", "MixedUpItemsets", "assess_mixed_up_itemsets", "assess_risk_itemsets"]
-
-_ORDERS = 5
-_ALPHA_STEPS = 10
-_SAMPLE_SIZE = 1000
-_TAU_SLACK = 1e-12  # a share that exceeds τ only by rounding is tolerated
+__all__ = ["ItemsetRecipe", "assess_risk_itemsets"]
 
 
 @dataclass(frozen=True, eq=False)
 class ItemsetRecipe:
     """What each step found. ``last_step`` is the step at which the recipe ended; after step 3 the owner must judge
-    whether ``alpha_max`` is high enough.
+    whether ``alpha_max`` is high enough. ``by_size`` has the result of step 2 for the itemsets of each size.
 
     ``excluded_shares[m]`` is the expected vulnerable share if m items are right and the others are excluded. If the
     share of step 2 is not exact, ``alpha_max`` lies in ``interval``.
@@ -58,30 +53,11 @@ class ItemsetRecipe:
     items: int
     known_exactly: VulnerableShare
     known_roughly: VulnerableShare
+    by_size: tuple[tuple[int, VulnerableShare], ...]
     last_step: int
     excluded_shares: Floats
     alpha_max: float
     interval: tuple[float, float]
-
-
-@dataclass(frozen=True, eq=False)
-class MixedUpItemsets:
-    """The vulnerable share if the given numbers of items are ``right_counts`` and the others are mixed up: the mean,
-    lowest and highest over several orders, and the mean by OS. ``inspected_count`` is the number of inspected itemsets.
-
-    ``alpha_max`` is the largest inspected share of right items up to which the mean is tolerated; None if the mean is
-    not tolerated even if no item is right.
-    """
-
-    items: int
-    inspected_count: int
-    sampled: bool
-    right_counts: Ints
-    share: Floats
-    lowest: Floats
-    highest: Floats
-    estimate: Floats
-    alpha_max: float | None
 
 
 def assess_risk_itemsets(
@@ -114,60 +90,8 @@ def assess_risk_itemsets(
     )
     excluded = _expected_shares(n, found)
     stopped = 3 if not believed.is_tolerable else 1 if point.is_tolerable else 2
-    most, alpha_max, least = (_largest_safe_alpha(np.arange(n + 1), share, theta.tau, n) or 0.0 for share in excluded)
-    return ItemsetRecipe(n, point, believed, stopped, excluded[1], alpha_max, (least, most))
-
-
-def assess_mixed_up_itemsets(
-    beliefs: Beliefs,
-    theta: ItemsetRequirement,
-    rng: np.random.Generator,
-    run: Run | None = None,
-    *,
-    runs: int = _ORDERS,
-    steps: int = _ALPHA_STEPS,
-    sample: int = _SAMPLE_SIZE,
-    solution: Solution | None = None,
-    budget: Budget | None = None,
-) -> MixedUpItemsets:
-    """The vulnerable share by the number of right items, when wrong items are mixed up with each other.
-
-    The scan takes ``steps`` steps from no right item to all, then as many smaller steps before the first number that is
-    not tolerated; with few items it tries every number. All numbers share the same orders, so the right items of a
-    smaller number are among those of a larger one, and the same itemsets, sampled as in ``measure_vulnerable_share``.
-    """
-    run, n = run or Run(), beliefs.n
-    if solution is None:
-        solution = solve(beliefs.candidates, None, run, budget=budget, may_exclude_truth=True, simulate=False)
-    orders = [rng.permutation(n) for _ in range(runs)]
-    shares_by_right_count: dict[int, list[VulnerableShare]] = {}
-
-    def first_count_over_tau(some: list[int]) -> int | None:
-        """Inspect some numbers of right items; the first that is not tolerated."""
-        for right in some:
-            if right not in shares_by_right_count:
-                run.progress("mixing up wrong items", len(shares_by_right_count) / (2 * steps + 1))
-                different = orders if right < n - 1 else orders[:1]  # a single wrong item cannot be mixed up
-                shares_by_right_count[right] = [
-                    _mixed_up_share(mix_up_wrong_items(beliefs, order, right), theta, run, sample, solution, budget)
-                    for order in different
-                ]
-        return next(
-            (k for k in some if np.mean([x.share for x in shares_by_right_count[k]]) > theta.tau + _TAU_SLACK), None
-        )
-
-    stops = _integer_steps(0, n, steps)
-    over = first_count_over_tau(stops)
-    if over:
-        first_count_over_tau(_integer_steps(stops[stops.index(over) - 1], over, steps))
-    right = np.array(sorted(shares_by_right_count))
-    shares = [np.array([x.share for x in shares_by_right_count[m]]) for m in right]
-    mean, least, most = (np.array([end(x) for x in shares]) for end in (np.mean, np.min, np.max))
-    estimate = np.array([np.mean([x.estimate for x in shares_by_right_count[m]]) for m in right])
-    alpha_max = _largest_safe_alpha(right, mean, theta.tau, n)
-    all_right = shares_by_right_count[n][0]
-    sampled = all_right.inspected_count < all_right.itemsets
-    return MixedUpItemsets(n, all_right.inspected_count, sampled, right, mean, least, most, estimate, alpha_max)
+    most, alpha_max, least = (largest_safe_share(share, theta.tau) or 0.0 for share in excluded)
+    return ItemsetRecipe(n, point, believed, tuple(found), stopped, excluded[1], alpha_max, (least, most))
 
 
 def _split_by_size(theta: ItemsetRequirement) -> list[tuple[int, ItemsetRequirement]]:
@@ -193,30 +117,3 @@ def _survival_probability(n: int, k: int) -> Floats:
     right, others = np.arange(n + 1)[:, None], np.arange(min(k, n))
     chance: Floats = ((right - others) / (n - others)).prod(axis=1) if k <= n else np.zeros(n + 1)
     return chance
-
-
-def _largest_safe_alpha(right: Ints, share: Floats, tau: float, n: int) -> float | None:
-    """The largest share of right items up to which every share of itemsets is tolerated; None if there is none."""
-    over = np.flatnonzero(share > tau + _TAU_SLACK)
-    if not len(over):
-        return 1.0
-    return float(right[over[0] - 1] / n) if over[0] else None
-
-
-def _integer_steps(first: int, last: int, steps: int) -> list[int]:
-    """Whole numbers from the first to the last, in about the given number of steps."""
-    return sorted({first + round(k * (last - first) / steps) for k in range(steps + 1)})
-
-
-def _mixed_up_share(
-    believed: Beliefs, theta: ItemsetRequirement, run: Run, sample: int, solution: Solution, budget: Budget | None
-) -> VulnerableShare:
-    """The vulnerable share. Intervals that are only dealt differently form the same classes and groups, so the
-    marginals between them are already known."""
-    run.check()
-    here, there = believed.candidates, solution.candidates
-    names = ("class_sizes", "group_sizes", "indptr", "groups")
-    same = all(np.array_equal(getattr(here, name), getattr(there, name)) for name in names)
-    return measure_vulnerable_share(
-        believed, theta, run, budget=budget, sample=sample, solution=solution if same else None, simulate=False
-    )

@@ -32,14 +32,18 @@ from unveil.matching.solver import Budget, Solution
 from unveil.run import Run
 
 __all__ = [
+    "SIGMA_SLACK",
     "ItemsetRequirement",
     "VulnerableShare",
+    "choose_itemsets",
     "estimate_vulnerable_share",
     "itemset_chances",
     "measure_vulnerable_share",
 ]
 
-_SIGMA_SLACK = 1e-9
+SIGMA_SLACK = 1e-9
+"""A probability that falls short of σ by less than this counts as σ."""
+
 _SAMPLE_SIZE = 10_000
 
 
@@ -153,15 +157,15 @@ def measure_vulnerable_share(
     theta, run = theta or ItemsetRequirement(), run or Run()
     candidates, total = as_candidates(known), theta.count(known)
     pairs = theta.listed is None and theta.size == 2
-    sets, sampled = ([], False) if pairs else _choose_itemsets(known, theta, run, sample)
+    sets, sampled = ([], False) if pairs else choose_itemsets(known, theta, run, sample)
     error = (1 - run.confidence) / (2 if sampled else 1)
     exact = JointProbability(candidates, run, budget or Budget(), solves, solution, error if simulate else 0.0)
     if pairs:
-        counts = count_vulnerable_pairs(exact, theta.items(known), theta.sigma - _SIGMA_SLACK)
+        counts = count_vulnerable_pairs(exact, theta.items(known), theta.sigma - SIGMA_SLACK)
         estimate, inspected = estimate_vulnerable_share(known, theta, run), total
     else:
         estimate, inspected = _estimate_share(candidates, sets, theta.sigma), sum(map(len, sets))
-        counts = _count_vulnerable(exact, sets, theta.sigma - _SIGMA_SLACK)
+        counts = _count_vulnerable(exact, sets, theta.sigma - SIGMA_SLACK)
     certain, undecided = counts
     most, count = certain + undecided, max(inspected, 1)
     interval = certain / count, most / count
@@ -185,13 +189,13 @@ def estimate_vulnerable_share(
     theta, run = theta or ItemsetRequirement(), run or Run()
     candidates = as_candidates(known)
     if theta.listed is not None or theta.size != 2:
-        return _estimate_share(candidates, _choose_itemsets(known, theta, run, sample)[0], theta.sigma)
-    vulnerable = count_estimated_pairs(candidates, theta.items(known), theta.sigma - _SIGMA_SLACK)
+        return _estimate_share(candidates, choose_itemsets(known, theta, run, sample)[0], theta.sigma)
+    vulnerable = count_estimated_pairs(candidates, theta.items(known), theta.sigma - SIGMA_SLACK)
     return vulnerable / max(theta.count(known), 1)
 
 
 def _estimate_share(candidates: Candidates, sets: list[Ints], sigma: float) -> float:
-    found = sum(int((os_estimates(candidates, some) >= sigma - _SIGMA_SLACK).sum()) for some in sets)
+    found = sum(int((os_estimates(candidates, some) >= sigma - SIGMA_SLACK).sum()) for some in sets)
     return found / max(sum(len(some) for some in sets), 1)
 
 
@@ -216,7 +220,7 @@ def itemset_chances(
     return np.array([each.low for each in found]), np.array([each.high for each in found])
 
 
-def _choose_itemsets(
+def choose_itemsets(
     known: Beliefs | Candidates, theta: ItemsetRequirement, run: Run, sample: int
 ) -> tuple[list[Ints], bool]:
     """The itemsets to inspect, by size, and whether they are only a random sample of Θ."""

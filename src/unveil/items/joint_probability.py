@@ -151,19 +151,22 @@ class JointProbability:
         )
         return (solution, kept) if solution.exact else None
 
-    def upper_bounds(self, sets: Ints) -> Floats:
-        """A quick upper bound: every item and every pseudonym must stay within the itemset."""
+    def upper_bounds(self, sets: Ints, onto: Ints | None = None) -> Floats:
+        """A quick upper bound: every item and every pseudonym must stay within the itemset. If ``onto`` is given, the
+        pseudonyms are those of these items instead."""
         if not sets.shape[1] or not len(self.high):
             return np.ones(len(sets))
-        edges = edges_within(self.candidates, sets)
+        edges = edges_within(self.candidates, sets, onto)
         inside = np.where(edges >= 0, self.high[edges], 0.0)
         found: Floats = np.minimum(inside.sum(axis=1).min(axis=1), inside.sum(axis=2).min(axis=1))
         return found
 
-    def chance_bounds(self, members: Ints, threshold: float | None = None) -> SetBounds:
-        """Bounds on the probability that an itemset is cracked. With a ``threshold``, the computation stops once it is
-        clear on which side the probability lies."""
-        a, b = self.candidates.entry_class[members], self.candidates.pseudonym_group[members]
+    def chance_bounds(self, members: Ints, threshold: float | None = None, onto: Ints | None = None) -> SetBounds:
+        """Bounds on the probability that an itemset is cracked or, if ``onto`` is given, that it has exactly the
+        pseudonyms of these items. With a ``threshold``, the computation stops once it is clear on which side the
+        probability lies."""
+        onto = members if onto is None else onto
+        a, b = self.candidates.entry_class[members], self.candidates.pseudonym_group[onto]
         if not np.array_equal(np.sort(self.class_block[a]), np.sort(self.group_block[b])):
             return SetBounds([], [(0.0, 0.0)])
         parts = [

@@ -1,9 +1,9 @@
 """What an attacker gains by knowing which items are never bought together.
 
 Such knowledge rules out no single edge, but whole mappings: those that give two such items pseudonyms that do occur
-together (Lakshmanan, Ng and Ramesh 2008, section 7.3, leave this open). For a single pair of items, the probability of
-a crack under this condition is a sum over the groups of their two pseudonyms, with exact terms where the blocks can be
-solved. Otherwise it is simulated on the blocks of the items, by a walk over mappings that satisfy the condition.
+together (Lakshmanan, Ng and Ramesh 2008, section 7.3, leave this open). For few such items, the probability of a crack
+under this condition is a sum over the groups of their pseudonyms, with exact terms where the blocks can be solved.
+Otherwise it is simulated on the blocks of the items, by a walk over mappings that satisfy the condition.
 
 The walk makes swaps and *leaps*: tours (see ``matching.chains``) of the blocks of one or more pairs, accepted or undone
 together. A move that breaks the condition is undone. Swaps and leaps are reversible without the condition, so they stay
@@ -16,7 +16,6 @@ start that cannot be found.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -46,7 +45,8 @@ _START_SWEEPS = 400  # sweeps in which a chain must find an allowed mapping
 _MIN_PROPOSALS = 100  # least proposals in a sweep
 _PROPOSALS_PER_CALL = 1 << 18  # proposals per kernel call
 _NO_MAPPING = "no mapping keeps apart all items that never occur together; check the pairs"
-_MAX_TERMS = 400  # pairs of groups up to which a single pair is summed
+_MAX_TERMS = 400  # choices of groups up to which the pseudonyms of the items under the rule are summed over,
+_MAX_ASSIGNMENTS = 1_000_000  # and choices of pseudonyms
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def solve_never_together(
     transactions
         The release, in which the attacker sees which pseudonyms occur together.
     simulate
-        Simulate even if the sum for a single pair could be computed.
+        Simulate even if the sum over the pseudonyms of these items could be computed.
     """
     run, budget = run or Run(), budget or Budget()
     x, y = check_pairs(a, b, candidates.n)
@@ -119,8 +119,8 @@ def solve_never_together(
     touched = np.isin(block_of, block_of[candidates.entry_class[np.append(rule.a, rule.b)]])
     part = _select_part(candidates, useful, block_of, touched)
     rest = math.sqrt((errors[~np.isin(np.arange(len(errors)), block_of[touched])] ** 2).sum())
-    if len(rule.a) == 1 and not simulate:
-        crack = _sum_single_pair(candidates, part, rule, run, budget)
+    if not simulate:
+        crack = _sum_over_pseudonyms(candidates, part, rule, run, budget)
         if crack is not None:
             return _replace_cracks(solved, part, crack, rest, run)
     return _simulate_part(solved, part, rule, flow, rest, run, budget)
@@ -218,34 +218,38 @@ def _positions_in(members: Ints, n: int) -> Ints:
     return place
 
 
-def _sum_single_pair(
+def _sum_over_pseudonyms(
     candidates: Candidates, part: _BlockPart, rule: _NeverRule, run: Run, budget: Budget
 ) -> Floats | None:
-    """The cracks of the part as a sum over the groups of the pair's two pseudonyms; None if it cannot be computed.
+    """The cracks of the part as a sum over the pseudonyms of the items under the rule; None if they are too many.
 
-    Let Z(x, y) be the number of matchings in which the items have pseudonyms x and y. Z and the probabilities of all
-    other edges depend only on the groups of x and y, and on which of their pseudonyms are taken.
+    The number of matchings in which these items have certain pseudonyms, and the probabilities of all other edges,
+    depend only on the groups of these pseudonyms, and on which of a group are taken.
     """
-    n = candidates.n
-    i, j = (int(_positions_in(part.entries, n)[item[0]]) for item in (rule.a, rule.b))
-    own = _positions_in(part.slots, n)[part.entries]
-    terms = list(_group_pair_terms(part, rule, i, j, n))
-    if len(terms) > _MAX_TERMS:
+    local = _positions_in(part.entries, candidates.n)
+    own = _positions_in(part.slots, candidates.n)[part.entries]
+    bound = np.unique(local[np.append(rule.a, rule.b)])
+    taken = _allowed_pseudonyms(part, rule, bound, local, candidates.n)
+    if taken is None:
+        return None
+    groups, term = np.unique(np.sort(part.of_slot[taken], axis=1), axis=0, return_inverse=True)
+    if len(groups) > _MAX_TERMS:
         return None
     logs, found = list[float](), list[Floats]()
-    for done, (first, second, x, y) in enumerate(terms):
-        run.progress("summing over the pseudonyms of a pair", done / len(terms))
+    for number, gone in enumerate(groups):
+        run.progress("summing over the pseudonyms of items never bought together", number / len(groups))
         run.check()
         try:
-            log, others = _solve_without_pair(part, (i, j), (first, second), own, run, budget)
+            log, others = _solve_others(part, bound, gone, own, run, budget)
         except InfeasibleError:
             continue
         if others is None:
             return None
-        taken = np.bincount(np.append(x, y), minlength=len(part.slots))
-        crack = others * np.where(own >= 0, 1 - taken[own] / len(x), 0.0)
-        crack[i], crack[j] = (x == own[i]).mean(), (y == own[j]).mean()
-        logs.append(log + math.log(len(x)))
+        ways = taken[term.reshape(-1) == number]
+        times = np.bincount(ways.reshape(-1), minlength=len(part.slots))
+        crack = others * np.where(own >= 0, 1 - times[own] / len(ways), 0.0)
+        crack[bound] = (ways == own[bound]).mean(axis=0)
+        logs.append(log + math.log(len(ways)))
         found.append(crack)
     if not logs:
         raise InfeasibleError(_NO_MAPPING)
@@ -254,30 +258,37 @@ def _sum_single_pair(
     return total
 
 
-def _group_pair_terms(
-    part: _BlockPart, rule: _NeverRule, i: int, j: int, n: int
-) -> Iterator[tuple[int, int, Ints, Ints]]:
-    """For every two groups, the pairs of their pseudonyms that the two items may have."""
+def _allowed_pseudonyms(part: _BlockPart, rule: _NeverRule, bound: Ints, local: Ints, n: int) -> Ints | None:
+    """Every way to give the items under the rule different pseudonyms, a row each; None if there are too many."""
     place = _positions_in(rule.slots, n)[part.slots]
-    for first in part.b[part.a == part.of_entry[i]].tolist():
-        for second in part.b[part.a == part.of_entry[j]].tolist():
-            mine, other = (np.flatnonzero(part.of_slot == group) for group in (first, second))
-            apart = ~rule.table[np.ix_(place[mine], place[other])] & (mine[:, None] != other)
-            x, y = np.nonzero(apart)
-            if len(x):
-                yield first, second, mine[x], other[y]
+    fits = [np.flatnonzero(np.isin(part.of_slot, part.b[part.a == part.of_entry[i]])) for i in bound.tolist()]
+    order = np.argsort([len(slots) for slots in fits], kind="stable").tolist()
+    partners = {(int(local[a]), int(local[b])) for a, b in zip(rule.a.tolist(), rule.b.tolist(), strict=True)}
+    ways = np.empty((1, 0), np.int64)
+    for step, at in enumerate(order):
+        if len(ways) * len(fits[at]) > _MAX_ASSIGNMENTS:
+            return None
+        new = np.tile(fits[at], len(ways))
+        ways = np.repeat(ways, len(fits[at]), axis=0)
+        allowed = np.ones(len(new), np.bool_)
+        for column, other in enumerate(order[:step]):
+            allowed &= ways[:, column] != new
+            if partners & {(int(bound[at]), int(bound[other])), (int(bound[other]), int(bound[at]))}:
+                allowed &= ~rule.table[place[ways[:, column]], place[new]]
+        ways = np.column_stack([ways, new])[allowed]
+    return ways[:, np.argsort(order)]
 
 
-def _solve_without_pair(
-    part: _BlockPart, gone: tuple[int, int], groups: tuple[int, int], own: Ints, run: Run, budget: Budget
+def _solve_others(
+    part: _BlockPart, gone: Ints, groups: Ints, own: Ints, run: Run, budget: Budget
 ) -> tuple[float, Floats | None]:
-    """ln of the number of matchings of all other entries if one pseudonym of each of two groups is taken, and each
+    """ln of the number of matchings of all other entries if one pseudonym of each of some groups is taken, and each
     entry's probability of having its own pseudonym if that is left; None if that is not exact."""
     entries = np.delete(np.arange(len(part.entries)), gone)
     r = np.bincount(part.of_entry[entries], minlength=int(part.a.max()) + 1)
     c = np.bincount(part.of_slot) - np.bincount(groups, minlength=int(part.b.max()) + 1)
     if not len(entries):
-        return 0.0, np.zeros(2)
+        return 0.0, np.zeros(len(part.entries))
     new_class, new_group = _positions_in(np.flatnonzero(r), len(r)), _positions_in(np.flatnonzero(c), len(c))
     kept = (r[part.a] > 0) & (c[part.b] > 0)
     if not kept.any():

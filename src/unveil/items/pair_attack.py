@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.items.item_changes import ItemChange
-from unveil.items.pair_matching import PairProblem, PairShares, climb_by_exchanges, match_items
+from unveil.items.pair_matching import PairProblem, PairShares, climb_by_exchanges, find_ties, match_items
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
@@ -46,7 +46,7 @@ class NamedItems:
     ``right``, how confident they are of the item they named, and how much weight they gave to the right one.
     ``reachable`` items are right at most if the same score is searched better. ``attacked`` released items took part,
     and ``seen`` of all occur in the attacker's baskets. ``tied`` items could be exchanged with others without changing
-    the score: none of them counts as right."""
+    the score: none of them counts as right, nor as reachable."""
 
     named: Bools
     right: Bools
@@ -165,16 +165,19 @@ def attack_by_pairs(
 
 
 def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: float, run: Run | None) -> int:
-    """How many items are right where a search ends that starts from the truth; 0 if its score is lower."""
+    """How many items are right, and not by chance, where a search ends that starts from the truth; 0 if its score is
+    lower."""
     problem = PairProblem.from_shares(own, released)
     assigned = np.full(problem.n, -1)
     assigned[: len(truth)] = truth
     rest, free = np.flatnonzero(assigned < 0), np.setdiff1d(np.arange(problem.n), assigned)
     assigned[rest] = free[linear_sum_assignment(-problem.fit[np.ix_(rest, free)])[1]]
-    reached, _ = climb_by_exchanges(problem, assigned, run)
-    if problem.score(reached) < score - _EQUAL_SCORE * (1 + abs(score)):
+    reached, gain = climb_by_exchanges(problem, assigned, run)
+    best = problem.score(reached)
+    if best < score - _EQUAL_SCORE * (1 + abs(score)):
         return 0
-    return int(((reached[: len(truth)] == truth) & (truth >= 0)).sum())
+    right = (reached[: len(truth)] == truth) & (truth >= 0) & ~find_ties(gain, best)[: len(truth)]
+    return int(right.sum())
 
 
 def _change_entries(entries: NamedBaskets, becomes: Ints, released: int) -> tuple[Ints, Ints]:

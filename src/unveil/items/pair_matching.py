@@ -34,7 +34,7 @@ from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.run import Run
 
-__all__ = ["ItemMatching", "PairProblem", "PairShares", "climb_by_exchanges", "match_items"]
+__all__ = ["ItemMatching", "PairProblem", "PairShares", "climb_by_exchanges", "find_ties", "match_items"]
 
 _TIE = 1e-9  # scores that differ by less, relative to their size, are equal up to rounding
 _FIRST_WEIGHTS = (0.3, 0.003, 1.0, 0.03)  # how much the score counts at first, in turn; in the end it counts fully
@@ -215,9 +215,14 @@ def match_items(
     weights[:, names[assigned]] = np.exp(np.minimum(gain, 0.0))
     weights /= weights.sum(axis=1, keepdims=True)
     own_names = names[assigned[:m]]
-    np.fill_diagonal(gain, -np.inf)
-    is_tied = gain.max(axis=1, initial=-np.inf)[:m] >= -_TIE * (1 + abs(score))
-    return ItemMatching(np.where(own_names < n, own_names, -1), weights[:m, :n], score, is_tied)
+    return ItemMatching(np.where(own_names < n, own_names, -1), weights[:m, :n], score, find_ties(gain, score)[:m])
+
+
+def find_ties(gain: Floats, score: float) -> Bools:
+    """Which places could be exchanged with another at no loss, given what each exchange gains."""
+    others = np.where(np.eye(len(gain), dtype=bool), -np.inf, gain)
+    tied: Bools = others.max(axis=1, initial=-np.inf) >= -_TIE * (1 + abs(score))
+    return tied
 
 
 def _starting_weights(problem: PairProblem, rng: np.random.Generator) -> Iterator[tuple[float, Floats]]:

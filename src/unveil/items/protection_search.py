@@ -3,7 +3,9 @@
 The expected cracks ε must be at most τ times the number of released items, where a category counts as one. Every
 candidate is evaluated exactly (``crack_evaluation``). No fast exact algorithm is known for these problems, so items are
 chosen greedily, by the cracks prevented per item, and items that turn out to be unnecessary are restored. The result is
-never larger than that of the simple method, which takes items by their crack probability.
+never larger than that of the simple method, which takes items by their crack probability. Among items that are
+equally good to take, a secret order decides (:mod:`unveil.secret_order`): which of them were taken must not follow from
+the order of the file.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from unveil.items.beliefs import Beliefs
 from unveil.items.crack_evaluation import CrackEvaluator, Segment
 from unveil.items.item_changes import ItemChange, carry_beliefs
 from unveil.release.transactions import Transactions
+from unveil.secret_order import secret_permutation
 
 __all__ = [
     "ProtectionSearch",
@@ -41,6 +44,7 @@ _MAX_RESTORE_WORK = (
     1_000_000  # within this amount of work, in evaluated items; one that must be solved counts as a hundred
 )
 _PRICE_STEPS = 40
+_DIGITS = 12  # to which probabilities are compared, so that ties are ties
 _TOLERANCE_SLACK = 1e-9
 
 _Goal = Callable[[Ints], bool]
@@ -53,6 +57,11 @@ class ProtectionSearch:
     beliefs: Beliefs
     tolerance: float
     evaluator: CrackEvaluator
+
+    @cached_property
+    def tie_order(self) -> Ints:
+        """Every item's place in a secret order."""
+        return secret_permutation(self.beliefs.n)
 
     def is_sufficient(self, change: ItemChange) -> bool:
         """Whether at most the tolerated share of the released items would be cracked after a change."""
@@ -122,7 +131,7 @@ def collapse_categories(search: ProtectionSearch, category: Ints, baskets: Trans
     """Replace the fewest items by their given categories, each category as a whole; ``category[i]`` is −1 for an item
     without one. None if not even replacing all of them suffices."""
     sizes = np.bincount(category[category >= 0])
-    held, left = _BasketUnion(baskets), np.flatnonzero(sizes > 1).tolist()
+    held, left = _BasketUnion(baskets), [c for c in secret_permutation(len(sizes)).tolist() if sizes[c] > 1]
     unions = {c: held.count_baskets(np.flatnonzero(category == c)) for c in left}
     taken: list[int] = []
     while left:
@@ -176,7 +185,7 @@ def _restore_items(search: ProtectionSearch, goal: _Goal, items: Ints, least: in
 def _items_to_restore(search: ProtectionSearch, items: Ints, weights: Floats) -> Iterator[int]:
     """The changed items that are worth restoring, those of most weight first, while the work allows."""
     spent = search.evaluator.work_spent
-    for item in items[np.argsort(-weights, kind="stable")][:_MAX_RESTORED].tolist():
+    for item in items[np.lexsort((search.tie_order[items], -weights))][:_MAX_RESTORED].tolist():
         if search.evaluator.work_spent - spent > _MAX_RESTORE_WORK:
             return
         yield item
@@ -191,7 +200,7 @@ def choose_by_probability(search: ProtectionSearch, goal: _Goal, least: int = 1)
     crack = np.zeros(search.beliefs.n)
     for part in parts:
         crack[part.items] = part.crack
-    order = np.lexsort((search.beliefs.counts, -crack.round(12)))
+    order = np.lexsort((search.tie_order, search.beliefs.counts, -crack.round(_DIGITS)))
     n = len(order)
     if n <= _MAX_SCANNED_ITEMS:
         return next((order[:k] for k in range(least, n + 1) if goal(order[:k])), None)
@@ -208,7 +217,7 @@ def choose_by_probability(search: ProtectionSearch, goal: _Goal, least: int = 1)
 
 def _items_outside_dense_run(search: ProtectionSearch, goal: _Goal, least: int) -> Ints | None:
     """All items except a run of neighbours in frequency, as long as possible, that reach a goal."""
-    n, order = search.beliefs.n, np.argsort(search.beliefs.counts, kind="stable")
+    n, order = search.beliefs.n, np.lexsort((search.tie_order, search.beliefs.counts))
     runs = ((start, kept) for kept in range(n - least, 0, -1) for start in range(n - kept + 1))
     rest = (np.append(order[:start], order[start + kept :]) for start, kept in runs)
     return next((items for items in rest if goal(items)), None)
@@ -231,12 +240,11 @@ def _greedy_removals(search: ProtectionSearch) -> Iterator[int]:
     If only the removal of a whole segment prevents a crack, its items come one after another: the fewer are left, the
     more cracks each of them costs.
     """
-    number = count()
     heap: list[tuple[float, float, int, int, Segment]] = []
 
     def push_removal(part: Segment) -> None:
         prevented, entries, item = _best_removal(search, part)
-        heapq.heappush(heap, (-prevented, entries, next(number), item, part))
+        heapq.heappush(heap, (-prevented, entries, int(search.tie_order[item]), item, part))
 
     for part in search.evaluator.solve_segments(search.beliefs) or ():
         push_removal(part)
@@ -252,16 +260,16 @@ def _best_removal(search: ProtectionSearch, part: Segment) -> tuple[float, float
     """The item of a segment to remove first, with the cracks prevented per item, by removing it or the whole segment,
     and the entries lost, which settle a tie."""
     beliefs, size = search.beliefs, len(part.items)
-    tried = np.argsort(-part.crack, kind="stable")[:_REMOVALS_TRIED]
+    tried = np.lexsort((search.tie_order[part.items], -part.crack.round(_DIGITS)))[:_REMOVALS_TRIED]
     gains = [
         part.cracks - search.evaluator.evaluate_cracks(beliefs.select(np.delete(part.items, at))) if size > 1 else 1.0
         for at in tried
     ]
-    order = [
-        (-gain, beliefs.counts[part.items[at]], int(part.items[at])) for gain, at in zip(gains, tried, strict=True)
-    ]
-    gain, entries, item = min(order)
-    return max(-gain, part.cracks / size), float(entries), item
+    items = part.items[tried]
+    order = np.lexsort((search.tie_order[items], beliefs.counts[items], -np.round(gains, _DIGITS)))
+    best = int(order[0])
+    prevented = round(max(gains[best], part.cracks / size), _DIGITS)
+    return prevented, float(beliefs.counts[items[best]]), int(items[best])
 
 
 def recount_items(

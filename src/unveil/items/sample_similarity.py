@@ -2,7 +2,8 @@
 
 A competitor's data are not the owner's, but a random sample of the owner's data may stand in for them. An attacker with
 a sample of a share p of the baskets believes every frequency to be that of the sample, plus or minus the median gap
-between the sample's own frequency groups. The share α of items about which that is right measures the sample's worth in
+between the sample's own frequency groups; wider where too many items would fit nothing, and without the items that
+still fit nothing (``attacker_beliefs``). The share α of items about which that is right measures the sample's worth in
 the paper. But it cannot be compared with what is tolerated at another precision: the intervals of a small sample are
 wide, hence often right, and identify little. The expected cracks of these beliefs say what a sample identifies.
 
@@ -17,10 +18,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.special import stdtrit
 
 from unveil.arrays import Floats, Ints
 from unveil.case import Case
+from unveil.intervals import student_half_width
 from unveil.items.attacker_beliefs import beliefs_from_sample
 from unveil.items.beliefs import Beliefs
 from unveil.matching.solver import Budget, solve
@@ -75,12 +76,12 @@ def sample_knowledge(
     alpha, cracks = np.empty((2, replicates, len(shares)))
     quiet = replace(run, progress=lambda doing, fraction: None)
     for k in range(replicates):
-        counts = _count_prefixes(transactions, rng.permutation(transactions.baskets), sizes)
+        counts = _count_prefixes(transactions, transactions.shuffle_baskets(rng), sizes)
         for m, size in enumerate(sizes.tolist()):
             run.progress("drawing samples", (k + m / len(sizes)) / replicates)
             run.check()
-            alpha[k, m] = compliant_share(counts[m], size, transactions.counts, transactions.baskets)
             beliefs = believe(counts[m], size)
+            alpha[k, m] = beliefs.alpha
             solution = solve(beliefs.candidates, None, quiet, budget=_BUDGET, may_exclude_truth=True)
             cracks[k, m] = solution.expected_cracks
     items = float(len(believe(transactions.counts, transactions.baskets).counts))
@@ -89,9 +90,7 @@ def sample_knowledge(
 
 def _mean(found: Floats, confidence: float, most: float) -> SampleMean:
     """The mean over the replicates with its interval by Student's t."""
-    mean, replicates = found.mean(axis=0), len(found)
-    t = float(stdtrit(replicates - 1, (1 + confidence) / 2))
-    width = t * found.std(axis=0, ddof=1) / np.sqrt(replicates)
+    mean, width = found.mean(axis=0), student_half_width(found, confidence)
     return SampleMean(mean, np.maximum(mean - width, 0), np.minimum(mean + width, most))
 
 
@@ -102,17 +101,3 @@ def _count_prefixes(transactions: Transactions, order: Ints, sizes: Ints) -> Int
     first_sample = np.searchsorted(sizes, place, "right")
     cells = np.repeat(first_sample * items, np.diff(transactions.indptr)) + transactions.items
     return np.bincount(cells, minlength=(len(sizes) + 1) * items).reshape(-1, items)[: len(sizes)].cumsum(axis=0)
-
-
-def compliant_share(found: Ints, size: int, counts: Ints, baskets: int) -> float:
-    """The share of items whose true frequency is that of the sample, plus or minus the sample's median gap; compared in
-    whole numbers."""
-    off = np.abs(counts * size - found * baskets)
-    return float((2 * off <= _twice_median_gap(found) * baskets).mean())
-
-
-def _twice_median_gap(found: Ints) -> int:
-    """Twice the median gap between successive counts, which is a whole number."""
-    values = np.flatnonzero(np.bincount(found))
-    gaps = np.sort(np.diff(values))
-    return int(gaps[(len(gaps) - 1) // 2] + gaps[len(gaps) // 2]) if len(gaps) else 0

@@ -161,6 +161,8 @@ def _read_true_links(links: Release, case: Case) -> np.ndarray:
     whole = pa.Table.from_batches(links.batches())
     try:
         who, where = (np.asarray(whole.column(c).cast(pa.int64())) - 1 for c in ("known", "row"))
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError):
         raise UnveilError(f"{name}: true links must be row numbers, counted from 1") from None
     for numbers, table in ((who, people), (where, release)):

@@ -38,7 +38,7 @@ def original_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]
         columns = tuple(c for c in known if c in original.columns)
         compared = _compare_tables(case, original, release, columns, policy, run)
         if compared:
-            yield _original_finding(case, original, release, columns, compared, policy, run)
+            yield _original_finding(case, original, release, known, compared, policy, run)
 
 
 def _compare_tables(
@@ -69,7 +69,7 @@ def _original_finding(
     case: Case,
     original: Table,
     release: Table,
-    columns: tuple[str, ...],
+    known: tuple[str, ...],
     compared: list[ComparedColumn],
     policy: Policy,
     run: Run,
@@ -79,8 +79,9 @@ def _original_finding(
     from unveil.intervals import estimate_mean
     from unveil.linkage.nearest_rows import chances_of_own_row
 
+    columns = [c for c in known if c in original.columns]
     truth = np.arange(original.rows) if case.truth is None else np.asarray(case.truth, np.int64)
-    most = max(_MIN_SAMPLE, _MAX_WORK // max(1, release.rows * len(columns)))
+    most = max(_MIN_SAMPLE, _MAX_WORK // max(1, release.rows * len(compared)))
     chosen = np.arange(original.rows)
     if most < original.rows:
         chosen = np.sort(run.rng(ORIGINAL_MATCHED.id).choice(original.rows, most, replace=False))
@@ -95,7 +96,7 @@ def _original_finding(
         method="exact" if exact else "simulation",
         interval=None if exact else found.interval,
         confidence=None if exact else run.confidence,
-        known=columns if len(policy.quasi) > 1 else None,
+        known=known,
         subjects=original.rows,
         share=found.value if exact else found.interval,
         attacker=f"Holds the original values of {list_text(columns, 12)} and takes the closest released row, any of "

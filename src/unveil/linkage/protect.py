@@ -3,7 +3,7 @@ rows; and ratings: coarser values and dates, fewer items, fewer people.
 
 :mod:`unveil.linkage.protections.greedy_search` chooses what is done, :mod:`unveil.linkage.protections.coarsening` says
 what columns can become. Nothing here is random but the attacks that are simulated, and the choice among those who are
-equally likely to be found.
+equally likely to be found, which comes from the operating system; rows are shuffled afterwards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.holding import PEOPLE
 from unveil.linkage.finding_text import MAX_ROWS, MIN_COLUMNS
 from unveil.linkage.risks import EVERYTHING_LEARNED, SUCCESS
 from unveil.linkage.settings import LinkageSettings
@@ -29,7 +28,6 @@ from unveil.settings import option_text
 from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
     from unveil.arrays import Int32s, Ints
@@ -262,7 +260,7 @@ def apply_plan(case: Case, table: Table, search: PlanSearch, plan: ProtectionPla
         case,
         release=_protected_table(table, search.ladders, changed, kept),
         original=table,
-        truth=_moved_truth(case, place),
+        truth=case.moved_truth(place),
         hierarchies=MappingProxyType({c: h for c, h in there.items() if c in case.hierarchies or c in changed}),
     )
 
@@ -298,15 +296,6 @@ def _relabel_column(column: pa.ChunkedArray, ladder: ColumnLadder, step: LadderS
     there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
     labels = cast_to_text(step.labels).take(arrow_integers(codes.clip(min=0)))
     return pc.if_else(there, labels, cast_to_text(column))
-
-
-def _moved_truth(case: Case, place: Ints) -> np.ndarray | None:
-    """What has become of every row, or of every known person if there is a file of them."""
-    import numpy as np
-
-    if case.truth is None:
-        return None if PEOPLE.name in case.holds else place
-    return np.where(case.truth >= 0, place[case.truth], -1)
 
 
 def _has_ratings(case: Case, policy: Policy) -> bool:

@@ -154,6 +154,8 @@ def _values_as_numbers(values: pa.Array, name: str) -> Floats:
 
     try:
         whole = np.asarray(pc.cast(values, pa.int64()), np.int64)
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError):
         return _finite_numbers(values, name)
     least, most = (int(whole.min()), int(whole.max())) if len(whole) else (0, 0)
@@ -170,6 +172,8 @@ def _finite_numbers(values: pa.Array, name: str) -> Floats:
 
     try:
         numbers = np.asarray(pc.cast(values, pa.float64()), np.float64)
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError):
         raise UnveilError(f"{safe_text(name)}: not all values are numbers; compare the column with 'equal'") from None
     if not np.isfinite(numbers).all():
@@ -185,7 +189,8 @@ def _values_as_days(values: pa.Array, name: str) -> Floats:
     from unveil.release.hierarchy import is_date
 
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
-        dates = values.cast(pa.timestamp("us", values.type.tz if pa.types.is_timestamp(values.type) else None))
+        zone = values.type.tz if pa.types.is_timestamp(values.type) else None
+        dates = values.cast(pa.timestamp("us", zone), safe=False)  # nanoseconds are no part of a day
     elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         if not all(map(is_date, values.to_pylist())):
             return _unix_times_as_days(values, name)
@@ -203,6 +208,8 @@ def _unix_times_as_days(values: pa.Array, name: str) -> Floats:
 
     try:
         numbers = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError):
         numbers = np.array([np.nan])
     for per_second in _UNIX_UNITS:

@@ -13,6 +13,7 @@ from unveil.compilation import kernel
 __all__ = [
     "subset_cracks",
     "subset_marginals",
+    "subset_permanent",
 ]
 
 
@@ -38,6 +39,17 @@ def subset_marginals(w: Floats) -> tuple[float, Floats]:
     edges = np.zeros((n + 1, n))
     np.add.at(edges, row, (weights * through).transpose(0, 2, 1))
     return float(before[-1]), edges[:0:-1]
+
+
+def subset_permanent(w: Any) -> Any:
+    """The permanent of such a matrix alone; modulo 2⁶⁴ if its weights are unsigned whole numbers of 64 bits."""
+    n = len(w)
+    sizes, made = np.bitwise_count(np.arange(1 << (n - _LOW))), np.zeros(1 << n, w.dtype)
+    made[0] = 1
+    row = np.arange(n - _LOW + 1)[:, None] + np.bitwise_count(np.arange(_WIDTH))
+    weights = np.ascontiguousarray(np.vstack([np.zeros(n, w.dtype), w])[row].transpose(0, 2, 1))
+    _fill_subsets(weights, sizes, made, made, np.zeros((0, n, _WIDTH), w.dtype), False)
+    return made[-1]
 
 
 @kernel

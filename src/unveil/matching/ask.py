@@ -8,17 +8,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
+from unveil.errors import UnveilError
 from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.holding import Holding
 from unveil.matching.ask_sets import SETS_VULNERABLE, parse_sets, set_findings
-from unveil.matching.crack_text import average_text, certain_text, compare_with_estimate, count_certain
+from unveil.matching.crack_text import BEST_GUESS_TEXT, average_text, certain_text, compare_with_estimate, count_certain
 from unveil.matching.settings import MatchingSettings
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.matrix import Matrix
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, list_text, number_text, percent_text, range_text, safe_text
+from unveil.settings import option_text
+from unveil.wording import count_text, list_text, number_text, ordinal_text, percent_text, range_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats
@@ -121,10 +123,13 @@ def check(case: Case, policy: Policy) -> None:
 
     candidates = Candidates.from_matrix(_attacked_matrix(case, policy).weights)
     truth = check_bijection(None if case.truth is None else np.asarray(case.truth), candidates.n)
-    feasible_flow(candidates, truth)
     parse_sets(case)
-    if not policy.settings_for(MatchingSettings).may_exclude_truth:
-        check_truth_possible(candidates, truth)
+    try:
+        feasible_flow(candidates, truth)
+        if not policy.settings_for(MatchingSettings).may_exclude_truth:
+            check_truth_possible(candidates, truth, f"allow it with {option_text('may_exclude_truth')}")
+    except UnveilError as error:
+        raise UnveilError(f"{safe_text(case.release.name)}: {error}") from None
 
 
 def _attacked_matrix(case: Case, policy: Policy) -> Matrix:
@@ -181,7 +186,6 @@ def _describe_methods(solution: Solution) -> str:
 
 
 def _cracks_charts(solution: Solution, case: Case, matrix: Matrix, run: Run) -> Iterator[Curve | LinkChart]:
-    from unveil.errors import UnveilError
     from unveil.matching.metrics import crack_distribution
 
     n = solution.candidates.n
@@ -284,15 +288,16 @@ def _letters(k: int) -> str:
 def _exposed_entries(solution: Solution, case: Case, matrix: Matrix, run: Run) -> tuple[ExposedSubject, ...]:
     import numpy as np
 
-    known, risk = solution.candidates, solution.shown_risk(_is_truth_secret(case, run))
+    secret = _is_truth_secret(case, run)
+    known, risk, best = solution.candidates, solution.shown_risk(secret), BEST_GUESS_TEXT if secret else ""
     order = np.lexsort((np.arange(known.n), -risk))[: run.exposed]
     room = known.group_sizes[known.groups] * (solution.marginals > 0)
     left = np.bincount(known.edge_class, room, len(known.class_sizes)).astype(int)[known.entry_class].tolist()
     return tuple(
         ExposedSubject(
-            subject=f"entry {k + 1:,}",
+            subject=f"{ordinal_text(k + 1)} entry",
             risk=float(min(risk[k], 1.0)),
-            because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible",
+            because=f"{count_text(left[k], 'pseudonym is', 'pseudonyms are')} possible{best}",
             learns=("its pseudonym",),
             values={"entry": safe_text(matrix.entries[k]), "pseudonym": safe_text(matrix.pseudonyms[solution.truth[k]])}
             if run.reveal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def set_findings(solution: Solution, case: Case, attacker: str, policy: Policy, 
     possible = sum(each.interval[1] >= sigma - _SLACK for each in found)
     exact = all(each.exact for each in found)
     ends = certain / count, possible / count
+    guessed = sum(1 / math.comb(solution.candidates.n, len(each)) >= sigma - _SLACK for each in sets)
     yield SETS_VULNERABLE.finding(
         policy,
         title=f"Sets of entries cracked with a probability of {percent_text(sigma)} or more",
@@ -65,11 +67,19 @@ def set_findings(solution: Solution, case: Case, attacker: str, policy: Policy, 
         subjects=count,
         share=ends,
         attacker=attacker,
+        baseline=guessed / count,
         sentence=f"{_number_sentence(count, certain, possible)} A set is vulnerable if the attacker assigns its "
         f"entries exactly their own pseudonyms, in any order, with a probability of {percent_text(sigma)} or more."
-        f"{'' if exact else ' Sets that cannot be computed exactly were simulated.'}",
+        f"{'' if exact else ' Sets that cannot be computed exactly were simulated.'}{_guessing_text(guessed, count)}",
         source=_SOURCE,
     )
+
+
+def _guessing_text(guessed: int, count: int) -> str:
+    """How many sets someone without the matrix cracks as often; there is always one way to choose all entries."""
+    if not guessed:
+        return ""
+    return f" Guessing alone does that{'' if count == 1 else f' for {guessed:,} of them'}."
 
 
 def _number_sentence(count: int, certain: int, possible: int) -> str:

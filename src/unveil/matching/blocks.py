@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.matching.candidates import Candidates, twin_classes
-from unveil.wording import count_text, list_text
+from unveil.wording import count_text, list_text, ordinal_text, verb
 
 __all__ = ["Block", "InfeasibleError", "feasible_flow", "flow_between", "independent_blocks"]
 
@@ -123,11 +123,11 @@ def _describe_hall_violation(candidates: Candidates, used: Ints) -> str:
         reached = grown
     members = np.flatnonzero(reached[candidates.entry_class])
     have = int(candidates.group_sizes[touched].sum())
-    named = list_text([f"{i + 1}" for i in members[:8]]) + (" and others" if len(members) > 8 else "")
-    return (
-        f"no perfect matching: {count_text(len(members), 'entry', 'entries')} ({named}) with only "
-        f"{count_text(have, 'candidate pseudonym')} between them; widen what the attacker considers possible"
-    )
+    named = f"the {list_text([ordinal_text(int(i) + 1) for i in members])} {verb(len(members), 'entry', 'entries')}"
+    lack = f"{named} have only {count_text(have, 'candidate pseudonym')} between them"
+    if not have:
+        lack = f"no pseudonym is possible for {named}"
+    return f"no perfect matching: {lack}; widen what the attacker considers possible"
 
 
 def independent_blocks(candidates: Candidates, flow: Ints) -> Iterator[Block]:

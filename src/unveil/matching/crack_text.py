@@ -9,7 +9,10 @@ from unveil.wording import number_text, percent_text
 if TYPE_CHECKING:
     from unveil.matching.solver import Solution
 
-__all__ = ["average_text", "certain_text", "compare_with_estimate", "count_certain"]
+__all__ = ["BEST_GUESS_TEXT", "average_text", "certain_text", "compare_with_estimate", "count_certain"]
+
+BEST_GUESS_TEXT = "; the risk is that of the best guess, because the truth is a secret"
+"""Added to why somebody is exposed, where :meth:`Solution.shown_risk` leaves the truth out."""
 
 
 def average_text(value: float, exact: bool) -> str:

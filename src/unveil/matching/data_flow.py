@@ -13,6 +13,7 @@ import numpy as np
 
 from unveil.arrays import Floats
 from unveil.errors import UnveilError
+from unveil.wording import ordinal_text
 
 __all__ = ["network_matrix"]
 
@@ -25,9 +26,11 @@ def network_matrix(
     ``nodes`` maps a node's name to its inputs and outputs. An input is an entry or a node, an output a label or a node.
     If one node feeds another, each lists the other once per channel.
     """
-    for name, (inputs, outputs) in nodes.items():
+    for number, (inputs, outputs) in enumerate(nodes.values(), 1):
         if len(inputs) != len(outputs):
-            raise UnveilError(f"node {name} has {len(inputs)} inputs but {len(outputs)} outputs; give equally many")
+            raise UnveilError(
+                f"the {ordinal_text(number)} node has {len(inputs)} inputs but {len(outputs)} outputs; give as many"
+            )
     position = {entry: i for i, entry in enumerate(entries)}
     carried: dict[str, Floats] = {}
 
@@ -37,7 +40,7 @@ def network_matrix(
             own: Floats = np.eye(len(entries))[position[name]]
             return own
         if name in waiting or name not in nodes:
-            raise UnveilError(f"{name} is neither an entry nor an earlier node; the network must not have cycles")
+            raise UnveilError("an input is neither an entry nor an earlier node; the network must not have cycles")
         if name not in carried:
             inputs = nodes[name][0]
             carried[name] = np.mean([output_distribution(i, waiting | {name}) for i in inputs], axis=0)

@@ -30,7 +30,7 @@ from unveil.matching.blocks import Block
 from unveil.matching.scaling import scale_weights
 from unveil.run import Run
 
-__all__ = ["FrontierPlan", "count_states", "frontier_marginals", "kept_segments", "plan_frontier"]
+__all__ = ["FrontierPlan", "count_states", "frontier_marginals", "kept_segments", "neighbour_order", "plan_frontier"]
 
 _MOST_TAKEN_SINGLY = 3  # the largest group that is taken pseudonym by pseudonym
 _LEAST_WEIGHT = 1e-290  # smaller relative weights count as zero
@@ -72,12 +72,13 @@ def plan_frontier(block: Block, most_states: int) -> FrontierPlan | None:
     as_they_come = _plan_in_order(block, np.arange(len(block.c)), most_states)
     if as_they_come is not None and as_they_come.work <= _TRANSITIONS_PER_CALL:
         return as_they_come
-    together = _plan_in_order(block, _neighbour_order(block), most_states)
+    together = _plan_in_order(block, neighbour_order(block), most_states)
     made = [p for p in (as_they_come, together) if p is not None]
     return min(made, key=lambda p: p.work, default=None)
 
 
-def _neighbour_order(block: Block) -> Ints:
+def neighbour_order(block: Block) -> Ints:
+    """An order of the groups in which those with the same classes are near each other."""
     classes, groups = len(block.r), len(block.c)
     ones = np.ones(len(block.a), np.int8)
     graph = csr_array((ones, (block.a, block.b + classes)), shape=(classes + groups, classes + groups))

@@ -32,6 +32,7 @@ from unveil.matching.column_subsets import matrix_marginals
 from unveil.matching.scaling import balance_weights, normalise_matrix
 from unveil.matching.solver import check_bijection, solve
 from unveil.matching.truth_errors import MOST_EXACT_ENTRIES, mean_absolute_error, worst_truth
+from unveil.matching.whole_permanents import whole_permanent
 
 __all__ = [
     "HeuristicAccuracy",
@@ -55,7 +56,6 @@ __all__ = [
 
 _MOST_LISTED_ENTRIES = 8
 _LARGEST_BLOCK = 18
-_CERTAIN_DIGITS = 1e12  # a whole permanent below this is rounded: its relative error is far less
 _OPTIMISER_LIMITS = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-10}
 
 
@@ -73,15 +73,17 @@ def log_permanent(matrix: npt.ArrayLike) -> float:
 
 
 def permanent(matrix: npt.ArrayLike) -> float:
-    """The total weight of all perfect matchings; a whole number if all weights are, as far as its digits are certain.
+    """The total weight of all perfect matchings: an exact whole number if all weights are whole. Refuses a matrix for
+    which that would take too long.
 
     >>> permanent([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 1, 1, 0, 0]])
     18
     """
+    candidates = Candidates.from_matrix(matrix)
+    if (candidates.weights == np.rint(candidates.weights)).all():
+        return whole_permanent(candidates)
     log = log_permanent(matrix)
-    value = math.exp(log) if log < 709 else math.inf
-    weights = np.asarray(matrix, np.float64)
-    return round(value) if value < _CERTAIN_DIGITS and (weights == np.rint(weights)).all() else value
+    return math.exp(log) if log < 709 else math.inf
 
 
 def degree_of_anonymity(matrix: npt.ArrayLike) -> float:

@@ -26,6 +26,7 @@ from unveil.matching.column_subsets import LARGEST_MATRIX, matrix_marginals
 from unveil.matching.frontier import frontier_marginals, plan_frontier
 from unveil.matching.screening import bethe_estimate
 from unveil.run import Run
+from unveil.wording import ordinal_text
 
 __all__ = [
     "BlockMethod",
@@ -211,13 +212,15 @@ def solve(
     )
 
 
-def check_truth_possible(candidates: Candidates, truth: Ints) -> None:
-    """Raise an error if the attacker excludes the truth."""
+def check_truth_possible(
+    candidates: Candidates, truth: Ints, otherwise: str = "allow it with may_exclude_truth"
+) -> None:
+    """Raise an error if the attacker excludes the truth; ``otherwise`` says how to allow that."""
     edge = candidates.find_edges(np.arange(candidates.n), truth)
     if (edge < 0).any():
         raise UnveilError(
-            f"the true pseudonym of entry {int((edge < 0).argmax()) + 1:,} is not among its candidates; give or "
-            "correct the truth, or say that the attacker may be wrong"
+            f"the true pseudonym of the {ordinal_text(int((edge < 0).argmax()) + 1)} entry is not among its "
+            f"candidates; give or correct the truth, or {otherwise}"
         )
 
 

@@ -2,7 +2,8 @@
 
 A column that the policy calls an identifier and that is still in the release names people for certain. A column that
 only looks like one is reported as an estimate, which decides nothing, but it keeps the verdict from being ``release``.
-So does a sign that several rows are one person. Columns of the kinds that the US HIPAA rule names are for information.
+So does a sign that several rows are one person. Columns of the kinds that the US HIPAA rule names, and what the order
+of rows tells, are for information.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from unveil.finding import Finding
 from unveil.holding import ORIGINAL
 from unveil.policy import Policy
 from unveil.question import Question
+from unveil.release.ask_order import ORDER, order_finding
 from unveil.release.ask_original import INTERVAL_DISCLOSURE, check_original, interval_findings
 from unveil.release.roles import likely_attackers, too_many_guesses
 from unveil.release.table import Table
@@ -67,7 +69,7 @@ them several times may be called releasable."""
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     """The identifiers that were declared, those that are suspected, the people who seem to have several rows, the
-    columns of kinds that HIPAA names, and the numbers that stay close to the original."""
+    columns of kinds that HIPAA names, what the order of rows tells, and the numbers that stay close to the original."""
     table = case.release
     assert isinstance(table, Table)
     suspected = [c for c in policy.identifier if c in policy.guessed]
@@ -79,6 +81,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         yield _repeated_people_finding(table, policy, run)
     if run.asks(SAFE_HARBOR):
         yield _safe_harbor_finding(table, policy, run)
+    if run.asks(ORDER):
+        yield from order_finding(table, policy, run)
     if run.asks(INTERVAL_DISCLOSURE):
         yield from interval_findings(case, table, policy, run)
 
@@ -226,7 +230,7 @@ QUESTION = Question(
     name="release",
     title="Does the release itself name anyone?",
     kinds=("table",),
-    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE, SAFE_HARBOR, INTERVAL_DISCLOSURE),
+    risks=(IDENTIFIERS, SUSPECTED_IDENTIFIERS, REPEATED_PEOPLE, SAFE_HARBOR, ORDER, INTERVAL_DISCLOSURE),
     ask=ask,
     holdings=(ORIGINAL,),
     check=check_original,

@@ -47,6 +47,27 @@ def check_original(case: Case, policy: Policy) -> None:
             f"{safe_text(original.name)}: has {count_text(original.rows, 'row')}, but {safe_text(release.name)} has "
             f"{release.rows:,}; the rows of both must be in the same order"
         )
+    if case.truth is None and PEOPLE.name not in case.holds and _has_moved_rows(original, release, policy):
+        raise UnveilError(
+            f"{safe_text(release.name)}: its rows are not in the order of {safe_text(original.name)}; compare a "
+            "release in the same order, or say in Python which row became which (Case.truth)"
+        )
+
+
+def _has_moved_rows(original: Table, release: Table, policy: Policy) -> bool:
+    """Whether columns with the same values occur, and all of them in another order. One alone may have been swapped."""
+    import numpy as np
+
+    shared = [c for c in release.columns if c in original.columns]
+    before, after = (table.codes(shared, policy.missing) for table in (original, release))
+    unchanged = [
+        c
+        for c in shared
+        if len(before[c].values) > 1
+        and before[c].values.equals(after[c].values)
+        and np.array_equal(np.bincount(before[c].codes + 1), np.bincount(after[c].codes + 1))
+    ]
+    return bool(unchanged) and not any(np.array_equal(before[c].codes, after[c].codes) for c in unchanged)
 
 
 def interval_findings(case: Case, table: Table, policy: Policy, run: Run) -> Iterator[Finding]:

@@ -11,24 +11,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import UnveilError
+from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from unveil.arrays import Bools, Int32s
+    from unveil.arrays import Bools, Int32s, Ints
 
 __all__ = [
     "Codes",
     "UnsortedCodes",
     "arrow_integers",
     "cast_to_text",
+    "check_moments",
     "compress_column",
     "encode_column",
     "encode_without_sorting",
     "mark_missing",
     "numpy_integers",
+    "plain_decimal",
+    "rows_error",
 ]
+
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # since 1970: the years 1 to 9999
+_LEAST = -(2**63)
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +45,12 @@ class Codes:
 
     codes: Int32s
     values: pa.Array
+
+    def rows_with(self, marked: Bools) -> Ints:
+        """The rows, counted from 0, that have one of the values that are marked."""
+        import numpy as np
+
+        return np.flatnonzero(np.isin(self.codes, np.flatnonzero(marked)))
 
 
 # Arrow's own conversions to and from Python would load pandas, if it is installed, at a cost of 50 MB.
@@ -76,14 +90,54 @@ def _arrow_strings(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
     return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts))).cast(kind)
 
 
-def cast_to_text(values: pa.Array) -> pa.Array:
+def cast_to_text(values: pa.Array, column: str = "a column") -> pa.Array:
     """Values as text."""
     import pyarrow as pa
 
     try:
         return values.cast(pa.string())
+    except MemoryError:
+        raise
     except pa.ArrowException:
-        raise UnveilError("a column holds bytes that are not text; write it as text, or leave it out") from None
+        raise UnveilError(f"{column} holds bytes that are not text; write it as text, or leave it out") from None
+
+
+def plain_decimal(kind: pa.DataType) -> pa.DataType:
+    """The type that every library knows for decimal numbers that few know: narrow ones, and whole hundreds or
+    thousands. Any other type stays as it is."""
+    import pyarrow as pa
+
+    if not pa.types.is_decimal(kind) or pa.types.is_decimal256(kind):
+        return kind
+    return pa.decimal128(min(38, kind.precision - min(kind.scale, 0)), max(kind.scale, 0))
+
+
+def check_moments(column: pa.ChunkedArray, table: str, name: str) -> None:
+    """Refuse dates and times that no calendar and no clock has: Arrow holds any number as one."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not pa.types.is_temporal(kind) or pa.types.is_duration(kind):
+        return
+    values = column.cast(pa.date32() if pa.types.is_date(kind) else kind)
+    numbers = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    per_day = 1 if pa.types.is_date(kind) else _PER_DAY[kind.unit]
+    margin = int(getattr(kind, "tz", None) is not None)  # a time zone may be a day ahead or behind
+    first, last = (0, 0) if pa.types.is_time(kind) else (_FIRST_DAY + margin, _LAST_DAY - margin)
+    low, high = max(first * per_day, _LEAST), min((last + 1) * per_day - 1, -_LEAST - 1)
+    wrong = pc.fill_null(pc.or_(pc.less(numbers, low), pc.greater(numbers, high)), False)
+    if pc.any(wrong).as_py():
+        what = f"a date or time in {safe_text(name)!r} that is too early or too late to be one"
+        raise rows_error(table, np.flatnonzero(np.asarray(wrong)), what, "correct it")
+
+
+def rows_error(table: str, rows: Ints, what: str, remedy: str) -> UnveilError:
+    """The error that these rows of a table, counted from 0, have what they must not have."""
+    first = f"row {rows[0] + 1:,} has {what}"
+    said = first if len(rows) == 1 else f"{len(rows):,} rows have {what}, the first of them row {rows[0] + 1:,}"
+    return UnveilError(f"{safe_text(table)}: {said}; {remedy}")
 
 
 def compress_column(column: pa.Array) -> pa.Array:
@@ -149,6 +203,7 @@ def encode_without_sorting(column: pa.ChunkedArray) -> UnsortedCodes:
         column = column.cast(pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary())
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
+    column = column.cast(plain_decimal(column.type))
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), pc.add(column, 0.0))  # −0.0 is 0.0
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

@@ -207,6 +207,8 @@ def _read_sample(path: Path, encoding: str, quote: str) -> str:
                 if len(_split_sample(lines, ",", quote)) > 1:
                     return lines
                 size *= 4
+            if len(text) > _MAX_ROW_BYTES:
+                break
     return text[:_MAX_ROW_BYTES].decode(errors="ignore")
 
 

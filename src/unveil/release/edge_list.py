@@ -6,6 +6,7 @@ Further values on a line are ignored, with a note; lines that begin with ``#`` o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -49,27 +50,36 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
 
     path = Path(path)
     name = safe_text(path.name)
-    data = text_tokens.read_text(path)
-    first = _first_line(data)
+    first = next((line for piece in text_tokens.text_pieces(path) if (line := _first_line(piece.data))), b"")
     delimiter = _detect_delimiter(first)
-    if delimiter:
-        texts, further = text_tokens.first_fields(data, delimiter, name)
-    else:
-        texts, further = _split_by_blanks(data, first, name)
+    header, further = _is_header(first, delimiter), False
+
+    def pieces() -> Iterator[pa.Array]:
+        nonlocal further
+        skip = 2 if header else 0
+        for data, before in text_tokens.text_pieces(path):
+            if delimiter:
+                texts, more = text_tokens.first_fields(data, delimiter, name, before)
+            else:
+                texts, more = _split_by_blanks(data, first, name, before)
+            yield texts.slice(skip)
+            skip, further = max(0, skip - len(texts)), further or more
+
+    codes, labels = text_tokens.encode_texts(pieces(), by_appearance=True)
+    sources, targets = codes[::2].copy(), codes[1::2].copy()
+    del codes
     notes: tuple[str, ...] = ()
-    if _is_header(first, delimiter):
-        texts, notes = texts.slice(2), ("the header line was skipped",)
+    if header:
+        notes = ("the header line was skipped",)
         if not directed:
             notes += (f"edges are read as undirected; pass {option_text('directed')} to keep their direction",)
     if further:
         notes += ("values after the second on a line are ignored",)
-    codes, labels = text_tokens.encode_texts(texts)
-    return simple_graph(
-        codes[::2], codes[1::2], labels, directed, path.name, source_file.file_digest(path), notes, _EMPTY_MESSAGE
-    )
+    digest = source_file.file_digest(path)
+    return simple_graph(sources, targets, labels, directed, path.name, digest, notes, _EMPTY_MESSAGE)
 
 
-def _split_by_blanks(data: bytes, first: bytes, name: str) -> tuple[pa.Array, bool]:
+def _split_by_blanks(data: bytes, first: bytes, name: str, lines_before: int) -> tuple[pa.Array, bool]:
     """The first two tokens of each line, and whether any line has more."""
     from unveil.release import text_tokens
 
@@ -80,7 +90,7 @@ def _split_by_blanks(data: bytes, first: bytes, name: str) -> tuple[pa.Array, bo
     texts, widths = text_tokens.split_tokens(data, comments=True, limit=2)
     lonely = widths == 1
     if lonely.any():
-        line = int(lonely.argmax()) + 1
+        line = lines_before + int(lonely.argmax()) + 1
         raise UnveilError(f"{name}: line {line:,} lacks one of the two nodes of an edge; complete or remove it")
     return texts, bool((widths > 2).any())
 

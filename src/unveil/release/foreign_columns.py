@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,7 +38,9 @@ def import_format_library(name: str, path: Path, what: str) -> Any:
 def read_foreign_file(path: Path, what: str, read: Callable[[], _T]) -> _T:
     """What ``read`` returns. Whatever a library makes of a damaged file becomes one clear line that quotes no data."""
     try:
-        return read()
+        with warnings.catch_warnings():  # which may quote what they warn of
+            warnings.simplefilter("ignore")
+            return read()
     except (UnveilError, MemoryError):
         raise
     except Exception:

@@ -173,7 +173,7 @@ def simple_graph(
 def _graph_from_labels(ends: list[str], directed: bool, name: str) -> Graph:
     from unveil.release import text_tokens
 
-    codes, labels = text_tokens.encode_texts(text_tokens.label_array(ends, safe_text(name)))
+    codes, labels = text_tokens.encode_texts([text_tokens.label_array(ends, safe_text(name))], by_appearance=True)
     return simple_graph(codes[: len(ends) // 2], codes[len(ends) // 2 :], labels, directed, name, None)
 
 

@@ -11,7 +11,7 @@ have only the root in common. It is an ultrametric: d(a, c) ≤ max(d(a, b), d(b
 If the last given level has several labels, a root ``*`` is added above it, so that values under different labels are at
 the greatest distance. A missing value (−1) is a value of its own that meets the others only at the root.
 
-Errors in this module name the value at fault: without it nobody could correct the hierarchy.
+Errors in this module name the place of what is wrong (a line, a row, the third value), never the value itself.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ import pyarrow.compute as pc
 
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.errors import UnveilError
-from unveil.release.codes import encode_column
+from unveil.release.codes import Codes, encode_column, rows_error
 from unveil.release.generalised_labels import ROOT_LABEL, Number, interval_labels, parse_fraction
 from unveil.release.source_file import load_bytes
 from unveil.settings import option_text
-from unveil.wording import count_text, list_text, safe_text
+from unveil.wording import count_text, list_text, ordinal_text, safe_text
 
 __all__ = ["Hierarchy", "HierarchyLevel", "LeafIndex", "is_date"]
 
 _DELIMITERS = (";", ",", "\t", "|")
 _SAMPLE_ROWS = 1000
 _MAX_CELL_LENGTH = 100_000
+_MAX_PREFIX_CHARACTERS = 200_000_000  # in all labels together
 _ISO_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T].*)?")
 
 ColumnValues: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
@@ -133,6 +134,11 @@ class Hierarchy:
         lengths = tuple(range(longest - 1, 0, -1)) if lengths is None else tuple(lengths)
         if any(n < 1 for n in lengths) or any(a <= b for a, b in itertools.pairwise(lengths)):
             raise UnveilError(f"{safe_text(name)}: prefix lengths must be in falling order and at least 1")
+        if len(texts) * (len(lengths) + 1) * longest > _MAX_PREFIX_CHARACTERS:
+            raise UnveilError(
+                f"{safe_text(name)}: {count_text(len(texts), 'value')} of up to {count_text(longest, 'character')} "
+                f"have too many prefixes; say how many characters to keep, such as prefixes:{_prefix_example(longest)}"
+            )
         return cls.from_rows(((t, *(t[:n].ljust(longest, "*") for n in lengths), ROOT_LABEL) for t in texts), name)
 
     @classmethod
@@ -163,12 +169,12 @@ class Hierarchy:
         >>> list(Hierarchy.from_dates(["1987-06-05"]).rows())
         [('1987-06-05', '1987-06', '1987', '*')]
         """
+        values = _to_chunked_array(values, name)
         texts = _distinct_texts(values, name)
-        wrong = [t for t in texts if not is_date(t)]
+        wrong = [text for text in texts if not is_date(text)]
         if wrong:
-            raise _values_error(
-                name, wrong, "is not a date", "are not dates", "write dates like 1987-06-05, or leave out other values"
-            )
+            remedy = "write dates like 1987-06-05, or leave out other values"
+            raise _values_error(name, values, wrong, "is not a date", "are not dates", remedy)
         kept = (10, 7, 4) if any(len(t) > 10 for t in texts) else (7, 4)
         return cls.from_rows(((t, *(t[:n] for n in kept), ROOT_LABEL) for t in texts), name)
 
@@ -188,17 +194,27 @@ class Hierarchy:
         self._check_level(level)
         return self.levels[level - 1].labels if level else self.values
 
-    def check_values(self, values: ColumnValues) -> None:
-        """Refuse values that the hierarchy does not know, except missing ones."""
-        self.codes(values)
+    def check_column(self, column: Codes, table: str, name: str) -> None:
+        """Refuse a column with values that the hierarchy does not know, except missing ones."""
+        texts = _to_text(column.values, self.name)
+        unknown = pc.index_in(texts, self.values).is_null()
+        if pc.any(unknown).as_py():
+            remedy = self._unknown_remedy(texts.filter(unknown)[0].as_py())
+            what = f"a value in {safe_text(name)!r} that {safe_text(self.name)} lacks"
+            raise rows_error(table, column.rows_with(np.asarray(unknown)), what, remedy)
 
     def codes(self, values: ColumnValues) -> Int32s:
         """The position of each value in :attr:`values`, −1 if missing. Unknown values are refused."""
-        column = encode_column(_to_chunked_array(values, self.name))
+        given = _to_chunked_array(values, self.name)
+        column = encode_column(given)
         texts = _to_text(column.values, self.name)
         found = pc.index_in(texts, self.values)
         if found.null_count:
-            self._refuse_unknown_values(texts.filter(found.is_null()).to_pylist())
+            lacking = texts.filter(found.is_null()).to_pylist()
+            remedy = self._unknown_remedy(lacking[0])
+            raise _values_error(
+                self.name, given, lacking, "is not in the hierarchy", "are not in the hierarchy", remedy
+            )
         return np.append(found.to_numpy(), np.int32(-1)).astype(np.int32)[column.codes]
 
     def generalise(self, codes: Int32s, level: int) -> Int32s:
@@ -272,12 +288,13 @@ class Hierarchy:
         if not 0 <= level <= self.height:
             raise UnveilError(f"{safe_text(self.name)}: there is no level {level}; levels go from 0 to {self.height}")
 
-    def _refuse_unknown_values(self, lacking: list[str]) -> None:
-        bare = lacking[0].strip()
-        stripped = bare != lacking[0] and bare in self.values.to_pylist()
-        drop = f"read the table with {option_text('strip')} to drop its spaces"
-        remedy = drop if stripped else "add the missing values"
-        raise _values_error(self.name, lacking, "is not in the hierarchy", "are not in the hierarchy", remedy)
+    def _unknown_remedy(self, lacking: str) -> str:
+        """What to do about a value that the hierarchy does not know."""
+        bare = lacking.strip()
+        stripped = bare != lacking and bare in self.values.to_pylist()
+        return (
+            f"read the table with {option_text('strip')} to drop its spaces" if stripped else "add the missing values"
+        )
 
     def __repr__(self) -> str:
         sizes = [f"{len(level.labels):,}" for level in self.levels]
@@ -285,6 +302,10 @@ class Hierarchy:
         return (
             f"Hierarchy {safe_text(self.name)}: {count_text(len(self.values), 'value')}, then {list_text(sizes)} {noun}"
         )
+
+
+def _prefix_example(longest: int) -> str:
+    return ",".join(str(n) for n in (8, 4, 2) if n < longest) or "1"
 
 
 def _read_text(path: Path) -> str:
@@ -352,15 +373,16 @@ def _build_hierarchy(rows: Sequence[Sequence[Any]], name: str, unit: str, places
     columns = [_encode_level(column, level, name, unit, places) for level, column in enumerate(zip(*rows, strict=True))]
     base = columns[0]
     for upper in columns[1:]:
-        for value, _, _ in _find_clashes(base, upper):
+        for one, other in _find_clashes(base, upper):
             raise UnveilError(
-                f"{safe_text(name)}: the value {safe_text(value)!r} has two rows that differ; keep one of them"
+                f"{safe_text(name)}: {unit}s {places[one]:,} and {places[other]:,} have the same value but different "
+                "labels; keep one of them"
             )
     for level, (lower, upper) in enumerate(itertools.pairwise(columns[1:]), 1):
-        for label, one, other in _find_clashes(lower, upper):
+        for one, other in _find_clashes(lower, upper):
             raise UnveilError(
-                f"{safe_text(name)}: {safe_text(label)!r} on level {level} is under both {safe_text(one)!r} and "
-                f"{safe_text(other)!r} on level {level + 1}; put it under one, or call it differently"
+                f"{safe_text(name)}: {unit}s {places[one]:,} and {places[other]:,} have the same label on level "
+                f"{level} but different labels on level {level + 1}; put it under one label, or call it differently"
             )
     firsts = np.unique(base.codes, return_index=True)[1]
     levels = [HierarchyLevel(column.codes[firsts], column.labels) for column in columns[1:]]
@@ -398,12 +420,11 @@ def _encode_level(column: Sequence[Any], level: int, name: str, unit: str, place
     return HierarchyLevel(encoded.indices.to_numpy().astype(np.int32), encoded.dictionary)
 
 
-def _find_clashes(lower: HierarchyLevel, upper: HierarchyLevel) -> Iterator[tuple[str, str, str]]:
-    """Labels of the lower level that stand under two different labels of the upper level, with those two."""
-    first = _first_values(lower.codes, upper.codes, len(lower.labels))[lower.codes]
-    for i in np.flatnonzero(first != upper.codes):
-        label = lower.labels[lower.codes[i]].as_py()
-        yield label, upper.labels[first[i]].as_py(), upper.labels[upper.codes[i]].as_py()
+def _find_clashes(lower: HierarchyLevel, upper: HierarchyLevel) -> Iterator[tuple[int, int]]:
+    """Positions of two rows that have the same label on the lower level, but different ones on the upper level."""
+    first = _first_values(lower.codes, np.arange(len(lower.codes), dtype=np.int32), len(lower.labels))[lower.codes]
+    for i in np.flatnonzero(upper.codes[first] != upper.codes):
+        yield int(first[i]), int(i)
 
 
 def _first_values(keys: Int32s, values: Int32s, n: int) -> Int32s:
@@ -423,6 +444,8 @@ def _to_array(values: ColumnValues, name: str) -> pa.Array | pa.ChunkedArray:
         return values
     try:
         return pa.array(list(values))
+    except MemoryError:
+        raise
     except (pa.ArrowException, UnicodeError, OverflowError):
         raise UnveilError(f"{safe_text(name)}: the values are not all of one kind; give them all as text") from None
 
@@ -436,6 +459,8 @@ def _to_text(values: pa.Array, name: str) -> pa.Array:
     """Values as text: 34.0 is 34, a date is 1987-06-05."""
     try:
         return values.cast(pa.string())
+    except MemoryError:
+        raise
     except pa.ArrowException:
         raise UnveilError(f"{safe_text(name)}: the values cannot be written as text; give them as text") from None
 
@@ -457,20 +482,21 @@ def is_date(text: str) -> bool:
         return False
 
 
-def _values_error(name: str, wrong: Sequence[str], one: str, several: str, remedy: str) -> UnveilError:
-    first = repr(safe_text(wrong[0]))
-    if len(wrong) == 1:
-        said = f"the value {first} {one}"
-    else:
-        said = f"{count_text(len(wrong), 'value')} {several}, the first of which is {first}"
+def _values_error(
+    name: str, given: ColumnValues, wrong: Sequence[str], one: str, several: str, remedy: str
+) -> UnveilError:
+    """The error that some of the given values are not what they must be; it says which is the first of them."""
+    place = pc.is_in(_to_text(_to_chunked_array(given, name), name), value_set=pa.array(wrong, pa.string()))
+    first = f"the {ordinal_text(pc.index(place, True).as_py() + 1)} value"
+    said = f"{first} {one}" if len(wrong) == 1 else f"{len(wrong):,} values {several}, the first of them {first}"
     return UnveilError(f"{safe_text(name)}: {said}; {remedy}")
 
 
 def _parse_numbers(values: ColumnValues, name: str) -> dict[str, Fraction]:
+    values = _to_chunked_array(values, name)
     parsed = {text: parse_fraction(text.strip()) for text in _distinct_texts(values, name)}
     wrong = [text for text, number in parsed.items() if number is None]
     if wrong:
-        raise _values_error(
-            name, wrong, "is not a number", "are not numbers", "leave out other values, or declare them missing"
-        )
+        remedy = "leave out other values, or declare them missing"
+        raise _values_error(name, values, wrong, "is not a number", "are not numbers", remedy)
     return {text: number for text, number in parsed.items() if number is not None}

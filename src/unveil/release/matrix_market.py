@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["read_matrix_market"]
 
 _MAX_NODES = 2**31 - 1
+_MAX_SMALL_NODES = 2**20  # that even a small file may declare
 
 _VALUES_PER_ENTRY = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "complex": 2}
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -89,6 +90,9 @@ def _parse_size(data: bytes, name: str) -> tuple[int, int, int]:
     rows, columns, entries = map(int, sizes)
     if rows != columns:
         raise UnveilError(f"{name}: the matrix is not square, so it is not a graph; export the adjacency matrix")
-    if rows > min(_MAX_NODES, max(2**24, 100 * len(data))):  # a few bytes must not fill the memory
-        raise UnveilError(f"{name}: the size line says {rows:,} nodes, more than the file can hold; export it again")
+    if rows > min(_MAX_NODES, max(_MAX_SMALL_NODES, len(data))):  # a few bytes must not fill the memory
+        raise UnveilError(
+            f"{name}: the size line says {rows:,} nodes, more than a file of this size can be about; export it again, "
+            "without nodes that have no edges"
+        )
     return found.end(), rows, entries

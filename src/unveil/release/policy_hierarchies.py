@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
 from unveil.policy import Policy, is_hierarchy_rule
+from unveil.release.codes import cast_to_text, rows_error
 from unveil.release.generalised_labels import parse_fraction
 from unveil.release.table import Table
 from unveil.run import Run
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     from unveil.release.hierarchy import Hierarchy
 
 __all__ = ["load_hierarchies"]
+
+_RULE_KINDS = {
+    "dates": ("date", "write dates like 1987-06-05, or declare other values missing"),
+    "intervals": ("number", "use another rule, or declare other values missing"),
+}
 
 
 def load_hierarchies(
@@ -50,10 +56,7 @@ def load_hierarchies(
             made[column] = Hierarchy.read(Path(text))
             _check_hierarchy_fits(made[column], _column_values(having, column, policy.missing, run), column)
             continue
-        values = _column_values(having, column, policy.missing, run)
-        made[column] = _hierarchy_from_rule(
-            text, values if column in policy.sensitive else _raw_values(text, values), column
-        )
+        made[column] = _hierarchy_from_rule(text, _raw_values(text, having, column, policy, run), column)
     return MappingProxyType(made)
 
 
@@ -71,22 +74,41 @@ def _check_hierarchy_fits(hierarchy: Hierarchy, values: pa.ChunkedArray, column:
 def _column_values(tables: Sequence[Table], column: str, missing: tuple[str, ...], run: Run | None) -> pa.ChunkedArray:
     import pyarrow as pa
 
-    parts = [t.codes([column], missing, run)[column].values.cast(pa.string()) for t in tables]
+    name = f"column {safe_text(column)!r}"
+    parts = [cast_to_text(t.codes([column], missing, run)[column].values, name) for t in tables]
     return pa.chunked_array(parts, pa.string())
 
 
-def _raw_values(text: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The values that a rule can be applied to; if there are none, all values, so that the rule says what is wrong."""
+def _raw_values(text: str, tables: Sequence[Table], column: str, policy: Policy, run: Run | None) -> pa.ChunkedArray:
+    """The values that a rule can be applied to. A column without any is refused, and so is a sensitive column that has
+    others."""
+    import numpy as np
     import pyarrow as pa
 
+    values, rule = _column_values(tables, column, policy.missing, run), text.partition(":")[0]
+    if rule not in _RULE_KINDS:
+        return values
+    fits = _fits_dates if rule == "dates" else _fits_intervals
+    kept = [value for value in values.to_pylist() if fits(value)]
+    if kept and (len(kept) == len(values) or column not in policy.sensitive):
+        return pa.chunked_array([kept], pa.string())
+    for table in tables:
+        codes = table.codes([column], policy.missing, run)[column]
+        wrong = np.array([not fits(value) for value in cast_to_text(codes.values).to_pylist()], bool)
+        if wrong.any():
+            what, remedy = f"no {_RULE_KINDS[rule][0]} in {safe_text(column)!r}", _RULE_KINDS[rule][1]
+            raise rows_error(table.name, codes.rows_with(wrong), what, remedy)
+    return values
+
+
+def _fits_dates(value: str) -> bool:
     from unveil.release.hierarchy import is_date
 
-    def fits(value: str) -> bool:
-        rule = text.partition(":")[0]
-        return is_date(value) if rule == "dates" else rule != "intervals" or parse_fraction(value.strip()) is not None
+    return is_date(value)
 
-    kept = [value for value in values.to_pylist() if fits(value)]
-    return pa.chunked_array([kept], pa.string()) if kept else values
+
+def _fits_intervals(value: str) -> bool:
+    return parse_fraction(value.strip()) is not None
 
 
 def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str) -> Hierarchy:

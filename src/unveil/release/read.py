@@ -34,7 +34,7 @@ from unveil.release import (
     workbook,
 )
 from unveil.release.kinds import KIND_SINGULARS, Kind
-from unveil.release.source_file import format_ending, peek_bytes, raw_head
+from unveil.release.source_file import format_ending, peek_bytes, raw_head, size_limit
 from unveil.release.standard_input import STANDARD_INPUT, spool_standard_input
 from unveil.settings import option_text
 from unveil.wording import list_text, safe_text
@@ -62,7 +62,7 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     options
         For text tables: ``encoding``, ``delimiter``, ``quote``, ``header``, ``strip``; for workbooks: ``sheet``,
         ``header``; for files of statistics packages: ``encoding``; for tables: ``engine``; for edge lists:
-        ``directed``.
+        ``directed``; for compressed files: ``max_size``, how much they may hold, such as ``"100GB"``.
 
     Returns
     -------
@@ -70,6 +70,11 @@ def read(source: Any, kind: Kind | None = None, **options: Any) -> Release:
     """
     if kind is not None and kind not in KIND_SINGULARS:
         raise UnveilError(f"unknown kind {safe_text(kind)!r}; choose {', '.join(KIND_SINGULARS)}")
+    with size_limit(options.pop("max_size", None)):
+        return _read_source(source, kind, options)
+
+
+def _read_source(source: Any, kind: Kind | None, options: dict[str, Any]) -> Release:
     if isinstance(source, (str, os.PathLike)):
         path = Path(os.fspath(source))
         if source == STANDARD_INPUT:

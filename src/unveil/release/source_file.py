@@ -1,34 +1,44 @@
 """The file on disk that a release comes from, opened safely.
 
-Compression is detected from the content, not from the name. Whatever goes wrong before the first byte (no such file, a
-directory, no permission, a broken archive) becomes one clear line.
+Compression is detected from the content, not from the name. A compressed file may hold at most 100 times its own size
+once that is more than 256 MB, and at most 64 GB, unless :func:`size_limit` says otherwise. Whatever goes wrong before
+the first byte (no such file, a directory, no permission, a broken archive) becomes one clear line.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
 from unveil.errors import UnveilError
-from unveil.wording import safe_text
+from unveil.settings import option_text
+from unveil.wording import number_text, safe_text
 
 __all__ = [
     "Origin",
+    "check_unpacked_size",
     "detect_compression",
     "file_digest",
     "format_ending",
     "load_bytes",
     "peek_bytes",
     "raw_head",
+    "size_limit",
     "stream_bytes",
 ]
 
 _CHUNK = 1 << 22
+_MAX_RATIO = 100
+_MAX_SMALL_SIZE = 256_000_000  # up to which any ratio will do
+_MAX_UNPACKED_SIZE = 64_000_000_000
+_SIZE_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _COMPRESSION_ENDINGS = {".gz": "gzip", ".zst": "zstd"}
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _UNSUPPORTED_MAGIC = {
@@ -38,6 +48,39 @@ _UNSUPPORTED_MAGIC = {
     b"\xfd7zXZ\0": "compressed with xz; decompress it first",
     b"BZh91AY&SY": "compressed with bzip2; decompress it first",
 }
+
+
+_given_limit: ContextVar[int | None] = ContextVar("size limit", default=None)
+
+
+@contextmanager
+def size_limit(size: int | str | None) -> Iterator[None]:
+    """While it lasts, compressed files may hold this many bytes (2,000,000,000 or ``"2GB"``) and no more."""
+    token = _given_limit.set(None if size is None else _parse_size(size))
+    try:
+        yield
+    finally:
+        _given_limit.reset(token)
+
+
+def _parse_size(size: int | str) -> int:
+    found = re.fullmatch(r"\s*([0-9]+)\s*([KMGT]?)(i?)B?\s*", str(size), re.IGNORECASE)
+    if found is None or not int(found[1]):
+        raise UnveilError("max_size is not a size; write it as 4GB or 500MB")
+    unit: int = (1024 if found[3] else 1000) ** _SIZE_UNITS[found[2].upper()]
+    return int(found[1]) * unit
+
+
+def check_unpacked_size(path: Path, size: int) -> None:
+    """Refuse a compressed file that turns out to hold this many bytes, if that is too many."""
+    given, stored = _given_limit.get(), path.stat().st_size
+    limit = min(max(_MAX_SMALL_SIZE, _MAX_RATIO * stored), _MAX_UNPACKED_SIZE) if given is None else given
+    if size <= limit:
+        return
+    raise UnveilError(
+        f"{safe_text(path.name)}: holds more than {number_text(limit / 1e6)} MB when decompressed, from "
+        f"{number_text(stored / 1e6)} MB; pass {option_text('max_size', 'SIZE')} to allow more, such as 100GB"
+    )
 
 
 @contextmanager
@@ -113,9 +156,12 @@ def stream_bytes(path: Path) -> Iterator[bytes]:
     """The file's bytes, decompressed, in chunks."""
     import pyarrow as pa
 
-    kind = detect_compression(path)
+    kind, size = detect_compression(path), 0
     with _translate_os_errors(path), pa.input_stream(str(path), compression=kind) as file:
         while chunk := file.read(_CHUNK):
+            size += len(chunk)
+            if kind:
+                check_unpacked_size(path, size)
             yield chunk
 
 

@@ -23,7 +23,7 @@ def spool_standard_input(directory: Path) -> Path:
     """Copy standard input to a file in ``directory`` that nobody else can read."""
     source = getattr(sys.stdin, "buffer", None)  # a notebook has no bytes to read
     if source is None or sys.stdin.isatty():
-        raise UnveilError("standard input is a terminal; pipe the data in, or name a file")
+        raise UnveilError("standard input is closed, or a terminal; pipe the data in, or name a file")
     path = Path(tempfile.mkdtemp(dir=directory)) / STANDARD_INPUT_NAME
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:

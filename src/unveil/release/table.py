@@ -7,6 +7,7 @@ The engine sees columns ``c0``, ``c1`` … in order; :meth:`Table.column` transl
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from unveil.engine import Engine, default_engine, sql_literal
 from unveil.errors import UnveilError
-from unveil.release.codes import Codes, compress_column, encode_column, mark_missing
+from unveil.release.codes import Codes, check_moments, compress_column, encode_column, mark_missing, plain_decimal
 from unveil.release.dialect import Dialect, check_column_names, inspect_dialect, stream_utf8
 from unveil.release.source_file import Origin, detect_compression, file_digest
 from unveil.run import Run
@@ -170,13 +171,21 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
         aliases = ", ".join(f"c{i}" for i in range(len(names)))
         selected = ", ".join(_nan_to_null_sql(f"c{i}", kind) for i, kind in enumerate(schema.types))
         read = f"read_parquet({_path_literal(path)}, hive_partitioning = false)"
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeError):
         raise _unreadable_error(path, "Parquet") from None
     try:
         relation = engine.view(f"SELECT {selected} FROM {read} AS t({aliases})")
     except (UnveilError, duckdb.Error):
         raise _unreadable_error(path, "Parquet") from None
-    return _make_table(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=True)
+    moments = [
+        place for place, kind in enumerate(schema.types) if pa.types.is_temporal(kind) or pa.types.is_dictionary(kind)
+    ]
+    for place, column in zip(moments, _read_dictionary_columns(path, moments), strict=True):
+        check_moments(column, path.name, names[place])
+    plain = not any(isinstance(kind, pa.BaseExtensionType) for kind in schema.types)  # only the engine knows such types
+    return _make_table(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=plain)
 
 
 def _nan_to_null_sql(column: str, kind: pa.DataType) -> str:
@@ -204,6 +213,8 @@ def _read_dictionary_columns(path: Path, columns: list[int]) -> Iterator[pa.Chun
                 column = file.read([name], use_threads=False).column(0)
                 column.validate(full=True)  # numbers in a damaged file may lie outside the dictionary
                 yield column
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeError):
         raise _unreadable_error(path, "Parquet") from None
 
@@ -218,6 +229,8 @@ def read_arrow(path: Path, *, engine: Engine | None = None) -> Table:
             table = pa.ipc.open_file(file).read_all()
         table.validate(full=True)
         return register_table(table, path.name, sha256, engine, origin)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeError):
         raise _unreadable_error(path, "Arrow") from None
 
@@ -244,6 +257,8 @@ def table_from_frame(frame: Any, *, engine: Engine | None = None, name: str = "t
             from pyarrow.interchange import from_dataframe
 
             table = from_dataframe(frame)
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
         raise UnveilError(
             f"{safe_text(name)}: Arrow cannot hold this frame; give each column a single type of value"
@@ -269,6 +284,8 @@ def register_table(
 
     engine = engine or default_engine()
     names = _check_schema(name, table.schema)
+    for place, column in enumerate(table.columns):
+        check_moments(column, name, names[place])
     plain = pa.schema([(f"c{i}", _engine_type(kind)) for i, kind in enumerate(table.schema.types)])
     relation = engine.register(_nan_to_null(table.rename_columns(plain.names).cast(plain)))
     return _make_table(engine, relation, names, table.num_rows, name, sha256, notes, origin)
@@ -292,7 +309,7 @@ def _engine_type(kind: pa.DataType) -> pa.DataType:
 
     if pa.types.is_float16(kind):
         return pa.float32()
-    return pa.int64() if pa.types.is_duration(kind) else kind
+    return pa.int64() if pa.types.is_duration(kind) else plain_decimal(kind)
 
 
 def _make_table(
@@ -323,6 +340,11 @@ def _check_schema(file: str, schema: pa.Schema) -> tuple[str, ...]:
                 f"{safe_text(file)}: column {place} ({safe_text(names[place - 1])!r}) holds lists or other values that "
                 "cannot be compared; turn them into text or leave the column out"
             )
+        if not _has_known_time_zone(column.type):
+            raise UnveilError(
+                f"{safe_text(file)}: column {place} ({safe_text(names[place - 1])!r}) has an unknown time zone; "
+                "write its times in UTC"
+            )
     return names
 
 
@@ -334,7 +356,17 @@ def _is_comparable(kind: pa.DataType) -> bool:
         if pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind):
             break
         kind = inner
-    return not (pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_decimal256(kind))
+    too_wide = pa.types.is_decimal256(kind) or (pa.types.is_decimal(kind) and kind.precision - kind.scale > 38)
+    return not (pa.types.is_nested(kind) or pa.types.is_interval(kind) or too_wide)
+
+
+def _has_known_time_zone(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    try:
+        return not pa.types.is_timestamp(kind) or bool(pa.array([0], kind).cast(pa.string()))
+    except pa.ArrowInvalid:
+        return False
 
 
 def _csv_scan_sql(file: Path, dialect: Dialect) -> str:
@@ -394,7 +426,7 @@ def _rewrite_as_utf8(path: Path, dialect: Dialect, engine: Engine) -> Path:
     copy = engine.scratch_directory() / f"{engine.name()}.csv"
     rows = RowScanner(len(dialect.names), dialect.delimiter, dialect.quote, skip=int(dialect.header))
     try:
-        with open(copy, "wb") as out:
+        with open(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             out.write(dialect.delimiter.join(f"c{i}" for i in range(len(dialect.names))).encode() + b"\n")
             out.writelines(rows.feed(chunk) for chunk in stream_utf8(path, dialect.encoding))
             out.write(rows.close())

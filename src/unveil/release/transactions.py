@@ -1,9 +1,10 @@
 """Baskets of items: what was bought, clicked, prescribed or visited together.
 
 A release of transactions is a list of *baskets*; a basket is a set of *items*. Items are named by labels, which stay
-text ("01" is not "1"), and numbered by codes 0 … n − 1 in order of first appearance. The codes of basket ``b`` are
-``items[indptr[b] : indptr[b + 1]]``. A repeated item counts once per basket; empty items and empty baskets are dropped,
-and ``notes`` say how many.
+text ("01" is not "1"), and numbered by codes 0 … n − 1. The codes follow the sorted labels, so that no result depends
+on the order of baskets: by number if all labels are whole numbers without leading zeros, otherwise by text, character
+by character (10 before 9). The codes of basket ``b`` are ``items[indptr[b] : indptr[b + 1]]``. A repeated item counts
+once per basket; empty items and empty baskets are dropped, and ``notes`` say how many.
 
 Three file formats are read and written, compressed or not:
 
@@ -30,14 +31,16 @@ from unveil.release import source_file
 from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
-    from unveil.arrays import Int32s, Ints
+    from unveil.arrays import Bools, Int32s, Ints
 
 __all__ = ["Transactions", "read_fimi", "read_jsonl", "read_long", "write_fimi", "write_jsonl", "write_long"]
 
 _BATCH = 1 << 14
 _BLOCK = 1 << 24  # a CSV row must fit into it
+_PIECE = 1 << 18  # items that are numbered together
 _FIMI_LAYOUT = "expected one basket per line, its items separated by blanks"
 _JSON_LAYOUT = "expected a JSON array of items, or an object with such an array as items, on each line"
 
@@ -101,6 +104,29 @@ class Transactions:
 
         return np.bincount(self.items, minlength=len(self.labels)).astype(np.int64, copy=False)
 
+    @cached_property
+    def appearance_ranks(self) -> Ints:
+        """For each item, how many others appear before it."""
+        import numpy as np
+
+        first, ranks = np.full(len(self.labels), len(self.items)), np.empty(len(self.labels), np.int64)
+        first[self.items[::-1]] = np.arange(len(self.items) - 1, -1, -1)  # the last assignment wins
+        ranks[np.argsort(first, kind="stable")] = np.arange(len(ranks))
+        return ranks
+
+    def shuffle_baskets(self, rng: np.random.Generator) -> Ints:
+        """The numbers of the baskets in random order: a sample is the same whatever order they were read in."""
+        return self._content_order[rng.permutation(self.baskets)]
+
+    @cached_property
+    def _content_order(self) -> Ints:
+        """The numbers of the baskets, sorted by what is in them: by the sum of a fixed random number for each item
+        (Carter and Wegman 1979), which different baskets hardly ever share."""
+        import numpy as np
+
+        factors = np.random.default_rng(0).integers(1 << 64, size=len(self.labels), dtype=np.uint64)
+        return np.argsort(np.add.reduceat(factors[self.items], self.indptr[:-1]), kind="stable")
+
     def __repr__(self) -> str:
         size = f"{count_text(self.baskets, 'basket')} of {count_text(len(self.labels), 'distinct item')}"
         entries = count_text(len(self.items), "entry", "entries")
@@ -124,12 +150,12 @@ def _make_transactions(
     if len(items) == 0:
         raise UnveilError(f"{safe_text(name)}: there are no baskets; {layout}")
     frozen = text_tokens.freeze_array
-    seen, starts, kept = np.full(len(labels), -1), np.zeros(len(indptr), np.int64), np.empty(len(items), np.int32)
-    baskets, filled = _kernels.unique_basket_items(
-        frozen(indptr, np.int64), frozen(items, np.int32), seen, starts, kept
+    seen, starts = np.full(len(labels), -1), np.zeros(len(indptr), np.int64)
+    baskets, filled = _kernels.unique_basket_items(  # in place: what is kept never overtakes what is read
+        frozen(indptr, np.int64), frozen(items, np.int32), seen, starts, items
     )
     repeated, empty = len(items) - filled, len(indptr) - 1 - baskets
-    indptr, items = starts[: baskets + 1], kept[:filled]
+    indptr, items = starts[: baskets + 1], items[:filled]
     notes = []
     if nameless:
         notes.append(f"{count_text(nameless, 'empty item')} dropped")
@@ -178,40 +204,44 @@ def _number_items(
     """Number the items of baskets that arrive one by one."""
     import numpy as np
 
-    from unveil.release.text_tokens import label_array
+    from unveil.release.text_tokens import encode_texts, label_array
 
-    codes: dict[str, int] = {}
-    items, ends = array("i"), array("q", [0])
-    nameless = 0
-    for basket in baskets:
-        named = [item for item in basket if item]
-        nameless += len(basket) - len(named)
-        items.extend([codes.setdefault(item, len(codes)) for item in named])
-        ends.append(len(items))
-    labels = label_array(list(codes), safe_text(name))
-    indptr, numbers = np.asarray(ends, np.int64), np.asarray(items, np.int32)
-    return _make_transactions(indptr, numbers, labels, name, digest, nameless, layout)
+    ends, nameless = array("q", [0]), 0
+
+    def pieces() -> Iterator[pa.Array]:
+        nonlocal nameless
+        texts = list[str]()
+        for basket in baskets:
+            named = [item for item in basket if item]
+            nameless += len(basket) - len(named)
+            ends.append(ends[-1] + len(named))
+            texts += named
+            if len(texts) >= _PIECE:
+                yield label_array(texts, safe_text(name))
+                texts = []
+        yield label_array(texts, safe_text(name))
+
+    items, labels = encode_texts(pieces())
+    return _make_transactions(np.asarray(ends, np.int64), items, labels, name, digest, nameless, layout)
 
 
 def read_jsonl(path: str | Path) -> Transactions:
     """Baskets from JSON lines. Numbers keep the spelling of the file, ``null`` is an empty item."""
-    from unveil.release.text_tokens import read_text
-
     path = Path(path)
-    data = read_text(path)
-    return _number_items(
-        _json_baskets(data, safe_text(path.name)), path.name, source_file.file_digest(path), _JSON_LAYOUT
-    )
+    return _number_items(_json_baskets(path), path.name, source_file.file_digest(path), _JSON_LAYOUT)
 
 
-def _json_baskets(data: bytes, name: str) -> Iterator[list[str]]:
-    for number, line in enumerate(io.TextIOWrapper(io.BytesIO(data), "utf-8"), 1):
-        if line.isspace():
-            continue
-        try:
-            yield _json_items(line)
-        except ValueError:
-            raise UnveilError(f"{name}: line {number:,} is not a basket; {_JSON_LAYOUT}") from None
+def _json_baskets(path: Path) -> Iterator[list[str]]:
+    from unveil.release.text_tokens import text_pieces
+
+    for piece in text_pieces(path):
+        for number, line in enumerate(io.TextIOWrapper(io.BytesIO(piece.data), "utf-8"), piece.lines_before + 1):
+            if line.isspace():
+                continue
+            try:
+                yield _json_items(line)
+            except ValueError:
+                raise UnveilError(f"{safe_text(path.name)}: line {number:,} is not a basket; {_JSON_LAYOUT}") from None
 
 
 def _json_items(line: str) -> list[str]:
@@ -240,10 +270,17 @@ def read_fimi(path: str | Path) -> Transactions:
     from unveil.release import text_tokens
 
     path = Path(path)
-    texts, widths = text_tokens.split_tokens(text_tokens.read_text(path))
-    items, labels = text_tokens.encode_texts(texts)
-    indptr = np.zeros(len(widths) + 1, np.int64)
-    np.cumsum(widths, out=indptr[1:])
+    widths: list[Int32s] = []
+
+    def pieces() -> Iterator[pa.Array]:
+        for piece in text_tokens.text_pieces(path):
+            found = text_tokens.split_tokens(piece.data)
+            widths.append(found.widths.copy())
+            yield found.texts
+
+    items, labels = text_tokens.encode_texts(pieces())
+    indptr = np.zeros(sum(map(len, widths)) + 1, np.int64)
+    np.cumsum(np.concatenate(widths), out=indptr[1:])
     return _make_transactions(indptr, items, labels, path.name, source_file.file_digest(path), 0, _FIMI_LAYOUT)
 
 
@@ -263,23 +300,36 @@ def read_long(path: str | Path, basket: str | None = None, item: str | None = No
     name = safe_text(path.name)
     delimiter, header = _read_header(data, name)
     columns = _find_columns(header, basket, item, name)
-    baskets, items = _read_two_columns(data, delimiter, len(header), columns, name)
-    return _group_by_basket(baskets, items, path)
+    return _group_by_basket(_two_columns(data, delimiter, len(header), columns, name), path)
 
 
-def _group_by_basket(baskets: pa.Array, items: pa.Array, path: Path) -> Transactions:
+def _group_by_basket(batches: Iterator[tuple[pa.Array, pa.Array]], path: Path) -> Transactions:
+    """Baskets from pieces of their two columns."""
     import numpy as np
     import pyarrow.compute as pc
 
     from unveil.release import _kernels, text_tokens
 
-    first = pc.index(baskets, "").as_py()
-    if first >= 0:
-        raise UnveilError(f"{safe_text(path.name)}: data row {first + 1:,} has no basket; complete or remove it")
-    rows, names = text_tokens.encode_texts(baskets)
-    named = pc.not_equal(items, "")
-    codes, labels = text_tokens.encode_texts(items.filter(named))
-    rows, gathered = rows[named.to_numpy(zero_copy_only=False)], np.empty(len(codes), np.int32)
+    named: list[pa.Array] = []  # the items of the pieces whose baskets were encoded, as dictionaries
+    filled: list[Bools] = [np.empty(0, np.bool_)]
+    count = 0
+
+    def basket_pieces() -> Iterator[pa.Array]:
+        nonlocal count
+        for baskets, items in batches:
+            first = pc.index(baskets, "").as_py()
+            if first >= 0:
+                place = count + first + 1
+                raise UnveilError(f"{safe_text(path.name)}: data row {place:,} has no basket; complete or remove it")
+            there = pc.not_equal(items, "")
+            named.append(items.filter(there).dictionary_encode())
+            filled.append(there.to_numpy(zero_copy_only=False))
+            count += len(items)
+            yield baskets
+
+    rows, names = text_tokens.encode_texts(basket_pieces(), by_appearance=True)
+    codes, labels = text_tokens.encode_texts(named.pop(0) for _ in range(len(named)))
+    rows, gathered = rows[np.concatenate(filled)], np.empty(len(codes), np.int32)
     indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(names))))
     _kernels.group_by_row(
         text_tokens.freeze_array(rows, np.int32),
@@ -287,9 +337,10 @@ def _group_by_basket(baskets: pa.Array, items: pa.Array, path: Path) -> Transact
         indptr[:-1].copy(),
         gathered,
     )
-    nameless = len(items) - len(codes)
     layout = "expected a header, then one row per item with its basket"
-    return _make_transactions(indptr, gathered, labels, path.name, source_file.file_digest(path), nameless, layout)
+    return _make_transactions(
+        indptr, gathered, labels, path.name, source_file.file_digest(path), count - len(codes), layout
+    )
 
 
 def _csv_rows(data: bytes, delimiter: str) -> Any:
@@ -339,10 +390,11 @@ def _find_column(header: list[str], requested: str | None, role: str, name: str)
     return called[0] if called else None
 
 
-def _read_two_columns(
+def _two_columns(
     data: bytes, delimiter: str, width: int, columns: tuple[int, int], name: str
-) -> tuple[pa.Array, pa.Array]:
-    """Two columns of text. Arrow's messages quote the data, so errors are located again and reported without it."""
+) -> Iterator[tuple[pa.Array, pa.Array]]:
+    """Two columns of text, some rows at a time. Arrow's messages quote the data, so errors are located again and
+    reported without it."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
@@ -352,7 +404,7 @@ def _read_two_columns(
         _raise_first_fault(data, delimiter, width, name)  # an open quote would silently swallow the rest of the file
     rows = data.lstrip(b"\r\n")  # Arrow takes a blank line before the header for the header
     try:
-        table = arrow_csv.read_csv(
+        batches = arrow_csv.open_csv(
             pa.BufferReader(rows if b"\n" in rows or b"\r" in rows else rows + b"\n"),
             arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=_BLOCK),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
@@ -360,10 +412,13 @@ def _read_two_columns(
                 column_types=dict.fromkeys(kept_names, pa.large_string()), include_columns=kept_names
             ),
         )
+        for batch in batches:
+            yield batch[kept_names[0]], batch[kept_names[1]]
+    except MemoryError:
+        raise
     except pa.ArrowException:
         _raise_first_fault(data, delimiter, width, name)
         raise UnveilError(f"{name}: cannot be read as CSV; check that every quote is closed") from None
-    return table[kept_names[0]].combine_chunks(), table[kept_names[1]].combine_chunks()
 
 
 def _raise_first_fault(data: bytes, delimiter: str, width: int, name: str) -> None:

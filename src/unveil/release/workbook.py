@@ -16,7 +16,7 @@ from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.release.dialect import check_column_names, check_header
 from unveil.release.foreign_columns import import_format_library, read_foreign_file, typed_column
-from unveil.release.source_file import Origin, file_digest
+from unveil.release.source_file import Origin, check_unpacked_size, file_digest
 from unveil.release.table import Table, register_table
 from unveil.settings import option_text
 from unveil.wording import count_text, did_you_mean, safe_text, verb
@@ -44,6 +44,8 @@ def read_workbook(
 
     library = import_format_library("openpyxl", path, "Excel files")
     origin, sha256 = Origin.of_file(path), file_digest(path)
+    with zipfile.ZipFile(path) as archive:  # which never reads more than it declares
+        check_unpacked_size(path, sum(part.file_size for part in archive.infolist()))
     chosen, others, rows = read_foreign_file(path, "Excel", lambda: _read_sheet(library, path, sheet))
     origin.check_unchanged()
     filled = [row for row in rows if any(v is not None for v in row)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unveil.errors import UnveilError
 from unveil.release import Release, Table, edge_list, gml, matrix, transactions
-from unveil.release.atomic_file import open_atomic
+from unveil.release.delivery import open_atomic
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.wording import list_text, safe_text
 

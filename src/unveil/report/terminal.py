@@ -47,6 +47,7 @@ _BLOCK_CHARACTERS = "▁▂▃▄▅▆▇█"
 _MAX_BLOCKS = 60
 _MAX_TEXT = 20_000
 _FEWEST_ROWS = 5
+_MOST_PROTECTION_TEXT = 300  # characters about the chosen protection without details
 
 
 class _Caps(NamedTuple):
@@ -267,14 +268,26 @@ def _protections_table(assessment: Assessment, details: bool) -> Iterator[Render
 
     if not assessment.protections:
         return
-    table = new_table("Protection", "Usefulness", "Harmed", "Verdict", *(["What it does"] if details else []))
+    table = new_table("Protection", "Usefulness", "Harmed", "Verdict")
     for p in assessment.protections:
-        cells = (p.title, *phrases.protection_cells(p), *([p.sentence] if details else []))
+        cells = (p.title, *phrases.protection_cells(p))
         table.add_row(*(_styled_text(c, "bold" if p.chosen else "", limit=300) for c in cells))
     yield Padding(table, (1, 0, 0, 0))
     for p in assessment.protections:
-        if p.chosen and not details:
-            yield _styled_text(f"{p.title}: {p.sentence}", limit=300)
+        if details:
+            yield _indented_text(f"{p.title}: {p.sentence}", first="-")
+        elif p.chosen:
+            yield _styled_text(f"{p.title}: {_first_sentences(p.sentence)}")
+
+
+def _first_sentences(text: str) -> str:
+    """As many whole sentences as fit; the first in any case."""
+    first, *more = text.split(". ")
+    for sentence in more:
+        if len(first) + len(sentence) > _MOST_PROTECTION_TEXT:
+            return f"{first}."
+        first = f"{first}. {sentence}"
+    return first
 
 
 # ---- details ---------------------------------------------------------------------------------------------------------

@@ -265,7 +265,7 @@ def _usable_attributes(records: Records, columns: Sequence[str] | None) -> Bools
     at = {name: i for i, name in enumerate(records.names)}
     strange = [name for name in columns if name not in at]
     if strange:
-        raise UnveilError(f"no attribute is called {list_text(strange)}; the attributes are {list_text(records.names)}")
+        raise UnveilError(f"no attribute is called {list_text(strange)}; check the names")
     asked = np.zeros(records.c, np.bool_)
     asked[[at[name] for name in columns]] = True
     return there & asked

@@ -31,6 +31,7 @@ from unveil.linkage.protections.coarsening import ColumnLadder, LadderStep, code
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
 from unveil.run import Run
+from unveil.secret_order import secret_permutation
 
 __all__ = ["AttackResult", "PlanMove", "PlanSearch", "ProtectionPlan", "attack_result", "people_by_known_count"]
 
@@ -162,7 +163,7 @@ class PlanSearch(ABC):
         self.row, self.size = row, size
         self._codes = [ladder.codes[row] for ladder in self.ladders]
         self._whole = [code_entropy(codes) for codes in self._codes]
-        self._tie_order = self.run.rng("linkage.protect rows").permutation(size)
+        self._tie_order = secret_permutation(size)
         self.run = replace(self.run, progress=lambda doing, fraction: None)
 
     # where tables and ratings differ
@@ -282,7 +283,7 @@ class PlanSearch(ABC):
         return {x.name: self.similarities[x.name] for x in same if x.name in self.similarities}
 
     def highest_risk_ids(self, plan: ProtectionPlan, number: int) -> Ints:
-        """The kept rows or people most likely found; ties are broken by a fixed random order."""
+        """The kept rows or people most likely found; ties are broken by a secret order."""
         kept, seen = self.kept_ids(plan), self._cached_attack(plan)
         if not seen.covers_everyone:
             seen = self.attack_plan(plan, everyone=True)
