@@ -39,6 +39,7 @@ __all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run
 
 _ERROR_RATE = 0.05
 _LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
+_LONGEST_CHECK = 200  # characters of a check with its title
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,12 +340,13 @@ def _checks_off_doubts(case: Case, policy: Policy) -> Iterator[str]:
     off = [f"{risk.id} ({risk.title})" for risk in checks if policy.tolerance_for(risk) is None]
     if off:
         yield (
-            f"The policy turns off {count_text(len(off), 'check')} of the preset {policy.preset}: {list_text(off, 12)}."
+            f"The policy turns off {count_text(len(off), 'check')} of the preset {policy.preset}: "
+            f"{list_text(off, 12, _LONGEST_CHECK)}."
         )
     if passed := [f"{risk.id} ({risk.title})" for risk in checks if policy.tolerance_for(risk) is not None]:
         yield (
             f"The policy sets a tolerance that every release meets for {count_text(len(passed), 'check')} of the "
-            f"preset {policy.preset}: {list_text(passed, 12)}."
+            f"preset {policy.preset}: {list_text(passed, 12, _LONGEST_CHECK)}."
         )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.arrays import Int32s, Ints
 
@@ -49,7 +50,7 @@ def class_ids(columns: Sequence[Int32s], rows: int) -> tuple[Ints, int]:
     return ids, len(values)
 
 
-def group_people(ids: Ints, person: Int32s) -> tuple[Ints, Ints]:
+def group_people(ids: Ints, person: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     """The class of every person and the person of every row, where several rows may belong to one person.
 
     Two people are in the same class if their rows show the same set of classes. A row without a person is a person of

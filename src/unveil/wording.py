@@ -49,15 +49,15 @@ def safe_text(name: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def list_text(names: Iterable[object], limit: int = 8) -> str:
-    """Names joined as a list in a sentence.
+def list_text(names: Iterable[object], limit: int = 8, longest: int = 60) -> str:
+    """At most ``limit`` names joined as a list in a sentence, each cut to ``longest`` characters.
 
     >>> list_text(["age"]), list_text(["age", "zip", "sex"])
     ('age', 'age, zip and sex')
     >>> list_text("abcdefghijk", limit=3)
     'a, b, c and 8 more'
     """
-    words = [safe_text(n) for n in names]
+    words = [safe_text(n, longest) for n in names]
     if len(words) > limit:
         return f"{', '.join(words[:limit])} and {len(words) - limit:,} more"
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)

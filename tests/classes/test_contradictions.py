@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -134,3 +135,39 @@ def test_k_map_from_a_sampling_fraction_is_an_estimate_that_says_what_a_single_r
     alone = assess([*rows, {"age": "x", "ill": "flu"}], only="classes.k_map", settings=settings)["classes.k_map"]
     assert alone.value == 1
     assert "has 1 row, which does not tell how many people it comes from" in alone.sentence
+
+
+def test_no_row_could_be_singled_out_but_one_was_unique() -> None:
+    """Sets of columns were counted with missing values as values of their own, beside findings with wildcards."""
+    rows: list[Row] = [{"age": "xy"[i % 2], "sex": "pq"[i // 2 % 2], "ill": "ab"[i % 3 % 2]} for i in range(40)]
+    rows[0]["age"], rows[1]["sex"] = None, None
+    columns = {c: pa.array([r[c] for r in rows], pa.string()) for c in rows[0]}
+    policy = Policy(quasi=(("age", "sex"),), missing_as="wildcard", settings={"classes": {"population_size": 400}})
+    found = unveil.assess(unveil.read(pa.table(columns)), policy, only="classes")
+    assert found["classes.uniques"].value == 0
+    known = found["classes.known_columns"]
+    assert "2 rows are unique" in known.sentence
+    for finding in (known, found["classes.dis_suda"]):
+        assert finding.sentence.startswith("Here, a missing value counts as a value of its own, not as a wildcard.")
+        assert finding.missing.startswith("A missing quasi-identifier counts as a value of its own")
+    assert "including which of their values are missing" in known.attacker
+    assert known.title.endswith("known, at worst, missing values included")
+    assert all("if a missing value is a value of its own" in row.because for row in known.exposed) and known.exposed
+    plain = unveil.assess(unveil.read(pa.table(columns)), replace(policy, missing_as="value"), only="classes")
+    assert "Here," not in plain["classes.known_columns"].sentence
+
+
+def test_guessing_alone_found_nothing_although_the_most_frequent_value_is_often_right() -> None:
+    """The finding counts values that are certain, and guessing is never certain; a guess is compared with a guess."""
+    rng = random.Random(4)
+    ages = [rng.choice("pqrs") for _ in range(200)]
+    ills = [rng.choice("xxyyz") for _ in range(200)]
+    release = unveil.read(pa.table({"age": ages, "ill": ills}))
+    case = unveil.Case(release, holds={"earlier 1": release})
+    found = unveil.assess(case, Policy(quasi=(("age",),), sensitive=("ill",)), only="classes.intersection")
+    (finding,) = found.findings
+    frequent = max(Counter(ills).values()) / 200
+    assert finding.baseline is None
+    assert (
+        f"without the releases, guessing the most frequent value is right for {100 * frequent:.3g}%" in finding.sentence
+    )

@@ -268,12 +268,12 @@ def test_two_diverse_releases_break_each_other() -> None:
     holds = {"earlier 1": table(SECOND, "zip age ill"), "people": people}
     found = unveil.assess(Case(table(FIRST, "zip age ill"), holds=holds), TOGETHER, only="classes.intersection")
     together = found.find("classes.intersection", column="ill", known=("zip", "age"))
-    assert (together.value, together.baseline, together.subjects, together.status) == (0.5, 0, 2, "over")
+    assert (together.value, together.baseline, together.subjects, together.status) == (0.5, None, 2, "over")
     assert together.sentence == (
         "For 1 of 2 people (50%), the releases together leave only one value. For 1 of them, no single release does. "
         "For 1, several values are left, but fewer than in any single release. Of the values left for 2 people, the "
-        "likeliest is expected to be right for 75% of them. Taken one by one, the releases have smallest classes of "
-        "3 rows and 3 rows."
+        "likeliest is expected to be right for 75% of them; without the releases, guessing the most frequent value is "
+        "expected to be right for 33.3%. Taken one by one, the releases have smallest classes of 3 rows and 3 rows."
     )
     assert together.curves[0].y == (0.0, 0.5)
     assert "hiv" not in found.to_json()

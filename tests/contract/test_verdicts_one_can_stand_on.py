@@ -92,6 +92,18 @@ def test_what_fails_without_deciding_says_why() -> None:
     assert status_text(estimated) == "over, only an estimate"
 
 
+def test_a_guessed_role_was_over_for_information_without_a_reason() -> None:
+    """Nothing beside "over, for information" said that the column is only guessed to be sensitive."""
+    rows = {"age": [30 + i % 4 for i in range(40)], "stroke": ["yes" if i % 4 == 1 else "no" for i in range(40)]}
+    found = unveil.assess(unveil.read(pa.table(rows)), only="classes")
+    finding = found.find("classes.l_distinct", column="stroke")
+    assert (finding.status, finding.decides, status_text(finding)) == ("over", False, "over, role is a guess")
+    assert "It decides nothing while the role of stroke is a guess." in finding.sentence
+    told = " ".join(found.to_text(details=True).split())
+    assert "over, role is a guess" in told and "while the role of stroke is a guess" in told
+    assert "does not decide (role is a guess)" in found.to_html()
+
+
 @pytest.mark.parametrize(
     ("value", "status"),
     [(1.0000000000000002, "within"), (1 + TOLERANCE_SLACK / 2, "within"), (1 + 3 * TOLERANCE_SLACK, "over")],

@@ -256,7 +256,7 @@ def test_equal_rows_are_named_where_they_count(tmp_path: Path) -> None:
     success, learned = found["linkage.success"], found["linkage.everything_learned"]
     assert success.value == pytest.approx(2 / 5)
     assert success.sentence.startswith("Someone who knows 3 random columns finds 40% of the rows. If one fact in ten")
-    assert success.sentence.endswith("The policy lets the attacker know 4 values, but no row has more than 3.")
+    assert success.sentence.endswith("The attacker may know up to 4 values, but no row has more than 3.")
     assert learned.title == "Rows fully disclosed to someone who knows 3 random columns"
     assert learned.sentence == (
         "Someone who knows 3 random columns learns everything released about 100% of the rows: they name the row "

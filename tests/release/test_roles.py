@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as csv
 import pytest
 
 import unveil
@@ -156,6 +158,34 @@ def test_a_sampling_weight_or_a_household_number_is_not_taken_for_what_others_kn
     assert guess_role("weight", [70, 80, 90] * 10).role == "quasi"
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Drogenkonsum", "consumo_drogas", "union_member", "gambling", "MI", "CKD", "t2dm", "has_hep_c"],
+)
+def test_names_of_what_nobody_should_learn_were_taken_for_something_else(name: str) -> None:
+    assert guess_role(name, ["0", "1", "2"] * 20).role == "sensitive"
+
+
+def test_a_middle_initial_is_no_heart_attack() -> None:
+    assert guess_role("MI", list("ABCDEFGHIJ") * 10).role == "quasi"
+    assert guess_role("MI", ["yes", "no"] * 10).role == "sensitive"
+
+
+def test_incomes_under_a_neutral_name_were_taken_for_measurements() -> None:
+    rng = random.Random(3)
+    incomes = [round(rng.lognormvariate(10.4, 0.6), -2) for _ in range(200)]
+    for values in (incomes, [str(int(x)) for x in incomes]):
+        guess = guess_role("c", list(values))
+        assert (guess.role, guess.is_evident, guess.why) == ("sensitive", True, "its values look like amounts of money")
+    others = {
+        "codes": [rng.randrange(1_000, 99_000) for _ in range(200)],
+        "years": [rng.randrange(1_900, 2_020, 10) for _ in range(200)],
+        "steps": list(range(100, 40_000, 200)),
+        "height": [rng.gauss(170, 10) for _ in range(200)],
+    }
+    assert all("money" not in guess_role("x", list(values)).why for values in others.values())
+
+
 def test_text_inside_values_is_found_up_to_a_stated_number_of_values() -> None:
     assert topics_in_texts(pa.array(["call 555-123-4567 or write to a@b.org", "nothing"])) == ["email", "phone"]
     many = pa.array([f"{i:07}" for i in range(MOST_VALUES_READ + 5)])
@@ -173,16 +203,24 @@ def test_65_guessed_quasi_identifiers_are_called_too_many_and_likely_attackers_a
     doubts = unveil.assess(unveil.read(wide_table(65)), only="release").verdict.reasons
     said = next(d for d in doubts if "were guessed" in d)
     assert said.startswith("65 quasi-identifiers were guessed, more than anyone is likely to know at once")
-    for text in (
-        "--quasi age,sex,zip (a neighbour)",
-        "--quasi age,sex,occupation (a colleague)",
-        "visit_month",
-        "hair",
-    ):
+    for text in ("age, sex and zip (a neighbour)", "age, sex and occupation (a colleague)", "visit_month", "hair"):
         assert text in said
     assert not any(
         "were guessed" in d for d in unveil.assess(unveil.read(wide_table(12)), only="release").verdict.reasons
     )
+
+
+def test_options_to_type_were_broken_inside_words_and_named_65_columns_at_once(tmp_path: Path) -> None:
+    """The sets stood in a sentence, which wraps; the command that follows made one attacker of all columns."""
+    csv.write_csv(wide_table(65), tmp_path / "wide.csv")
+    found = unveil.assess(unveil.read(tmp_path / "wide.csv"), only="classes.k")
+    text = found.to_text()
+    (command,) = [line.strip() for line in text.splitlines() if line.strip().startswith("unveil assess")]
+    sets = ["age,sex,zip", "age,sex,occupation", "age,sex,visit_month", "age,sex,hair"]
+    assert command == f"unveil assess {' '.join(['wide.csv', *(f'--quasi {s}' for s in sets)])}"
+    assert sum("--quasi" in line for line in text.splitlines()) == 1
+    again = unveil.assess(unveil.read(tmp_path / "wide.csv"), Policy(quasi=tuple(tuple(s.split(",")) for s in sets)))
+    assert again.suggestion is None
 
 
 def test_given_quasi_identifiers_are_never_called_too_many() -> None:

@@ -74,6 +74,25 @@ PICTURES = """() => [...document.querySelectorAll('figure > svg')].map(svg => {
 })"""
 
 
+# Words of tables that are broken into several lines, and cells whose words stick out.
+BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll('table:not(.data table) :is(th, td)')) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), box = cell.getBoundingClientRect();
+    while (walker.nextNode()) for (const word of walker.currentNode.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      const rects = [...range.getClientRects()];
+      if (!rects.length || box.width < 2) continue;
+      if (new Set(rects.map(r => Math.round(r.top))).size > 1 || rects.some(r => r.right > box.right + 1))
+        broken.push(word[0]);
+    }
+  }
+  return broken;
+}"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
@@ -120,6 +139,17 @@ def test_a_quiet_page_that_fits(tab: Any, written: dict[str, Path], name: str) -
     assert tab.evaluate("document.querySelectorAll('script, iframe, img, object, [style]').length") == 0
     assert tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
     assert tab.evaluate("getComputedStyle(document.body).maxWidth !== '' && document.styleSheets.length") == 1
+
+
+@pytest.mark.parametrize("width", [390, 500, 600, 720, 840])
+def test_tables_between_phone_and_tablet_broke_words(browser: Any, written: dict[str, Path], width: int) -> None:
+    """Columns were narrower than their words: at leas, t 5."""
+    opened = browser.new_page(viewport={"width": width, "height": 900})
+    opened.goto(written["hospital"].as_uri())
+    assert opened.locator("table:visible").count() >= 2
+    assert opened.evaluate(BROKEN_WORDS) == []
+    assert opened.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    opened.close()
 
 
 def test_the_style_is_applied_and_follows_the_scheme(tab: Any, written: dict[str, Path]) -> None:

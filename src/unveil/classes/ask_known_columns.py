@@ -33,6 +33,7 @@ _SOURCE = (
     "L. Sweeney, Simple demographics often identify people uniquely, 2000; L. S. Shapley, A value for n-person games, "
     f"1953; {MOTWANI}; M. Elliot and others, SUDA: a program for detecting special uniques, 2005"
 )
+_STRICTER_SENTENCE = "Here, a missing value counts as a value of its own, not as a wildcard. "
 _ELLIOT = "M. Elliot, A. Manning, Using DIS to modify the classification of special uniques, 2003"
 
 
@@ -46,7 +47,8 @@ def known_columns_findings(table: Table, policy: Policy, run: Run) -> Iterator[F
 def _attacker_findings(
     table: Table, attacker: KnownColumnsAttacker, policy: Policy, run: Run, stream: str
 ) -> Iterator[Finding]:
-    """The findings about one set of quasi-identifiers; ``stream`` names its random numbers."""
+    """The findings about one set of quasi-identifiers; ``stream`` names its random numbers. Sets of columns are counted
+    with missing values as values of their own, also where the policy reads them as wildcards; the findings say so."""
     missing = attacker.missing if attacker.missing.read_as == "excluded" else MissingValues()
     attacker = replace(attacker, missing=missing)
     special = _minimal_uniques(table, attacker, policy, run)
@@ -82,24 +84,27 @@ def _known_columns_finding(
     few = bands[min(_FEW_COLUMNS, len(names))]
     worst = bands[-1].risk.high
     where = " in all of the person's rows" if policy.subject else ""
+    is_stricter = _is_stricter(policy)
+    gaps = ", including which of their values are missing" if is_stricter else ""
     return KNOWN_COLUMNS.finding(
         policy,
         title=f"Average re-identification risk with {count_text(few.known, 'column')}"
-        f"{f' of {list_text(names, 3)}' if len(policy.quasi) > 1 else ''} known, at worst",
+        f"{f' of {list_text(names, 3)}' if len(policy.quasi) > 1 else ''} known, at worst"
+        f"{', missing values included' if is_stricter else ''}",
         value=few.risk.high,
         method="exact" if few.is_exhaustive else "bound",
         interval=(few.risk.high, worst),
         subjects=people,
         share=few.risk.high if few.is_exhaustive else (few.risk.high, worst),
         known=names,
-        attacker=f"Knows any {count_text(few.known, 'column')} of {list_text(names, 12)}{where}"
+        attacker=f"Knows any {count_text(few.known, 'column')} of {list_text(names, 12)}{where}{gaps}"
         f"{GUESSED_TEXT if set(names) & set(policy.guessed) else ''}; the choice that helps most counts.",
         missing=attacker.missing.describe(),
         baseline=1 / people,
-        sentence=f"{_enough_columns_sentence(bands, subjects)} {_smallest_sets_sentence(sets, bands, names, subjects)}"
-        f"{_special_column_sentence(special, names, subjects)}",
+        sentence=f"{_STRICTER_SENTENCE if is_stricter else ''}{_enough_columns_sentence(bands, subjects)} "
+        f"{_smallest_sets_sentence(sets, bands, names, subjects)}{_special_column_sentence(special, names, subjects)}",
         curves=(_known_columns_curve(bands), _contributions_curve(shares, names)),
-        exposed=() if special is None else _exposed_rows(special, names, run.exposed, subjects),
+        exposed=() if special is None else _exposed_rows(special, names, run.exposed, subjects, is_stricter),
         source=_SOURCE,
     )
 
@@ -138,7 +143,7 @@ def _dis_suda_findings(
         attacker=f"Knows {list_text(names, 12)} for somebody in the population, of which the {subjects.many} are a "
         f"random sample of {percent_text(fraction)}.",
         missing=attacker.missing.describe(),
-        sentence=sentence,
+        sentence=f"{_STRICTER_SENTENCE if _is_stricter(policy) else ''}{sentence}",
         source=_ELLIOT,
     )
 
@@ -155,6 +160,11 @@ def _minimal_uniques(table: Table, attacker: KnownColumnsAttacker, policy: Polic
     each = tally_every_row(table, (*names, *([policy.subject] if policy.subject else [])), run)
     rows = select_known_rows(each, names, policy.subject, attacker.missing)
     return find_minimal_uniques(rows.known, None, min(_LARGEST_SET, len(names)), person=rows.person, run=run)
+
+
+def _is_stricter(policy: Policy) -> bool:
+    """Whether missing values are read more strictly here than by the policy."""
+    return MissingValues.from_policy(policy).read_as == "wildcard"
 
 
 def _special_column_sentence(found: MinimalUniques | None, names: tuple[str, ...], subjects: Subjects) -> str:
@@ -181,14 +191,19 @@ def _at_most_text(found: MinimalUniques) -> str:
 
 
 def _exposed_rows(
-    found: MinimalUniques, names: tuple[str, ...], limit: int, subjects: Subjects
+    found: MinimalUniques, names: tuple[str, ...], limit: int, subjects: Subjects, is_stricter: bool
 ) -> tuple[ExposedSubject, ...]:
     """The rows or people with the highest SUDA scores: unique on few columns, in many ways."""
     import numpy as np
 
+    condition = ", if a missing value is a value of its own" if is_stricter else ""
     order = np.argsort(-found.score, kind="stable")[:limit]
     return tuple(
-        ExposedSubject(subject=subjects.row_text(row + 1), risk=1.0, because=_special_row_reason(found, names, row))
+        ExposedSubject(
+            subject=subjects.row_text(row + 1),
+            risk=1.0,
+            because=f"{_special_row_reason(found, names, row)}{condition}",
+        )
         for row in order.tolist()
         if found.score[row] > 0
     )

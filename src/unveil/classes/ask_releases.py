@@ -40,7 +40,8 @@ class _CombinedReleases:
     ``misled`` have a row per release and a column per person: whether only one value is left, and it is the person's as
     far as anybody can say, or it is not. ``unmatched_labels``: how many labels fit nothing the attacker knows.
     ``guess_accuracy``: how often the likeliest of the values left is right, or is expected to be if the true values are
-    not at hand.
+    not at hand; ``baseline_accuracy``: how often the most frequent value is, for someone without the releases who knows
+    which one that is.
     """
 
     found: Intersection
@@ -54,6 +55,7 @@ class _CombinedReleases:
     misled: Bools
     unmatched_labels: int
     guess_accuracy: float
+    baseline_accuracy: float
 
     @property
     def releases(self) -> int:
@@ -128,9 +130,12 @@ def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run:
         misled = np.zeros_like(single) if people else single & (values[0] >= 0) & (likeliest.value != values[0])
         right = likeliest.chance[-1] if people else likeliest.value[-1] == values[0]
         accuracy = float(right[left].mean()) if left.any() else 0.0
+        of_whom = values[0][values[0] >= 0] if people else values[0][left]
+        frequent = np.bincount(values[0][values[0] >= 0], minlength=1).argmax()
+        baseline = float((of_whom == frequent).mean()) if len(of_whom) else 0.0
         yield _CombinedReleases(
             found, tuple(seen), names, column, columns, smallest, people is not None, single & ~misled, misled,
-            unmatched, accuracy,
+            unmatched, accuracy, baseline,
         )  # fmt: skip
 
 
@@ -181,7 +186,6 @@ def _intersection_finding(combined: _CombinedReleases, policy: Policy) -> Findin
         attacker=f"Knows the {list_text(combined.columns, 12)} of the {whom}, and that these are in every release. "
         f"Keeps only the values of {column} that every release allows.",
         missing="A missing quasi-identifier fits anything; rows without a sensitive value are left out.",
-        baseline=0.0,
         sentence=_intersection_sentence(combined),
         curves=(_releases_curve(combined), _smallest_classes_curve(combined)),
         source=_GANTA,
@@ -215,7 +219,8 @@ def _intersection_sentence(combined: _CombinedReleases) -> str:
         likely = "is expected to be right" if combined.known else "is right"
         said.append(
             f"Of the values left for {count_text(left, one, many)}, the likeliest {likely} for "
-            f"{percent_text(combined.guess_accuracy)} of them."
+            f"{percent_text(combined.guess_accuracy)} of them; without the releases, guessing the most frequent value "
+            f"{likely} for {percent_text(combined.baseline_accuracy)}."
         )
     if last.contradictions:
         said.append(

@@ -120,7 +120,7 @@ class _AttackedClasses:
         limit = self.policy.tolerance_for(risk) if self.has_tolerance else None
         if above is not None and limit is not None:
             share = self.share_in(above > limit + _NOISE)
-        return risk.finding(
+        found = risk.finding(
             self.policy,
             **self.target.attacker.finding_fields(title, sensitive=True),
             value=value,
@@ -135,6 +135,9 @@ class _AttackedClasses:
             sentence=sentence,
             source=source,
         )
+        if found.status != "over" or found.decides:
+            return found
+        return replace(found, sentence=f"{sentence} It decides nothing while the role of {self.name} is a guess.")
 
 
 def _distinct_values_finding(view: _AttackedClasses, drawn: bool = True) -> Finding:

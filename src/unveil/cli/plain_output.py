@@ -17,6 +17,7 @@ _SPELLINGS = {
     "σ": "sigma", "τ": "tau", "φ": "phi", "Θ": "Theta", "Ψ": "Psi", "–": "-", "−": "-", "—": "-", "─": "-", "·": "*",
     "×": "x", "…": "...", "≤": "<=", "≥": ">=", "→": "->", "∞": "infinite", "“": '"', "”": '"', "‘": "'", "’": "'",
 }  # fmt: skip
+_ASCII = "unveil_ascii"
 
 
 class StandardOutputError(OSError):
@@ -37,18 +38,39 @@ def open_output() -> None:
     """Let standard output and standard error replace characters that their encoding lacks, instead of failing. One that
     is closed stays unusable, but no file that is opened later takes its place."""
     codecs.register_error("unveil.degrade", _spell_out)
+    codecs.register(_find_ascii)
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, mode)
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    encoding = _unmistakable_encoding(getattr(sys.stdout, "encoding", None) or "utf-8")
     buffer = io.BufferedWriter(_CheckedOutput(1, "w", closefd=False))
     sys.stdout = io.TextIOWrapper(buffer, encoding, "unveil.degrade", line_buffering=buffer.raw.isatty())
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), "utf-8", line_buffering=True)
     if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr.reconfigure(errors="unveil.degrade")
+        sys.stderr.reconfigure(encoding=_unmistakable_encoding(sys.stderr.encoding), errors="unveil.degrade")
+
+
+def _unmistakable_encoding(encoding: str) -> str:
+    """ASCII by another name: click takes a stream called ASCII for a mistake, and writes UTF-8 to it."""
+    return _ASCII if codecs.lookup(encoding).name == "ascii" else encoding
+
+
+def _find_ascii(name: str) -> codecs.CodecInfo | None:
+    if name != _ASCII:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        known.encode,
+        known.decode,
+        streamreader=known.streamreader,
+        streamwriter=known.streamwriter,
+        incrementalencoder=known.incrementalencoder,
+        incrementaldecoder=known.incrementaldecoder,
+        name=_ASCII,
+    )
 
 
 def _spell_out(error: UnicodeError) -> tuple[str, int]:

@@ -52,16 +52,17 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
     if not isinstance(release, Table) or not isinstance(people, Table):
         return
     columns = _linking_columns(release, people, policy)
-    files = _pair_tables(case, release, people, columns, policy, run)
+    released = _released_people(release, policy, run)
+    files, row_numbers = _pair_tables(case, release, people, columns, released, policy, run)
     rates = _link_rates(files, policy, run)
     found, one_to_one = _find_links(files, rates, run)
-    measured = None if case.truth is None else _measure_links(found, case.truth, run)
+    measured = None if case.truth is None else _measure_links(found, released.true_subjects(case.truth), run)
     low, high = measured.share_range if measured else (found.expected_links / found.n,) * 2
     lead = found.eccentricity[found.best >= 0]
     leads = (lead_curve(lead, "known people", ""),) if len(lead) else ()
     yield MATCHED.finding(
         policy,
-        title=f"People in the file “{safe_text(people.name)}” linked to their row",
+        title=f"People in the file “{safe_text(people.name)}” linked to {released.own_row}",
         value=high,
         method="estimate" if not measured else "exact" if high - low < _WHOLE / found.n else "bound",
         interval=(low, high) if measured else None,
@@ -69,26 +70,30 @@ def link_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Ar
         share=(low, high),
         attacker=f"Holds a file ({safe_text(people.name)}) with the {list_text(columns, 12)} of "
         f"{count_text(found.n, 'person')}, possibly with errors, and looks for them among "
-        f"{count_text(release.rows, 'row')}.",
+        f"{released.description}.",
         missing="A missing value rules nobody out.",
-        baseline=1 / release.rows,
+        baseline=1 / released.people,
         sentence=_matched_sentence(found, one_to_one, rates, measured)
         + _unshared_columns_sentence(case, release, people, columns, policy, run),
         curves=(_certainty_curve(found), *([] if rates.small else [_wrong_values_curve(rates)]), *leads),
-        exposed=_exposed_people(found, policy, run),
+        exposed=_exposed_people(found, row_numbers, policy, run),
         source=_SOURCE,
     )
-    yield Artefact("matches", table=partial(match_table, found, one_to_one))
+    yield Artefact("matches", table=partial(match_table, found, one_to_one, row_numbers))
 
 
-def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
+def match_table(found: Linkage, one_to_one: OneToOne, row_numbers: np.ndarray) -> pa.Table:
     """What the attacker makes of every person, in the order of their file, with rows numbered from 1.
 
     ``row`` is the likeliest row (missing if no row agrees in anything), ``candidates`` the number of rows that nothing
     rules out, ``score`` its log-likelihood ratio, ``lead`` its lead over the second in standard deviations, and
     ``probability`` how likely it is right. ``row_if_one_to_one`` is the person's likeliest row if all facts are right
     and no two people share a row, with its probability. Several people may have the same, because all assignments of
-    rows to people are equally likely and none of them is the best.
+    rows to people are equally likely and none of them is the best. ``row_numbers`` are the numbers of the compared rows
+    in the release.
+
+    If people have several rows, ``row`` is the best row of the likeliest person and ``row_if_one_to_one`` the first row
+    of theirs; candidates, lead and probabilities are about people. A lead is missing if nobody else comes near.
     """
     import numpy as np
     import pyarrow as pa
@@ -97,15 +102,20 @@ def match_table(found: Linkage, one_to_one: OneToOne) -> pa.Table:
     return pa.table(
         {
             "known": np.arange(1, found.n + 1),
-            "row": pa.array(found.best + 1, mask=~there),
+            "row": pa.array(row_numbers[found.best_row] + 1, mask=~there),
             "candidates": found.candidates,
             "score": pa.array(found.score, mask=~there),
             "lead": pa.array(found.eccentricity, mask=~(there & np.isfinite(found.eccentricity))),
             "probability": pa.array(found.posterior, mask=~there),
-            "row_if_one_to_one": pa.array(one_to_one.likeliest_row + 1, mask=~placed),
+            "row_if_one_to_one": pa.array(row_numbers[_first_rows(found, one_to_one.likeliest_row)] + 1, mask=~placed),
             "probability_if_one_to_one": pa.array(one_to_one.best_chance, mask=~placed),
         }
     )
+
+
+def _first_rows(found: Linkage, matches: np.ndarray) -> np.ndarray:
+    """The first row of each match: the match itself, unless people have several rows."""
+    return matches if found.subjects is None else found.subjects.first_row[matches]
 
 
 # ---- what is read ----------------------------------------------------------------------------------------------------
@@ -134,7 +144,7 @@ def _linking_columns(release: Table, people: Table, policy: Policy) -> tuple[str
     quasi = tuple(c for c in policy.quasi_columns if c not in policy.guessed)
     if quasi:
         return quasi
-    named = {*policy.identifier, *policy.sensitive, *policy.insensitive} - set(policy.guessed)
+    named = {*policy.identifier, *policy.sensitive, *policy.insensitive} - set(policy.guessed) | {policy.subject}
     return tuple(c for c in release.columns if c in people.columns and c not in named)
 
 
@@ -222,22 +232,78 @@ def _link_rates(files: FilePair, policy: Policy, run: Run) -> _LinkRates:
 
 
 def _find_links(files: FilePair, rates: _LinkRates, run: Run) -> tuple[Linkage, OneToOne]:
-    """The likeliest row of everybody, and what follows if no two people share a row."""
+    """The likeliest row of everybody, and what follows if no two people share a row; of people with several rows, the
+    likeliest person."""
     from unveil.linkage.link.best_match import link_people
     from unveil.linkage.link.candidates import find_candidates
     from unveil.linkage.link.one_to_one import one_to_one_chances
+    from unveil.linkage.link.subject_rows import candidate_subjects, gather_subject_rows, link_subjects
 
     found = link_people(
         files, scoring="likelihood", errors=rates.errors, outside=rates.outside, evidence=rates.evidence, run=run
     )
-    return found, one_to_one_chances(find_candidates(files, run=run), run)
+    candidates = find_candidates(files, run=run)
+    if files.subjects is not None:
+        subjects = gather_subject_rows(files)
+        candidates = candidate_subjects(subjects, candidates)
+        found = link_subjects(subjects, found, candidates, run)
+    return found, one_to_one_chances(candidates, run)
+
+
+class _ReleasedPeople(NamedTuple):
+    """The people in the release: one for each row, or, if there is a subject, the number of the person of every row."""
+
+    rows: int
+    of_row: np.ndarray | None
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return self.rows if self.of_row is None else int(self.of_row.max(initial=-1)) + 1
+
+    @property
+    def own_row(self) -> str:
+        """What a person is linked to."""
+        return "their row" if self.of_row is None else "one of their rows"
+
+    @property
+    def description(self) -> str:
+        """How many there are."""
+        rows = count_text(self.rows, "row")
+        return rows if self.of_row is None else f"{count_text(self.people, 'person')} with {rows} in total"
+
+    def true_subjects(self, truth: np.ndarray) -> np.ndarray:
+        """The row, or the person if there is a subject, of everybody whose row is known; −1 of the others."""
+        import numpy as np
+
+        return truth if self.of_row is None else np.append(self.of_row, -1)[truth]
+
+
+def _released_people(release: Table, policy: Policy, run: Run) -> _ReleasedPeople:
+    import numpy as np
+
+    from unveil.grouping import group_people
+
+    if policy.subject is None:
+        return _ReleasedPeople(release.rows, None)
+    who = release.codes([policy.subject], policy.missing, run)[policy.subject].codes
+    return _ReleasedPeople(release.rows, group_people(np.zeros(release.rows, np.int64), who)[1])
 
 
 def _pair_tables(
-    case: Case, release: Table, people: Table, columns: tuple[str, ...], policy: Policy, run: Run
-) -> FilePair:
-    """The release and the known people, side by side; labels that stand for several values are read as such."""
-    from unveil.linkage.link.file_pair import pair_files, records_from_both
+    case: Case,
+    release: Table,
+    people: Table,
+    columns: tuple[str, ...],
+    released: _ReleasedPeople,
+    policy: Policy,
+    run: Run,
+) -> tuple[FilePair, np.ndarray]:
+    """The release and the known people, side by side, and the numbers of the rows that are compared: rows that repeat
+    another one of the same person are not. Labels that stand for several values are read as such."""
+    import numpy as np
+
+    from unveil.linkage.link.file_pair import distinct_rows, pair_files, records_from_both
     from unveil.release.codes import cast_to_text
     from unveil.release.label_matching import (
         has_generalised_labels,
@@ -250,14 +316,16 @@ def _pair_tables(
     similarities = policy.settings_for(LinkageSettings).similarities(columns)
     labels = {}
     for column, read in zip(columns, label_matchers(columns, case.hierarchies), strict=True):
-        released, known = (cast_to_text(own[column].values).to_pylist() for own in codes)
+        shown, known = (cast_to_text(own[column].values).to_pylist() for own in codes)
         if column not in similarities and (
-            column in case.hierarchies
-            or has_generalised_labels([*released, *known])
-            or has_partial_dates(known, released)
+            column in case.hierarchies or has_generalised_labels([*shown, *known]) or has_partial_dates(known, shown)
         ):
             labels[column] = raw_value_matcher(read)
-    return pair_files(*records_from_both(codes[0], codes[1], similarities), labels=labels)
+    rows, others = records_from_both(codes[0], codes[1], similarities)
+    if released.of_row is None:
+        return pair_files(rows, others, labels=labels), np.arange(release.rows)
+    kept = distinct_rows(rows, released.of_row)
+    return pair_files(rows.select(kept), others, labels=labels, subjects=released.of_row[kept]), kept
 
 
 class _MeasuredLinks(NamedTuple):
@@ -349,19 +417,20 @@ def _rough_percent(share: float) -> str:
 
 
 def _fitting_sentence(found: Linkage) -> str:
-    """How many people fit only one row, and how many none."""
+    """How many people fit only one row (or one person with several rows), and how many none."""
     one, none, everybody = found.people_with_one_candidate, found.people_without_candidates, "Everybody"
+    row = "row" if found.subjects is None else "person in the release"
     if found.n == 1:
         everybody = "The person"
     if none == found.n:
         return "No row fits everything known about anybody."
     if one == found.n:
-        return f"{everybody} fits only one row."
+        return f"{everybody} fits only one {row}."
     if not one and not none:
-        return f"{everybody} fits more than one row."
+        return f"{everybody} fits more than one {row}."
     only = f"{one:,} of the people {verb(one, 'fits', 'fit')}" if one else "Nobody fits"
     rest = f"{none:,} {verb(none, 'fits', 'fit')} none" if none else "everybody fits at least one"
-    return f"{only} only one row; {rest}."
+    return f"{only} only one {row}; {rest}."
 
 
 def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
@@ -373,12 +442,12 @@ def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
     whom, right = "them", f"right for {people_text(one_to_one.expected_best)} of them"
     if some < found.n:
         whom = f"the {some:,} who {verb(some, 'fits', 'fit')} a row"
+    together, likeliest = "no two people share a row", "row"
+    if found.subjects is not None:
+        together, likeliest = "no two of them are the same person in the release", "person"
     if some == 1:
         right = f"right with a probability of {percent_text(min(one_to_one.expected_best, 1.0))}"
-    return (
-        f" If everything known about {whom} is right and no two people share a row, the likeliest row is "
-        f"{right}{estimate}."
-    )
+    return f" If everything known about {whom} is right and {together}, the likeliest {likeliest} is {right}{estimate}."
 
 
 def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
@@ -387,8 +456,11 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
     low, high = measured.right_range
     people, right = count_text(found.n, "known person"), ends_text(low, high, people_text)
     share = ends_text(low / found.n, high / found.n, percent_text)
-    once = ", using every row at most once" if high > measured.best.right_links + _WHOLE else ""
-    text = f"The attacker finds the row of {right} of {people} ({share}){once}."
+    own, using, once = "the row", "using every row at most once", "every row is used at most once"
+    if found.subjects is not None:
+        own, using, once = "a row", "linking nobody in the release twice", "nobody in the release is linked twice"
+    using = f", {using}" if high > measured.best.right_links + _WHOLE else ""
+    text = f"The attacker finds {own} of {right} of {people} ({share}){using}."
     if high > low + _WHOLE and together is not None and together[0].right_links < low - _WHOLE:
         text += (
             " Several sets of links seem equally good. At worst, the attacker finds as many by looking for one person "
@@ -412,7 +484,7 @@ def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
             ends_text(min(values), max(values), "{:.4f}".format)
             for values in ([each.precision for each in together], [each.recall for each in together])
         )
-        text += f" If every row is used at most once, precision is {precision} and recall {recall}."
+        text += f" If {once}, precision is {precision} and recall {recall}."
     return text
 
 
@@ -488,7 +560,7 @@ def _wrong_values_curve(rates: _LinkRates) -> Curve:
     )
 
 
-def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
+def _exposed_people(found: Linkage, row_numbers: np.ndarray, policy: Policy, run: Run) -> tuple[ExposedSubject, ...]:
     """The people whose likeliest row is most likely right; of equally likely ones, those with the greater lead."""
     import numpy as np
 
@@ -497,16 +569,17 @@ def _exposed_people(found: Linkage, policy: Policy, run: Run) -> tuple[ExposedSu
         ExposedSubject(
             subject=f"person {person + 1:,}",
             risk=float(found.posterior[person]),
-            because=_fitting_rows_text(fitting),
+            because=_fitting_text(fitting, found),
             learns=policy.sensitive,
-            values={"best match": f"row {int(found.best[person]) + 1:,}"} if run.reveal else None,
+            values={"best match": f"row {int(row_numbers[found.best_row[person]]) + 1:,}"} if run.reveal else None,
         )
         for person, fitting in zip(order.tolist(), found.candidates[order].tolist(), strict=True)
         if found.best[person] >= 0
     )
 
 
-def _fitting_rows_text(rows: int) -> str:
-    if not rows:
+def _fitting_text(count: int, found: Linkage) -> str:
+    if not count:
         return "no row fits everything that is known; the best match fits part of it"
-    return f"{count_text(rows, 'row')} {verb(rows, 'fits', 'fit')} everything that is known"
+    who = count_text(count, "row") if found.subjects is None else f"{count_text(count, 'person')} in the release"
+    return f"{who} {verb(count, 'fits', 'fit')} everything that is known"

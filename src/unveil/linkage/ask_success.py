@@ -202,7 +202,7 @@ def _left_out_sentences(attacker: RandomFactsAttacker) -> str:
     text += attacker.left_out_sentence
     if asked > known:
         many = count_text(asked, singular_noun(people.values))
-        text += f" The policy lets the attacker know {many}, but no {people.singular} has more than {known:,}."
+        text += f" The attacker may know up to {many}, but no {people.singular} has more than {known:,}."
     if people.left_out:
         was = verb(people.left_out, "was", "were")
         text += f" {count_text(people.left_out, 'rating')} without a value or date {was} left out."

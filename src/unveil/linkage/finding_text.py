@@ -104,7 +104,9 @@ class RandomFactsAttacker:
             columns = f"in the columns {list_text(people.columns, 12)}"
             what = f"{count_text(self.known, 'random value')} of a person {columns}{fewer}"
         rows = " Does not know which of these values stand in the same row." if people.fact_noun == "value" else ""
-        return f"Knows {what}, and that the person is in the data.{rows}{self._comparisons()}"
+        has_gaps = people.fact_noun == "column" and int(people.support.min()) < len(people.columns)
+        gaps = " A missing value matches nothing." if has_gaps else ""
+        return f"Knows {what}, and that the person is in the data.{rows}{gaps}{self._comparisons()}"
 
     def _comparisons(self) -> str:
         """Which values count as the same although they are not, and which in part."""

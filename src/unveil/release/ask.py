@@ -8,7 +8,6 @@ of rows tells, are for information.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from unveil.case import Case
@@ -18,18 +17,15 @@ from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.ask_order import ORDER, order_finding
 from unveil.release.ask_original import INTERVAL_DISCLOSURE, check_original, interval_findings
-from unveil.release.roles import likely_attackers, quote_names
+from unveil.release.roles import likely_attackers, too_many_guesses
 from unveil.release.table import Table
 from unveil.release.value_topics import MOST_VALUES_READ
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.settings import option_text
-from unveil.wording import count_text, list_text, percent_text, safe_text
+from unveil.wording import count_text, list_text, percent_text
 
 __all__ = ["IDENTIFIERS", "QUESTION", "RISKS_OF_ANY_TABLE"]
 
-_MOST_KNOWN = 12  # guessed quasi-identifiers from which nobody is likely to know all
-_LONGEST_OPTION = 400
 _SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (singling out)"
 _HIPAA = "US Code of Federal Regulations, 45 CFR 164.514(b)(2) (HIPAA Privacy Rule, Safe Harbor)"
 
@@ -204,16 +200,17 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
 
 
 def _many_guesses_doubt(policy: Policy) -> Iterator[str]:
-    """More quasi-identifiers than anyone is likely to know at once, and what to write instead."""
-    quasi = [c for c in policy.quasi_columns if c in policy.guessed]
-    if len(quasi) <= _MOST_KNOWN:
+    """More quasi-identifiers than anyone is likely to know at once, and who may know which of them."""
+    quasi = too_many_guesses(policy)
+    if not quasi:
         return
-    sets = [
-        f"{option_text('quasi')} {shlex.quote(','.join(quote_names(columns)))} ({who})"
-        for who, columns in likely_attackers(quasi).items()
-    ]
-    typed = [text for text in sets if safe_text(text, _LONGEST_OPTION) == text]
-    likely = f" By the names of the columns, likely attackers are {'; '.join(typed)}." if typed else ""
+    sets = [f"{list_text(columns)} ({who})" for who, columns in likely_attackers(quasi).items()]
+    likely = ""
+    if sets:
+        likely = (
+            f" By the names of the columns, some are likely to be known together: {'; '.join(sets)}. Columns in no set "
+            "count as known to nobody."
+        )
     yield (
         f"{count_text(len(quasi), 'quasi-identifier')} were guessed, more than anyone is likely to know at once, so "
         "nearly everybody may look unique. Say what an attacker may know, one set of columns for each attacker."

@@ -2,7 +2,7 @@
 
 A topic has a role, and its words. ``krank-`` stands for every word that begins so, ``-einkommen`` for every word that
 ends so. Accents and umlauts do not matter, nor whether an umlaut is written as two letters. A word that also means
-something harmless is the word of a topic about amounts, which counts only where the values are numbers.
+something harmless belongs to a topic in ``AMBIGUOUS_TOPICS``, which counts only where the values are numbers or flags.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unveil.policy import Role
 
-__all__ = ["TOPICS", "Topic", "find_topics", "name_words"]
+__all__ = ["AMBIGUOUS_TOPICS", "TOPICS", "Topic", "find_topics", "name_words"]
 
 
 class Topic(NamedTuple):
@@ -130,7 +130,13 @@ TOPICS: dict[str, Topic] = {
         "bluthochdruck hypertonie angst- krebs karzinom- herz- infekt- impf- schwanger- behinder- raucher- rauch- "
         "alkohol- sucht- medika- gesundheit- therapie behandlung schmerz- maladie- avc tumeur- grossesse sante "
         "traitement fumeur- tabac alcool medicament- asthme ordonnance enfermedad- ictus hipertens- depresi- "
-        "ansiedad embaraz- salud tratamiento- sintoma- fumador- tabaco discapacidad medicamento- vacuna-",
+        "ansiedad embaraz- salud tratamiento- sintoma- fumador- tabaco discapacidad medicamento- vacuna- drogen- "
+        "drogas droga drogue- toxicoman- gambl- glucksspiel- spielsucht ludopatia ckd esrd t1dm t2dm hep adhd ptsd ocd "
+        "pcos chf cad std stds",
+    ),
+    "condition": _topic(
+        "sensitive",
+        "mi dm ms ra tb",
     ),
     "sexuality": _topic(
         "sensitive",
@@ -151,7 +157,8 @@ TOPICS: dict[str, Topic] = {
     "belief": _topic(
         "sensitive",
         "religio- faith belief beliefs creed confession konfession glaube party vote votes voted voting politic- "
-        "ideology partei wahl gewerkschaft parti politi- syndicat partido voto sindicato",
+        "ideology partei wahl gewerkschaft- parti politi- syndicat syndique- partido voto sindicato union "
+        "unions unionized",
     ),
     "crime": _topic(
         "sensitive",
@@ -215,6 +222,9 @@ TOPICS: dict[str, Topic] = {
     ),
 }
 """The topics by name, those of identifiers first."""
+
+AMBIGUOUS_TOPICS = ("amount", "condition")
+"""Topics whose words also mean something harmless: MI is a heart attack, or a middle initial."""
 
 _PHRASES = (
     ("sampling weight", {"weight", "weights"}, {"sampling", "sample", "survey", "final", "design"}),

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, get_args
 
 from unveil.errors import UnveilError
 from unveil.policy import Column, Policy, Role
-from unveil.release.column_profile import ColumnProfile, profile_columns
-from unveil.release.column_topics import TOPICS, find_topics
+from unveil.release.column_profile import ColumnProfile, cast_to_numbers, profile_columns
+from unveil.release.column_topics import AMBIGUOUS_TOPICS, TOPICS, find_topics
 from unveil.release.table import Table
-from unveil.release.value_topics import are_test_results, is_flag, recognise_topic
+from unveil.release.value_topics import are_round_amounts, are_test_results, is_flag, recognise_topic
 from unveil.run import Run
 from unveil.settings import option_text
 from unveil.wording import count_text, list_text, safe_text
@@ -37,6 +37,7 @@ __all__ = [
     "quote_names",
     "role_options",
     "suggest_roles",
+    "too_many_guesses",
 ]
 
 
@@ -60,6 +61,7 @@ _LIKELY_KNOWLEDGE = {
     "someone who has seen the person": ("person", "body"),
 }
 """The topics that someone is likely to know about; without a column about the last, it is not worth a set."""
+_MOST_KNOWN = 12  # guessed quasi-identifiers from which nobody is likely to know all
 _MAX_COMMAND_LINE = 1000
 _NAME_SIMILARITY = 0.7  # similarity from which a name is offered as a correction
 
@@ -150,8 +152,8 @@ def _suggest_role(column: ColumnProfile, values: pa.Array) -> RoleGuess:
     if are_test_results(values):
         return RoleGuess("sensitive", "its values look like results of a test", is_evident=True)
     called = find_topics(column.name)
-    if column.type not in ("number", "whole number"):
-        called.pop("amount", None)
+    if column.type not in ("number", "whole number") and not is_flag(values):
+        called = {topic: word for topic, word in called.items() if topic not in AMBIGUOUS_TOPICS}
     different = count_text(column.distinct, "different value")
     if column.type == "date":
         return RoleGuess("quasi", f"a date with {different}", is_evident=True)
@@ -164,6 +166,8 @@ def _suggest_role(column: ColumnProfile, values: pa.Array) -> RoleGuess:
     for topic, setting in _BOOKKEEPING.items():
         if topic in called:
             return RoleGuess("insensitive", f"seems to be a {topic}; if it is, say so with {option_text(setting)}")
+    if are_round_amounts(cast_to_numbers(values)):
+        return RoleGuess("sensitive", "its values look like amounts of money", is_evident=True)
     if column.is_nearly_unique and column.type in ("text", "whole number"):
         return RoleGuess("identifier", f"{different} in {count_text(column.rows, 'row')}", is_evident=True)
     if column.type == "number" or column.distinct > _MEASUREMENT_SHARE * column.rows:
@@ -183,11 +187,19 @@ def likely_attackers(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return sets
 
 
+def too_many_guesses(policy: Policy) -> tuple[str, ...]:
+    """The guessed quasi-identifiers, if they are more than anyone is likely to know at once."""
+    guessed = tuple(c for c in policy.quasi_columns if c in policy.guessed)
+    return guessed if len(guessed) > _MOST_KNOWN else ()
+
+
 def role_options(policy: Policy, columns: Iterable[Column]) -> str | None:
     """The command-line options that confirm the guesses; None if they are too long or cannot be typed. A column that
-    is guessed to be a quasi-identifier joins every set that the policy gives."""
+    is guessed to be a quasi-identifier joins every set that the policy gives. Where too many are guessed, the sets are
+    what different people are likely to know."""
     guessed = tuple(c.name for c in columns if c.role == "quasi" and c.name not in policy.roles)
-    groups = [(*group, *guessed) for group in policy.quasi]
+    likely = likely_attackers(too_many_guesses(policy)).values()
+    groups = list(likely) or [(*group, *guessed) for group in policy.quasi]
     said = [f"{option_text('quasi')} {shlex.quote(','.join(quote_names(group)))}" for group in groups]
     for role in ("identifier", "sensitive", "insensitive"):
         names = tuple(c for c in getattr(policy, role) if role != "insensitive" or c in policy.guessed)

@@ -1,4 +1,4 @@
-"""What a column is about, as its values say: email addresses, phone numbers, codes of diagnoses, yes or no.
+"""What a column is about, as its values say: email addresses, phone numbers, codes of diagnoses, amounts, yes or no.
 
 Only what can be told from the form of a text is recognised. A name is not.
 """
@@ -12,7 +12,17 @@ from unveil.release.codes import cast_to_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_VALUES_READ", "are_test_results", "is_flag", "pick_values", "recognise_topic", "topics_in_texts"]
+    from unveil.arrays import Floats
+
+__all__ = [
+    "MOST_VALUES_READ",
+    "are_round_amounts",
+    "are_test_results",
+    "is_flag",
+    "pick_values",
+    "recognise_topic",
+    "topics_in_texts",
+]
 
 MOST_VALUES_READ = 100_000
 """The number of different values of a column up to which all are looked at; of more, so many evenly spaced ones are."""
@@ -32,6 +42,7 @@ _DIAGNOSIS_CODE = r"^[A-TV-Z][0-9][0-9AB](\.[0-9A-TV-Z]{1,4})?$"
 _DIAGNOSIS_CODE_WITHOUT_DOT = r"^[A-TV-Z][0-9][0-9AB][0-9A-TV-Z]{0,4}$"
 _MIN_CHAPTERS = 10  # first letters from which codes without a dot are taken for diagnoses, not for rooms or postcodes
 _MIN_DIAGNOSES = 3
+_MIN_AMOUNTS, _MIN_MEDIAN, _ROUND, _MIN_SPREAD = 30, 1_000, 50, 3  # of amounts of money
 _MOSTLY = 0.9  # share of the different values that must have the form
 
 
@@ -85,6 +96,19 @@ def is_flag(values: pa.Array) -> bool:
 def are_test_results(values: pa.Array) -> bool:
     """Whether a column says only positive or negative."""
     return _folded_texts(values) in _TEST_RESULTS
+
+
+def are_round_amounts(values: Floats) -> bool:
+    """Whether a column's different values look like incomes or other sums of money: many large round numbers, of which
+    the largest is several times the median. Postcodes are not round, and years are not that far apart."""
+    import numpy as np
+
+    some = values[values > 0]
+    if len(some) < max(_MIN_AMOUNTS, _MOSTLY * len(values)) or not np.isfinite(some).all():
+        return False
+    middle = float(np.median(some))
+    is_spread = middle >= _MIN_MEDIAN and float(some.max()) >= _MIN_SPREAD * middle
+    return is_spread and float((some % _ROUND == 0).mean()) >= _MOSTLY
 
 
 def _folded_texts(values: pa.Array) -> frozenset[str]:

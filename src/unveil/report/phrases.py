@@ -39,6 +39,7 @@ __all__ = [
     "measured_text",
     "meter_position",
     "more_reasons_sentence",
+    "no_decision_reason",
     "protection_cells",
     "question_title",
     "reveals_values",
@@ -133,7 +134,7 @@ def baseline_label(finding: Finding) -> str:
 def status_text(finding: Finding) -> str:
     """Where the finding stands against its tolerance, in words; with the reason if it fails and does not decide."""
     if finding.status == "over" and not finding.decides:
-        return "over, only an estimate" if finding.method == "estimate" else "over, for information"
+        return f"over, {no_decision_reason(finding)}"
     return {
         "over": "fails",
         "within": "within tolerance",
@@ -141,6 +142,13 @@ def status_text(finding: Finding) -> str:
         "failed": "not measured",
         None: "for information",
     }[finding.status]
+
+
+def no_decision_reason(finding: Finding) -> str:
+    """Why a finding with a tolerance does not decide, in a few words."""
+    if finding.method in ("estimate", "bound"):
+        return "only an estimate" if finding.method == "estimate" else "only a bound"
+    return "role is a guess" if finding.column is not None else "for information"
 
 
 def tolerance_text(finding: Finding) -> str:

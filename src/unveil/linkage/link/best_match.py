@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,9 +48,13 @@ from unveil.linkage.link.row_scores import (
     LikelyPairs,
     Scoring,
     attribute_error_rates,
+    score_pairs,
     score_people,
 )
 from unveil.run import Run
+
+if TYPE_CHECKING:
+    from unveil.linkage.link.subject_rows import SubjectRows
 
 __all__ = ["Linkage", "link_people"]
 
@@ -63,7 +68,11 @@ class Linkage:
     ``best`` is the row with the highest score, the likelier one among equals, or −1 if no row agrees in anything that
     tells. ``ties`` counts the rows that are as good; ``best`` is the first of them in the release. ``second`` is the
     second highest score, NaN if there is only one row. ``posterior`` is the probability that ``best`` is the person's
-    row, ``outside`` that no row is. ``candidates`` counts the rows that nothing known rules out.
+    row, ``outside`` that no row is. ``candidates`` counts the rows that nothing known rules out. ``deviation`` is the
+    standard deviation of the score over all rows.
+
+    If rows were put together by ``subjects`` (:mod:`unveil.linkage.link.subject_rows`), read "subject" for "row";
+    ``best_row`` is then the best row of the best subject, and otherwise the best row.
     """
 
     file_pair: FilePair
@@ -79,6 +88,9 @@ class Linkage:
     outside: Floats
     candidates: Ints
     pairs: LikelyPairs
+    deviation: Floats
+    best_row: Ints
+    subjects: SubjectRows | None = None
 
     @property
     def n(self) -> int:
@@ -108,6 +120,13 @@ class Linkage:
     def best_class(self) -> Ints:
         """The class of every person's best row, −1 if there is none."""
         return np.where(self.best >= 0, np.append(self.file_pair.row_class, -1)[self.best], -1)
+
+    def gains(self, person_class: Ints, row_class: Ints) -> Ints:
+        """What these pairs of classes gain in score, compared with a row that agrees in nothing, and the gain in
+        log-likelihood that decides between equal scores."""
+        if self.subjects is not None:
+            return self.subjects.score(self.errors, person_class, row_class).best[:, None]
+        return score_pairs(self.file_pair, self.scoring, self.errors, person_class, row_class)
 
     def __repr__(self) -> str:
         return (
@@ -154,12 +173,13 @@ def link_people(
     start = found.base[people] if scoring == "likelihood" else np.zeros(file_pair.n)
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.where((sigma > 0) & (top > second) & (second >= 0), (top - second) * SCORE_UNIT / sigma, 0.0)
+    best = np.append(file_pair.first_row, -1)[found.best[people]]
     return Linkage(
         file_pair=file_pair,
         scoring=scoring,
         errors=rates,
         prior=outside,
-        best=np.append(file_pair.first_row, -1)[found.best[people]],
+        best=best,
         ties=found.ties[people],
         score=start + top * SCORE_UNIT,
         second=np.where(second >= 0, start + second * SCORE_UNIT, np.nan),
@@ -168,4 +188,6 @@ def link_people(
         outside=found.outside[people],
         candidates=count_candidates(file_pair, least, run),
         pairs=found.pairs,
+        deviation=sigma,
+        best_row=best,
     )

@@ -17,7 +17,7 @@ or a few ranges, hence ranges of postings, and rows that have nothing in common 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
@@ -44,6 +44,7 @@ __all__ = [
     "NullRule",
     "SimilarCodeRanges",
     "class_postings",
+    "distinct_rows",
     "pair_files",
     "pair_other_people",
     "records_from_both",
@@ -92,7 +93,8 @@ class ClassPostings:
 class FilePair:
     """A release and known people. Record k of ``rows`` stands for the ``row_sizes[k]`` rows whose ``row_class`` is k;
     the same for people. Attribute i has the codes ``base[i] … base[i + 1]`` in a common numbering. ``labels`` says what
-    the released labels of some attributes mean."""
+    the released labels of some attributes mean. ``subjects``, if several rows may belong to one person, says whose each
+    row is; a person's rows then differ from each other."""
 
     rows: Records
     people: Records
@@ -103,6 +105,7 @@ class FilePair:
     alike: SimilarCodeRanges
     postings: ClassPostings
     labels: Mapping[str, LabelReader]
+    subjects: Ints | None = None
 
     @property
     def n(self) -> int:
@@ -279,13 +282,24 @@ def _common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType:
 
 
 def pair_files(
-    released: Records, known: Records, *, labels: Mapping[str, LabelReader] | None = None, nulls: NullRule = "unknown"
+    released: Records,
+    known: Records,
+    *,
+    labels: Mapping[str, LabelReader] | None = None,
+    nulls: NullRule = "unknown",
+    subjects: Ints | None = None,
 ) -> FilePair:
     """Put the two files side by side. ``labels`` says for some attributes what released labels mean; the similarity of
-    these attributes is ignored."""
+    these attributes is ignored. ``subjects`` says whose each row is; :func:`distinct_rows` leaves out repetitions."""
     _check_files(released, known, labels or {})
     row_class, first_row = twin_classes(released)
-    return _pair_classes(released.select(first_row), row_class, known, labels or {}, nulls)
+    paired = _pair_classes(released.select(first_row), row_class, known, labels or {}, nulls)
+    return replace(paired, subjects=subjects)
+
+
+def distinct_rows(released: Records, subjects: Ints) -> Ints:
+    """The rows that repeat no earlier row of the same person, rising."""
+    return np.sort(np.unique(subjects * max(1, released.n) + twin_classes(released)[0], return_index=True)[1])
 
 
 def pair_other_people(file_pair: FilePair, sizes: Ints, known: Records) -> FilePair:

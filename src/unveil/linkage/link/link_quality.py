@@ -22,7 +22,6 @@ from unveil.errors import UnveilError
 from unveil.linkage.link.assignment import Assignment, assign_links
 from unveil.linkage.link.best_match import Linkage
 from unveil.linkage.link.file_pair import FilePair
-from unveil.linkage.link.row_scores import score_pairs
 from unveil.run import Run
 
 __all__ = ["LinkQuality", "assignment_quality", "assignment_range", "match_quality"]
@@ -99,7 +98,7 @@ def _chance_right(found: Linkage, who: Ints, where: Ints) -> Floats:
     """The probability that the best row of every person is a true one."""
     files, some = found.file_pair, found.best[who] >= 0
     best, true = (
-        score_pairs(files, found.scoring, found.errors, files.person_class[who[some]], classes)
+        found.gains(files.person_class[who[some]], classes)
         for classes in (found.best_class[who[some]], files.row_class[where[some]])
     )
     as_good = (best == true).all(axis=1)

@@ -3,7 +3,8 @@
 How much agreement means that somebody is in the release? Multiplying what each attribute says would be right if
 attributes were independent, but they are not: two people of one household share their surname and their whole address,
 and a suburb tells the postcode. The release shows how alike different people are. Some of its rows are taken out and
-looked for among the others: they are *stand-ins* for people outside. Other rows stay and are looked for as well:
+looked for among the others: they are *stand-ins* for people outside (if a person has several rows, all are taken out
+and one is looked for). Other rows stay and are looked for as well:
 stand-ins for people inside. What is known of a stand-in is their row with as many errors, and as many values missing,
 as in the file of known people.
 
@@ -14,11 +15,13 @@ all of one town says little about how well somebody from another town fits it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.arrays import Bools, Floats, Int32s, Ints
+from unveil.grouping import group_people
 from unveil.linkage.link.file_pair import FilePair, pair_other_people
 from unveil.linkage.records import Records
 
@@ -62,22 +65,60 @@ def rehearse(
 ) -> list[Rehearsal]:
     """About ``size`` stand-ins inside and as many outside, with errors of these rates. If the release is small, several
     rehearsals with different rows taken out make up the number."""
-    rows = file_pair.row_count
-    out = max(1, min(size, int(rows * _HELD_OUT)))
-    order, found = rng.permutation(rows), []
-    for start in range(0, min(size, rows - rows % out), out):
+    people = _rows_by_person(file_pair)
+    count = len(people.indptr) - 1
+    out = max(1, min(size, int(count * _HELD_OUT)))
+    order, found = rng.permutation(count), []
+    for start in range(0, min(size, count - count % out), out):
         held = order[start : start + out]
-        stay = rng.choice(np.concatenate([order[:start], order[start + out :]]), min(out, rows - out), replace=False)
-        found.append(_rehearse_once(file_pair, held, stay, replaced, unseen, rng))
+        stay = rng.choice(np.concatenate([order[:start], order[start + out :]]), min(out, count - out), replace=False)
+        found.append(_rehearse_once(file_pair, people, held, stay, replaced, unseen, rng))
     return found
 
 
+class _RowsByPerson(NamedTuple):
+    """Person k has rows of the classes ``row_classes[indptr[k] … indptr[k + 1]]``, whatever the order of the rows."""
+
+    indptr: Ints
+    row_classes: Ints
+
+    def all_rows(self, people: Ints) -> Ints:
+        """The classes of all rows of these people."""
+        taken = np.zeros(len(self.indptr) - 1, np.bool_)
+        taken[people] = True
+        return self.row_classes[np.repeat(taken, np.diff(self.indptr))]
+
+    def random_rows(self, people: Ints, rng: np.random.Generator) -> Ints:
+        """The class of a random row of each of these people."""
+        size = np.diff(self.indptr)[people]
+        place = rng.integers(size) if size.max(initial=1) > 1 else np.zeros(len(people), np.int64)
+        found: Ints = self.row_classes[self.indptr[people] + place]
+        return found
+
+
+def _rows_by_person(file_pair: FilePair) -> _RowsByPerson:
+    """The rows of everybody in the release: one row each, unless subjects are known."""
+    if file_pair.subjects is None:
+        by_class = np.repeat(np.arange(file_pair.rows.n), file_pair.row_sizes)
+        return _RowsByPerson(np.arange(file_pair.row_count + 1), by_class)
+    kind, owner = group_people(file_pair.row_class, file_pair.subjects)
+    rank = np.argsort(np.argsort(kind, kind="stable"))[owner]
+    order = np.lexsort((file_pair.row_class, rank))
+    return _RowsByPerson(np.append(0, np.cumsum(np.bincount(rank))), file_pair.row_class[order])
+
+
 def _rehearse_once(
-    file_pair: FilePair, held: Ints, stay: Ints, replaced: Floats, unseen: Floats, rng: np.random.Generator
+    file_pair: FilePair,
+    people: _RowsByPerson,
+    held: Ints,
+    stay: Ints,
+    replaced: Floats,
+    unseen: Floats,
+    rng: np.random.Generator,
 ) -> Rehearsal:
     by_class = np.repeat(np.arange(file_pair.rows.n), file_pair.row_sizes)  # whatever the order of the rows
-    sizes = file_pair.row_sizes - np.bincount(by_class[held], minlength=file_pair.rows.n)
-    own = file_pair.rows.array[by_class[np.concatenate([held, stay])]]
+    sizes = file_pair.row_sizes - np.bincount(people.all_rows(held), minlength=file_pair.rows.n)
+    own = file_pair.rows.array[people.random_rows(np.concatenate([held, stay]), rng)]
     changes, pools = _draw_changes(file_pair, len(own), replaced, unseen, rng)
     codes = _fill_values(file_pair, own, changes, pools, by_class, rng)
     known = pair_other_people(file_pair, sizes, _records_from_array(file_pair.people, codes))
