@@ -12,7 +12,6 @@ among five people. Three things give repeated people away:
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +20,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from unveil.arrays import Int32s, Ints
+from unveil.arrays import Ints
 from unveil.grouping import class_ids
 from unveil.policy import Policy
 from unveil.release.codes import Codes, arrow_integers
+from unveil.release.column_dependence import (
+    AGREES,
+    agreement_within,
+    chance_of_agreement,
+    explained_information,
+    fixed_columns,
+    information,
+)
 from unveil.release.column_profile import infer_type
 from unveil.release.column_topics import find_topics, name_words
 from unveil.release.roles import quote_names
@@ -43,9 +50,6 @@ _NUMBER_WORDS = _ID_WORDS | name_words("num_number_nummer_seq_index_line")
 _MIN_ROWS_PER_VALUE = 2.0  # mean rows per value of a column that only its name gives away
 _TOO_FEW_VALUES = 5  # a column of people has more values than this
 _MIN_ITEMS = 10
-_CHANCE = math.exp(-15)  # probability below which rows with the same value do not agree by chance
-_AGREES = 0.95  # probability with which rows of a person agree in a column that is fixed
-_OFTEN_AGREES = 0.4  # probability with which rows of a person agree in what changes now and then, such as an age
 _AGREES_ANYWAY = 0.8  # probability above which agreement of random rows shows nothing
 _RARELY_AGREES = 0.1  # probability below which random rows that agree in everything must be few
 _MOSTLY_COPIES = 0.5  # probability from which rows that agree in what is known are mostly copies
@@ -135,7 +139,7 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
     called = [c for c, own in repeated.items() if _names_people(c) and _recurs_often(own)]
     called = [c for c in called if c in policy.identifier or _fixes_any(c, says, codes)]
     others = {c: [{x: s for x, s in each.items() if x != c} for each in says] for c in repeated}
-    fixed = {c: _fixed_columns(own, others[c], codes, run) for c, own in repeated.items() if c not in declared}
+    fixed = {c: fixed_columns(own, others[c], codes, run) for c, own in repeated.items() if c not in declared}
     suspected = [
         c
         for c, columns in fixed.items()
@@ -198,7 +202,7 @@ def _smallest_class(person: Codes, codes: Mapping[str, Codes], policy: Policy) -
 def _fixes_any(column: str, sets: Sequence[Mapping[str, float]], codes: Mapping[str, Codes]) -> bool:
     """Whether the values of a column fix another one that varies."""
     return any(
-        _agreement_within(codes[column].codes, codes[other].codes, information) >= _AGREES
+        agreement_within(codes[column].codes, codes[other].codes, information) >= AGREES
         for says in sets
         for other, information in says.items()
         if other != column
@@ -215,8 +219,8 @@ def _fixes_independent_columns(
     says = {c: information for each in sets for c, information in each.items()}
 
     def says_half(one: str, other: str) -> bool:
-        within = _agreement_within(codes[one].codes, codes[other].codes, says[other])
-        return _explained_information(within, says[other]) >= says[other] / 2
+        within = agreement_within(codes[one].codes, codes[other].codes, says[other])
+        return explained_information(within, says[other]) >= says[other] / 2
 
     return any(not says_half(a, b) and not says_half(b, a) for a, b in combinations(fixed, 2))
 
@@ -250,80 +254,19 @@ def _column_information(policy: Policy, codes: Mapping[str, Codes]) -> list[dict
     """For each set of quasi-identifiers, what those that vary say about a person, the most first: −ln p, where p is the
     probability that two random rows agree. Where a single one varies, insensitive columns are looked at as well."""
     looked_at = (*policy.quasi_columns, *policy.insensitive)
-    chances = {c: _chance_of_agreement(codes[c].codes) for c in looked_at if c in codes}
-    says = {c: _information(p) for c, p in chances.items() if p < _AGREES_ANYWAY}
+    chances = {c: chance_of_agreement(codes[c].codes) for c in looked_at if c in codes}
+    says = {c: information(p) for c, p in chances.items() if p < _AGREES_ANYWAY}
     groups = [[c for c in group if c in says] for group in policy.quasi]
     groups = [[*g, *(c for c in policy.insensitive if c in says)] if len(g) == 1 else g for g in groups]
     return [{c: says[c] for c in sorted(group, key=lambda c: -says[c])} for group in groups]
-
-
-def _information(chance: float) -> float:
-    """What a column says about a person: −ln of the probability that random rows agree in it."""
-    return -math.log(max(chance, 1e-300))
-
-
-def _explained_information(within: float, says: float) -> float:
-    """How much of what a column says a group says, if two rows of it agree with this probability: ln(within/chance)."""
-    return max(0.0, says + math.log(max(within, 1e-300)))
-
-
-def _fixed_columns(
-    person: Codes, sets: Sequence[Mapping[str, float]], codes: Mapping[str, Codes], run: Run
-) -> tuple[str, ...]:
-    """The quasi-identifiers that the values of a column fix, if these say half of what a set says about a person.
-
-    A single column fixed by another is often a code and its label, so that two are needed; the second may change now
-    and then, if rows with the same value agree in it far more often than random rows. The columns that say most are
-    looked at first, and no more of them once too little is left.
-    """
-    for says in sets:
-        run.check()
-        agreed, often, left = list[str](), list[str](), math.fsum(says.values())
-        needed = left / 2
-        for column in says:
-            within = _agreement_within(person.codes, codes[column].codes, says[column])
-            if within >= _AGREES:
-                agreed.append(column)
-            else:
-                explained = _explained_information(within, says[column]) if within >= _OFTEN_AGREES else 0.0
-                often += [column] if 2 * explained >= says[column] else []
-                left -= says[column] - explained
-                if left < needed:
-                    break
-        if agreed and len(agreed) + len(often) >= 2 and left >= needed:
-            return tuple(c for c in codes if c in agreed)
-    return ()
 
 
 def _are_copies_suspicious(quasi: Sequence[Codes], others: Sequence[Codes], rows: int) -> bool:
     """Whether rows with the same quasi-identifiers mostly agree in all other columns, though random rows rarely do."""
     ids, _ = class_ids([own.codes for own in quasi], rows)
     rest, _ = class_ids([own.codes for own in others], rows)
-    chance = _chance_of_agreement(rest)
-    return chance < _RARELY_AGREES and _agreement_within(ids, rest, _information(chance)) >= _MOSTLY_COPIES
-
-
-def _agreement_within(groups: Int32s | Ints, values: Int32s | Ints, says: float) -> float:
-    """The probability that two random rows of a group have the same value, on average over the groups, each with the
-    weight of its rows after the first; 0 if so few rows may agree by chance, given what the values say (−ln of the
-    probability that random rows agree). Rows without a group do not count."""
-    there = groups >= 0
-    group, value = groups[there].astype(np.int64), values[there].astype(np.int64) + 1
-    size = np.bincount(group)
-    if math.exp(-says * int((size - 1)[size > 0].sum())) > _CHANCE:
-        return 0.0
-    base = int(value.max(initial=0)) + 1
-    cells, counts = np.unique(group * base + value, return_counts=True)
-    same = np.bincount(cells // base, counts * (counts - 1.0), len(size))
-    several = size > 1
-    return float((same[several] / size[several]).sum() / (size[several] - 1).sum())
-
-
-def _chance_of_agreement(values: Int32s | Ints) -> float:
-    """The probability that two random rows have the same value."""
-    counts = np.bincount(values + 1).astype(float)
-    n = len(values)
-    return float((counts * (counts - 1)).sum() / max(1, n * (n - 1)))
+    chance = chance_of_agreement(rest)
+    return chance < _RARELY_AGREES and agreement_within(ids, rest, information(chance)) >= _MOSTLY_COPIES
 
 
 # ---- two halves of an id ---------------------------------------------------------------------------------------------
@@ -361,11 +304,11 @@ def _find_halves(
                     column
                     for says in sets
                     for column, information in says.items()
-                    if _agreement_within(near[half].codes, near[column].codes, information) >= _AGREES
+                    if agreement_within(near[half].codes, near[column].codes, information) >= AGREES
                 )
         left_out = {first, second} | alone[first] | alone[second]
         left = [{c: says[c] for c in says if c not in left_out} for says in sets]
-        if fixed := _fixed_columns(both, left, near, run):
+        if fixed := fixed_columns(both, left, near, run):
             one, other = sorted(pair, key=list(codes).index)
             return _Halves(one, other, tuple(c for c in codes if c in fixed))
     return None
