@@ -192,22 +192,45 @@ def kill_at(step: int, files: list[Path]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def test_a_kill_between_two_files_costs_no_mapping_and_mixes_no_runs(tmp_path: Path) -> None:
-    """The delivery is killed at every other call that it makes, once each."""
+def refuse_renaming(monkeypatch: pytest.MonkeyPatch, names: set[str]) -> None:
+    """Let these files behave as if they were mounted by themselves; the harness of kills really mounts some."""
+    link, replace = os.link, os.replace
+
+    def link_unless_mounted(source: str, target: str) -> None:
+        if Path(source).name in names:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        link(source, target)
+
+    def replace_unless_mounted(source: str, target: str) -> None:
+        if Path(target).name in names:
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "link", link_unless_mounted)
+    monkeypatch.setattr(os, "replace", replace_unless_mounted)
+
+
+@pytest.mark.parametrize("mounted", [set(), {"real.html"}, {"real.html", "safe.dat"}], ids=["none", "one", "two"])
+def test_a_kill_between_two_files_costs_no_mapping_and_mixes_no_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounted: set[str]
+) -> None:
+    """The delivery is killed at every third call that it makes, once each."""
+    refuse_renaming(monkeypatch, mounted)
     ends = set()
-    for step in itertools.count(1, 2):
+    for step in itertools.count(1, 3):
         files = make_folder(tmp_path / str(step))
         mapping, page, release = files
         if not kill_at(step, files):
             break
         second = mapping.with_name("map.2.csv")
         assert mapping.read_bytes() == b"former"
-        for path in (page, release):
-            assert path.read_bytes() in (b"former", b"new" * 5_000)
+        if not mounted:
+            assert {page.read_bytes(), release.read_bytes()} <= {b"former", b"new" * 5_000}
         if release.read_bytes() != b"former":
-            assert second.read_bytes() == release.read_bytes()
+            assert second.read_bytes() == b"new" * 5_000
         finish_deliveries([release.parent])
         assert page.read_bytes() == release.read_bytes()
+        assert release.read_bytes() in (b"former", b"new" * 5_000)
         assert page.is_symlink()
         assert second.exists() == (release.read_bytes() != b"former")
         assert not second.exists() or second.stat().st_mode & 0o777 == 0o600
@@ -299,17 +322,20 @@ def test_only_own_journals_are_followed(tmp_path: Path) -> None:
     victim, part = tmp_path / "victim", tmp_path / "part"
     victim.write_bytes(b"kept")
     part.write_bytes(b"planted")
+    before = [getattr(victim.stat(), f"st_{name}") for name in ("dev", "ino", "mtime_ns", "size")]
     entry = {"target": str(victim), "part": str(part), "old": str(tmp_path / "old"), "keep_existing": False}
     journal = tmp_path / ".unveil-0123456789abcdef.journal"
-    journal.write_text(json.dumps({"committed": [entry]}) + "\n")
+    journal.write_text(f"c\n{json.dumps([{**entry, 'replaced': before}])}\n")
     journal.chmod(0o622)
     assert finish_deliveries([tmp_path]) == []
+    journal.chmod(0o600)
     if os.geteuid() == 0:
-        journal.chmod(0o600)
         os.chown(journal, 12345, -1)
         assert finish_deliveries([tmp_path]) == []
+        os.chown(journal, 0, -1)
     assert victim.read_bytes() == b"kept"
-    journal.unlink()
+    assert finish_deliveries([tmp_path]) == ["finished what an interrupted run had begun: victim is written"]
+    assert victim.read_bytes() == b"planted"
     with open_atomic(tmp_path / "slow") as file:
         file.write(b"x")
         with open_atomic(tmp_path / "quick") as other:

@@ -17,7 +17,7 @@ from unveil.errors import UnveilError
 from unveil.protect import ProtectedRelease
 from unveil.release.codes import encode_column
 from unveil.release.generalised_labels import parse_interval
-from unveil.release.row_order import OrderMeasure, _count_inversions, _measure_order, ordered_ranks
+from unveil.release.row_order import OrderMeasure, count_inversions, measure_order, ordered_ranks
 
 Count = Callable[[Sequence[int]], int]
 
@@ -34,7 +34,7 @@ COUNTS: dict[str, Count] = {  # in rising order; the measure takes the better of
 
 
 def measures(values: Sequence[int]) -> dict[str, OrderMeasure]:
-    return {m.way: m for m in _measure_order(np.array(values), np.bincount(values))}
+    return {m.way: m for m in measure_order(np.array(values), np.bincount(values))}
 
 
 @pytest.mark.parametrize("values", [[0, 1], [0, 0, 1], [0, 1, 2, 3, 4], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 2, 3]])
@@ -57,7 +57,7 @@ def test_inversions_are_counted() -> None:
     draw = np.random.default_rng(0)
     for size in (1, 2, 3, 50):
         codes = draw.integers(0, 9, size)
-        assert _count_inversions(codes) == sum(a > b for a, b in itertools.combinations(codes.tolist(), 2))
+        assert count_inversions(codes) == sum(a > b for a, b in itertools.combinations(codes.tolist(), 2))
 
 
 @pytest.mark.parametrize(

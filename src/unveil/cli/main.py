@@ -76,20 +76,28 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit."""
     open_output()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
-            signal.signal(number, _interrupt)
-    code = _run_command()
+    try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+                signal.signal(number, _interrupt)
+        code = _run_command()
+        _set_signals(signal.SIG_DFL)  # all that is left is to exit
+    except KeyboardInterrupt:  # before the command had begun, or after it had ended
+        code = 128 + _last_signal
     if code == 128 + _last_signal:  # the interpreter may remember an interrupt that was dealt with, and die of it at
         # its end; so may libraries whose threads are still at work when they clean up
         from unveil.spill_directory import remove_spill_directories
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
+        _set_signals(signal.SIG_IGN)
         remove_spill_directories()
         sys.stdout.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _set_signals(handler: signal.Handlers) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, handler)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

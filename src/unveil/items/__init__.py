@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unveil.items.item_triples import *
     from unveil.items.itemset_recipe import *
     from unveil.items.itemsets import *
+    from unveil.items.mixed_up_itemsets import *
     from unveil.items.never_together import *
     from unveil.items.pair_attack import *
     from unveil.items.pair_matching import *
@@ -48,15 +49,16 @@ else:
             ),
             "item_pairs": "ItemPairs cooccurrence_table pair_counts top_pairs",
             "item_triples": "ItemTriples top_triples triple_counts",
-            "item_recipe": "ItemRecipe assess_risk mixed_up_cracks",
+            "item_recipe": "ItemRecipe assess_risk largest_safe_share mixed_up_cracks published_alpha_max",
             "itemset_recipe": "ItemsetRecipe assess_risk_itemsets",
             "itemsets": (
-                "ItemsetRequirement VulnerableShare estimate_vulnerable_share itemset_chances measure_vulnerable_share"
+                "ItemsetRequirement VulnerableShare choose_itemsets estimate_vulnerable_share itemset_chances "
+                "measure_vulnerable_share"
             ),
             "mixed_up_itemsets": "MixedUpItemsets assess_mixed_up_itemsets",
             "never_together": "ConditionalCracks pairs_still_apart solve_never_together",
             "pair_attack": "AttackTarget NamedBaskets NamedItems attack_by_pairs draw_baskets named_baskets",
-            "pair_matching": "ItemMatching PairProblem PairShares climb_by_exchanges match_items",
+            "pair_matching": "ItemMatching PairProblem PairShares climb_by_exchanges find_ties match_items",
             "sample_similarity": "SampleKnowledge SampleMean sample_knowledge",
         },
     )

@@ -32,7 +32,6 @@ from unveil.matching.solver import Budget, Solution
 from unveil.run import Run
 
 __all__ = [
-    "SIGMA_SLACK",
     "ItemsetRequirement",
     "VulnerableShare",
     "choose_itemsets",

@@ -17,8 +17,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from unveil.errors import UnveilError
-from unveil.release.delivery_journal import Journal, deferred_signals, explain_os_errors, is_journal_name
-from unveil.wording import list_text, safe_text, verb
+from unveil.release.delivery_journal import (
+    COMMITTED,
+    TAKING_BACK,
+    Journal,
+    deferred_signals,
+    explain_os_errors,
+    is_journal_name,
+)
+from unveil.wording import list_text, verb
 
 __all__ = ["OutputFile", "deliver_files", "finish_deliveries", "open_atomic"]
 
@@ -109,10 +116,12 @@ def _finish_delivery(path: str) -> list[str]:
     if journal is None:
         return []
     with contextlib.closing(journal):
-        if not journal.committed:
-            return []
-        names = list_text((safe_text(each.target, 200) for each in journal.staged), 10)
+        names = list_text((os.path.basename(each.target) for each in journal.staged), 10)
         try:
+            if journal.state == TAKING_BACK:
+                journal.take_back()
+            if journal.state != COMMITTED:
+                return []
             journal.place_files()
         except UnveilError as error:
             return [f"an interrupted run that was to write {names} could not be finished: {error}"]

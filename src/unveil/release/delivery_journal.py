@@ -1,8 +1,8 @@
 """The journal of a delivery: which files are to be put where, so that a killed process leaves nothing half done.
 
 Every file is staged under a hidden name beside its target, and what it replaces is kept under another. The *journal*
-beside the last target lists them. When everything is on disk, one more line in the journal *commits* the delivery, and
-the files are put in their places one after another. A process that is killed before the commit has changed nothing;
+beside the last target lists them. When everything is on disk, one byte in the journal *commits* the delivery, and the
+files are put in their places one after another. A process that is killed before the commit has changed nothing;
 after it, another process can finish the work. If a file cannot be put in its place, those before it are taken back.
 A process keeps its journal locked for as long as it lives, so that nobody mistakes it for a dead one's.
 
@@ -26,17 +26,31 @@ import shutil
 import signal
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from unveil.errors import UnveilError
 from unveil.file_lock import try_lock
 from unveil.wording import safe_text
 
-__all__ = ["Journal", "StagedFile", "deferred_signals", "explain_os_errors", "is_journal_name"]
+__all__ = [
+    "COMMITTED",
+    "SETTLED",
+    "STAGING",
+    "TAKING_BACK",
+    "Journal",
+    "StagedFile",
+    "deferred_signals",
+    "explain_os_errors",
+    "is_journal_name",
+]
+
+STAGING, COMMITTED, TAKING_BACK, SETTLED = "s", "c", "b", "d"
+"""The states of a delivery: nothing is in place yet; all files are to be put in their places; those that are, are to be
+taken back; nothing is left to do but to remove what is staged."""
 
 _PREFIX, _ENDING = ".unveil-", ".journal"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
@@ -60,11 +74,14 @@ class StagedFile:
 
 
 class Journal:
-    """The list of staged files, locked for as long as its process lives. Closing it removes whatever is staged."""
+    """The list of staged files, locked for as long as its process lives.
 
-    def __init__(self, path: str, handle: int, staged: list[StagedFile], committed: bool = False) -> None:
-        self.path, self._handle, self.staged, self.committed = path, handle, staged, committed
-        self._is_settled = True
+    Its first character is the state of the delivery, a single byte that is overwritten, which a full disk allows and no
+    kill can halve. The lines below list the files as they are staged, and all of them once more before the commit.
+    """
+
+    def __init__(self, path: str, handle: int, state: str, staged: list[StagedFile]) -> None:
+        self.path, self._handle, self.state, self.staged = path, handle, state, staged
 
     @classmethod
     def create(cls, directory: Path) -> Journal:
@@ -74,8 +91,15 @@ class Journal:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
             try_lock(handle)
             if _is_same_file(handle, path):  # else someone took it for a dead one's before it was locked
-                return cls(path, handle, [])
+                break
             os.close(handle)
+        journal = cls(path, handle, STAGING, [])
+        try:
+            os.write(handle, f"{STAGING}\n".encode())
+        except OSError:
+            journal.close()
+            raise
+        return journal
 
     @classmethod
     def adopt(cls, path: str) -> Journal | None:
@@ -89,18 +113,20 @@ class Journal:
         if not (trusted and try_lock(handle) and _is_same_file(handle, path)):
             os.close(handle)
             return None
-        staged, committed = list[StagedFile](), False
-        with open(handle, encoding="utf-8", errors="replace", closefd=False) as lines:
-            for line in lines:
-                try:
-                    entry = json.loads(line)
-                    if committed := "committed" in entry:
-                        staged = [StagedFile(**each) for each in entry["committed"]]
-                    else:
-                        staged.append(StagedFile(**entry))
-                except (ValueError, TypeError):  # the line was not written to its end
-                    break
-        return cls(path, handle, staged, committed)
+        with open(handle, encoding="utf-8", errors="replace", closefd=False) as file:
+            state, *lines = file.read().splitlines() or [STAGING]
+        staged = list[StagedFile]()
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                staged = (
+                    [StagedFile(**each) for each in entry]
+                    if isinstance(entry, list)
+                    else [*staged, StagedFile(**entry)]
+                )
+            except (ValueError, TypeError):  # the line was not written to its end
+                break
+        return cls(path, handle, state, staged)
 
     @contextmanager
     def stage(self, target: Path, private: bool = False, keep_existing: bool = False) -> Iterator[BinaryIO]:
@@ -123,38 +149,48 @@ class Journal:
         for each in self.staged:
             with explain_os_errors(each.target):
                 _back_up(each)
-        with explain_os_errors(self.staged[-1].target):
-            self._write_line({"committed": [asdict(each) for each in self.staged]})
-            os.fsync(self._handle)
-        return [Path(name) for name in self.place_files()]
+        with deferred_signals():
+            with explain_os_errors(self.staged[-1].target):
+                self._write_line([asdict(each) for each in self.staged])
+                os.fsync(self._handle)
+                self._set_state(COMMITTED)
+            return [Path(name) for name in self.place_files()]
 
     def place_files(self) -> list[str]:
         """Put files in their places and return their names there; if one of them cannot be, take back the others.
 
         What has happened so far is seen from the files, so that this also finishes what another process began.
         """
-        names, taken = list[str](), {each.target for each in self.staged if not each.keep_existing}
+        taken = {each.target for each in self.staged if not each.keep_existing}
+        gone = [k for k, each in enumerate(self.staged) if not os.path.lexists(each.part)]
+        done = gone[-1] + 1 if gone else 0  # files follow each other: those before a renamed one are in their places
+        names = [each.target for each in self.staged[:done]]
         with deferred_signals():
-            for number, each in enumerate(self.staged):
-                try:
+            try:
+                for each in self.staged[done:]:
                     with explain_os_errors(each.target):
                         names.append(_place_under_free_name(each, taken) if each.keep_existing else _place_file(each))
-                except UnveilError:
-                    self._take_back(self.staged[: number + 1])
-                    raise
+            except UnveilError:
+                self.take_back()
+                raise
+            self._set_state(SETTLED)
         return names
 
-    def _take_back(self, placed: Sequence[StagedFile]) -> None:
-        """Restore what was there before these files."""
-        for each in reversed(placed):
-            self._is_settled = False
-            with explain_os_errors(
-                each.target, "; it is incomplete until a run of unveil in its directory finishes it"
-            ):
-                (_take_back_version if each.keep_existing else _take_back_file)(each)
-        self._is_settled = True
+    def take_back(self) -> None:
+        """Restore what was there before."""
+        with deferred_signals():
+            self._set_state(TAKING_BACK)
+            for each in reversed(self.staged):
+                with explain_os_errors(each.target, "; it is incomplete until a run of unveil beside it finishes it"):
+                    (_take_back_version if each.keep_existing else _take_back_file)(each)
+            self._set_state(SETTLED)
 
-    def _write_line(self, entry: dict[str, Any]) -> None:
+    def _set_state(self, state: str) -> None:
+        os.pwrite(self._handle, state.encode(), 0)
+        os.fsync(self._handle)
+        self.state = state
+
+    def _write_line(self, entry: object) -> None:
         line = json.dumps(entry).encode() + b"\n"
         while line:
             line = line[os.write(self._handle, line) :]
@@ -163,7 +199,7 @@ class Journal:
         """Remove what is staged, and then the journal; unless targets still need it."""
         with deferred_signals():
             staged = [path for each in self.staged for path in (each.old, each.part)]
-            for path in (*staged, self.path) if self._is_settled else ():
+            for path in (*staged, self.path) if self.state in (STAGING, SETTLED) else ():
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
             os.close(self._handle)
@@ -205,8 +241,6 @@ def _file_mode(path: Path) -> int:
 
 def _place_file(each: StagedFile) -> str:
     """Put a file where it belongs, over what is there."""
-    if not os.path.lexists(each.part):
-        return each.target  # it is there already
     if _identity(each.target) != each.replaced and not _may_be_overwritten(each):
         raise OSError(errno.ESTALE, "another program changed it at the same time")
     try:
@@ -226,8 +260,6 @@ def _may_be_overwritten(each: StagedFile) -> bool:
 
 def _place_under_free_name(each: StagedFile, taken: set[str]) -> str:
     """Give a file the first name that is free."""
-    if not os.path.lexists(each.part):
-        return each.target
     for name in _versions(each.target):
         if name in taken:
             continue

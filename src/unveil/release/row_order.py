@@ -41,7 +41,7 @@ from unveil.release.generalised_labels import parse_interval
 from unveil.release.table import Table, table_from_frame
 from unveil.secret_order import secret_permutation
 
-__all__ = ["OrderMeasure", "closest_measure", "ordered_ranks", "shuffle_rows"]
+__all__ = ["OrderMeasure", "closest_measure", "count_inversions", "measure_order", "ordered_ranks", "shuffle_rows"]
 
 _MAX_PARSED_LABELS = 100_000
 _NOTABLE_DEVIATIONS = 5.0
@@ -84,14 +84,14 @@ def closest_measure(ranks: Int32s, is_ordered: bool) -> OrderMeasure | None:
     counts = counts[counts > 0]
     if len(counts) < 2:
         return None
-    found = list(_measure_order(np.unique(ranks, return_inverse=True)[1], counts))
+    found = list(measure_order(np.unique(ranks, return_inverse=True)[1], counts))
     if not is_ordered:
         found.reverse()
     notable = [measure for measure in found if measure.is_notable]
     return max(notable, key=lambda m: round(m.strength, 9)) if notable else max(found, key=lambda m: m.deviations)
 
 
-def _measure_order(codes: Ints, counts: Ints) -> Iterator[OrderMeasure]:
+def measure_order(codes: Ints, counts: Ints) -> Iterator[OrderMeasure]:
     n, steps = len(codes), np.diff(codes)
     falling = [math.perm(n, j) for j in range(5)]
     sizes = [tuple(map(int, pair)) for pair in zip(*np.unique(counts, return_counts=True), strict=True)]
@@ -107,7 +107,7 @@ def _measure_order(codes: Ints, counts: Ints) -> Iterator[OrderMeasure]:
         spread_equal += (n - 2) * (n - 3) * Fraction(sums[4] + sums[2] ** 2 - twice, falling[4])
     yield _make_measure("neighbours", equal + max(up, down), n - 1, (n - 1 + mean) / 2, n - 1,
                         (float(spread_equal) + _step_variance(counts, n, same)) / 4)  # fmt: skip
-    out = _count_inversions(codes)
+    out = count_inversions(codes)
     pairs = (falling[2] - sums[2]) // 2
     ties = sum(many * size * (size - 1) * (2 * size + 5) for size, many in sizes)
     variance = Fraction(n * (n - 1) * (2 * n + 5) - ties, 18)
@@ -139,7 +139,7 @@ def _step_variance(counts: Ints, n: int, same: Fraction) -> float:
     return float((n - 1) * (1 - same)) - 2 * (n - 2) * float(around) / math.perm(n, 3)
 
 
-def _count_inversions(codes: Ints) -> int:
+def count_inversions(codes: Ints) -> int:
     """The number of pairs in which the first code is the higher one: pairs are counted at the highest bit in which they
     differ, and codes are sorted bit by bit."""
     total = 0
