@@ -59,6 +59,7 @@ UUIDS = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16)] * 4, pa.b
 FOUND = {
     "a line break in a list of columns": assess_table(2, "--insensitive", "na\nme"),
     "an empty column option": assess_table(2, "--subject", ""),
+    "a file name that is too long": assess_table(2, "--people", "x" * 300),
     "an empty subject in a policy": assess_policy('subject = ""'),
     "lists that nest deeply": assess_policy("quasi = " + "[" * 5000),
     "tables that nest deeply": assess_policy("x = " + "{a=" * 5000),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -110,7 +111,7 @@ def _check_is_file(held: Holding, file: str) -> None:
     """A number where a file is wanted was an option's other meaning once: name the option that takes it."""
     from unveil.questions import room_settings
 
-    if Path(file).exists() or not file.replace(".", "", 1).rstrip("%").isdigit():
+    if os.path.exists(file) or not file.replace(".", "", 1).rstrip("%").isdigit():
         return
     declarations = [each for kind in room_settings().values() for each in declared_settings(kind).items()]
     options = [

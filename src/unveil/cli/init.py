@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -46,7 +46,7 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
     from unveil.release.repeated_subjects import find_repeated_subjects
     from unveil.release.roles import complete_roles
 
-    if Path(output).exists() and not force:
+    if os.path.exists(output) and not force:
         raise UnveilError(f"{safe_text(output, 200)} exists; pass --force to overwrite it or -o to write elsewhere")
     with progress_bar(reading_text(file), quiet):
         release = read_release(file, given)
