@@ -95,7 +95,8 @@ class ProtectionResult:
     """One protection that was tried, and its outcome.
 
     ``usefulness`` is how useful it leaves the data (1: as before), or None if it cannot reach the tolerance.
-    ``decision`` is the verdict after it, ``harmed`` the share of subjects that the finding named by it still harms.
+    ``decision`` is the verdict after it, ``harmed`` the share of subjects that the risk which decided before it
+    still harms.
     """
 
     id: str

@@ -141,7 +141,7 @@ def protect(
     tried = [t.with_doubts(doubt) for t in tried]
     made = [t for t in tried if t.assessment is not None]
     best = min((t for t in made if not t.blocking_findings(before)), key=_Attempt.sort_key, default=None)
-    weighed = (_unchanged_result(before), *(t.to_result(t is best) for t in tried))
+    weighed = (_unchanged_result(before), *(t.to_result(before, t is best) for t in tried))
     if best is None or best.assessment is None:
         closest = min(made, key=lambda t: (len(t.blocking_findings(before)), t.sort_key()), default=None)
         stopped = (None, ()) if closest is None else (closest.name, closest.blocking_findings(before))
@@ -167,7 +167,7 @@ def _reorder_only(
     moved = reorder(case)
     sentence = "Nothing changes." if moved is case else "Only the order of rows changes."
     after = _with_reasons(before if moved is case else assess_again(moved), [doubt] if doubt else [])
-    done = _protection_result("none", "As it is", sentence, 1.0, after, chosen=True)
+    done = _protection_result("none", "As it is", sentence, 1.0, before, after, chosen=True)
     return ProtectedRelease(moved, replace(after, protections=(done,)), before)
 
 
@@ -292,14 +292,14 @@ class _Attempt:
         """Lower is better: first by verdict, then by usefulness."""
         return self.rank, 0.0 if self.protection is None else -self.protection.usefulness
 
-    def to_result(self, chosen: bool) -> ProtectionResult:
+    def to_result(self, before: Assessment, chosen: bool) -> ProtectionResult:
         """The outcome for the report."""
         if self.protection is None or self.assessment is None:
             said = "This kind of protection cannot meet the tolerances and still leave something to release."
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
         said = f"{self.protection.sentence} {self.protection.doubt}".strip()
         return _protection_result(
-            self.name, self.offer.title, said, self.protection.usefulness, self.assessment, chosen
+            self.name, self.offer.title, said, self.protection.usefulness, before, self.assessment, chosen
         )
 
 
@@ -362,19 +362,29 @@ def _has_open_finding(assessment: Assessment) -> bool:
 
 
 def _unchanged_result(before: Assessment) -> ProtectionResult:
-    return _protection_result("none", "As it is", "Nothing changes.", 1.0, before, chosen=False)
+    decided = before.deciding_finding
+    about = f" The share harmed is about this risk: {decided.title}." if decided and decided.share else ""
+    return _protection_result("none", "As it is", f"Nothing changes.{about}", 1.0, before, before, chosen=False)
 
 
 def _protection_result(
-    name: str, title: str, sentence: str, usefulness: float, after: Assessment, chosen: bool
+    name: str, title: str, sentence: str, usefulness: float, before: Assessment, after: Assessment, chosen: bool
 ) -> ProtectionResult:
-    worst = after.deciding_finding
     return ProtectionResult(
         id=name,
         title=title,
         sentence=sentence,
         usefulness=usefulness,
         decision=after.verdict.decision,
-        harmed=None if worst is None else worst.share,
+        harmed=_share_harmed(before, after),
         chosen=chosen,
     )
+
+
+def _share_harmed(before: Assessment, after: Assessment) -> tuple[float, float] | None:
+    """The share that the risk which decided before harms after: the same risk for every protection."""
+    decided = before.deciding_finding
+    if decided is None:
+        return None
+    same = [f.share for f in after.findings if (f.id, f.column) == (decided.id, decided.column) and f.share]
+    return max(same, default=None)

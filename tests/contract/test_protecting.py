@@ -114,7 +114,8 @@ def test_the_most_useful_that_holds_is_chosen(toy: Toy) -> None:
     }
     told = {w.id: w for w in done.assessment.protections}
     assert (told["better"].title, told["better"].sentence) == ("Better", "Does better.")
-    assert (told["none"].title, told["none"].sentence) == ("As it is", "Nothing changes.")
+    said = f"Nothing changes. The share harmed is about this risk: {LEVEL.title}."
+    assert (told["none"].title, told["none"].sentence) == ("As it is", said)
     assert told["none of it"].sentence.startswith("This kind of protection")
     assert (told["none"].harmed, told["over"].harmed) == ((0.9, 0.9), (0.6, 0.6))
     assert told["better"].harmed == (0.5, 0.5) and told["none of it"].harmed is None
@@ -122,6 +123,15 @@ def test_the_most_useful_that_holds_is_chosen(toy: Toy) -> None:
     assert done.assessment.verdict.decision == "release"
     assert (done.closest_method, done.blocking_findings, done.caveats) == (None, (), ())
     assert repr(done) == repr(done.assessment)
+
+
+def test_rows_of_protections_showed_the_harm_of_different_risks(toy: Toy) -> None:
+    """The other risk harms more after the protection: the row is still about the risk that decided before."""
+    toy.offer("good", saying("0.4", other="0.5"), 0.6)
+    done = made(saying("0.9", other="0.5"))
+    told = {w.id: w.harmed for w in done.assessment.protections}
+    assert told == {"none": (0.9, 0.9), "good": (0.4, 0.4)}
+    assert f"The share harmed is about this risk: {LEVEL.title}." in " ".join(done.assessment.to_text().split())
 
 
 def test_a_verdict_counts_more_than_usefulness(toy: Toy) -> None:

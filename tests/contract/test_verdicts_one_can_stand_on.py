@@ -48,6 +48,12 @@ def test_a_check_that_is_off_was_within_tolerance() -> None:
     assert Assessment.from_json(found.to_json()).checks_off == ("classes.k",)
 
 
+def test_titles_of_checks_that_are_off_were_cut() -> None:
+    policy = Policy(quasi=("age",), insensitive=("name",), tolerance={"release.suspected_identifiers": None})
+    found = unveil.assess(unveil.read(ALL_UNIQUE), policy, only="release")
+    assert any("release.suspected_identifiers (Columns that seem to name people)." in r for r in found.doubts)
+
+
 def test_checks_that_are_off_are_named_when_others_fail() -> None:
     policy = Policy(
         quasi=("age",), sensitive=("name",), tolerance={"classes.l_distinct": None, "classes.k": 5, "classes.t": None}

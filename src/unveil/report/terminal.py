@@ -276,7 +276,7 @@ def _protections_table(assessment: Assessment, details: bool) -> Iterator[Render
     for p in assessment.protections:
         if details:
             yield _indented_text(f"{p.title}: {p.sentence}", first="-")
-        elif p.chosen:
+        elif p.chosen or p.id == "none":
             yield _styled_text(f"{p.title}: {_first_sentences(p.sentence)}")
 
 

@@ -9,7 +9,8 @@ known people; where they disagree less, the rate is raised in proportion, and so
 simulated moments). Stand-ins are then drawn anew with these rates.
 
 Whatever is given, π or some of the rates, is kept, and only the rest is estimated. One additional person keeps rates
-away from 0. Errors cannot be estimated well from few people, or from attributes in which most rows agree.
+away from 0, except that of values that no row has, where all known values occur. Errors cannot be estimated well from
+few people, or from attributes in which most rows agree.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def estimate_error_rates(
     sample, counts = _sample_people(file_pair, draw)
     coincidence = _chance_agreement(file_pair)
     start = np.where(np.isnan(given), _START, np.clip(given / 2, _LEAST, _MOST))
-    rates = _Rates(start, start, 0.1 if outside is None else outside)
+    is_unseen = ~file_pair.has_agreeing_rows[file_pair.value_places]
+    may_be_unseen = np.bincount(file_pair.people.attribute, is_unseen, len(names)) > 0
+    rates = _Rates(start, np.where(may_be_unseen, start, 0.0), 0.1 if outside is None else outside)
     for size in _STAND_INS:
         scoring = rates.as_drawn(coincidence)
         known = measure_fit(sample, scoring, run)
@@ -179,7 +182,7 @@ def _fit_rates(
         there = inside_probability(model.evidence(others), share)
         there *= weights * 2 * np.where(stand_ins.inside, 1 - share, share) * counts.sum()
         replaced, unseen = (
-            np.clip(rate * (1 + here @ own) / (1 + there @ theirs), _LEAST, _MOST)
+            np.where(rate > 0, np.clip(rate * (1 + here @ own) / (1 + there @ theirs), _LEAST, _MOST), 0.0)
             for rate, own, theirs in (
                 (rates.replaced, known.disagrees, stand_ins.fit.disagrees),
                 (rates.unseen, known.unseen, stand_ins.fit.unseen),
