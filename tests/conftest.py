@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
@@ -18,8 +20,9 @@ if os.environ.get("CI"):
     settings.load_profile("steady")
 
 
-_CONFIG_FOLDER = tempfile.TemporaryDirectory(prefix="unveil-tests-")  # gone when the tests are over
-os.environ["XDG_CONFIG_HOME"] = _CONFIG_FOLDER.name  # the owner's key is made there, not in somebody's home
+_CONFIG_FOLDER = tempfile.mkdtemp(prefix="unveil-tests-")
+atexit.register(shutil.rmtree, _CONFIG_FOLDER, ignore_errors=True)
+os.environ["XDG_CONFIG_HOME"] = _CONFIG_FOLDER  # the owner's key is made there, not in somebody's home
 os.environ.pop("UNVEIL_KEY", None)
 
 

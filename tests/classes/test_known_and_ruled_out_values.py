@@ -101,7 +101,7 @@ def test_counts_beyond_two_thousand_million() -> None:
 @pytest.mark.parametrize("values", [3, 6, 7, 10])
 def test_rounding_does_not_decide(values: int, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("q,s\n" + "".join(f"{q},v{v}\n" for q in "ab" for v in range(values)))
-    tolerance = {"classes.k": 1, "classes.l_entropy": values, "classes.t": 0}
+    tolerance = {"classes.k": 2, "classes.l_entropy": values, "classes.t": 0}
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("q",), sensitive=("s",), tolerance=tolerance))
     assert (found["classes.l_entropy"].value, found["classes.t"].value) == (values, 0)
     assert found.verdict.decision == "release"
@@ -112,7 +112,7 @@ def test_a_hierarchy_of_the_case_is_checked_before_anything_is_told(tmp_path: Pa
 
     (tmp_path / "t.csv").write_text("q,s\n1,flu\n1,CANARY\n")
     case = unveil.Case(unveil.read(tmp_path / "t.csv"), hierarchies={"s": Hierarchy.from_rows([["flu", "*"]])})
-    with pytest.raises(UnveilError, match="not in the hierarchy"):
+    with pytest.raises(UnveilError, match="row 2 has a value in 's' that"):
         unveil.assess(case, Policy(quasi=("q",), sensitive=("s",)))
 
 

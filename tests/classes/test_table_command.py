@@ -77,7 +77,7 @@ def test_bad_calls_are_told(unveil: Unveil, table: Path) -> None:
     for args, complaint in (
         (("t.csv", "--hierarchy", "prefixes"), "does not say for which column"),
         (("t.csv", "--hierarchy", "ill=people.csv"), "people.csv"),
-        (("t.csv", "--hierarchy", "ill=intervals:5"), "not numbers"),
+        (("t.csv", "--hierarchy", "ill=intervals:5"), "have no number in"),
         (("t.csv", "--hierarchy", "ill=ill.csv", "-o", "ill.csv"), "overwrite"),
         (("t.csv", "--policy", "p.toml", "-o", "ill.csv"), "overwrite"),
         (("t.csv", "--population-size", str(10**300)), "classes.population_size must be a whole number from 1 to"),

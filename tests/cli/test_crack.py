@@ -168,7 +168,7 @@ def test_simulation_is_labelled_and_reproducible(unveil: Unveil, tmp_path: Path)
 def test_sets_and_a_degree_of_anonymity_decide(unveil: Unveil, files: Path) -> None:
     """Asthma and TB may only have u, v and what others leave; as a set they are cracked more often than each alone."""
     (files / "sets.csv").write_text("entries\nAsthma TB\nCold\nCANARY; Viral\n")
-    how = ("crack", "m.csv", "--truth", "t.csv", "--tolerance", "matching.expected_cracks=100%", "--format", "json")
+    how = ("crack", "m.csv", "--truth", "t.csv", "--tolerance", "matching.expected_cracks=99%", "--format", "json")
     assert unveil(*how).returncode == 0
     assert unveil(*how, "--tolerance", "matching.degree_of_anonymity=.7").returncode == 1
     assert unveil(*how, "--tolerance", "matching.degree_of_anonymity=.6").returncode == 0

@@ -68,12 +68,12 @@ def test_doubts(policy: Policy, only: str | None, reasons: tuple[str, ...]) -> N
 
 
 def test_an_estimate_that_only_the_policy_holds_against_a_tolerance_is_a_doubt() -> None:
-    tolerance = {"matching.o_estimate": 0.9, "matching.expected_cracks": 1.0}
+    tolerance = {"matching.o_estimate": 0.9, "matching.expected_cracks": 0.99}
     verdict = unveil.assess(CASES["matrix"]().case, Policy(tolerance=tolerance)).verdict
     assert verdict.reasons == (
         "Cracks by the O-estimate: 1.833, must be at most 2.7; this is an estimate, so it cannot decide.",
     )
-    without = unveil.assess(CASES["matrix"]().case, Policy(tolerance={"matching.expected_cracks": 1.0})).verdict
+    without = unveil.assess(CASES["matrix"]().case, Policy(tolerance={"matching.expected_cracks": 0.99})).verdict
     assert without.decision == "release"
 
 
@@ -88,7 +88,7 @@ def test_rows_that_were_left_out_are_a_doubt(rows: int, said: str) -> None:
     made = table([{"sex": "f"}] * 10 + [{"sex": None}] * rows, "some")
     policy = Policy(quasi=("sex",), missing_as="excluded")
     assert said in unveil.assess(made, policy).verdict.reasons
-    assert not unveil.assess(made, Policy(quasi=("sex",), tolerance={"classes.k": 1})).verdict.reasons
+    assert said not in unveil.assess(made, Policy(quasi=("sex",))).verdict.reasons
 
 
 def test_ratings_without_a_tolerance_are_a_doubt() -> None:
@@ -115,7 +115,7 @@ def test_ratings_are_no_doubt_where_only_known_people_are_asked_about() -> None:
 
 def test_what_was_not_asked_is_told() -> None:
     found = unveil.assess(people(), GIVEN, only=["classes.k", "release"])
-    release = ["release.identifiers", "release.repeated_people", "release.safe_harbor"]
+    release = ["release.identifiers", "release.repeated_people", "release.safe_harbor", "release.order"]
     assert [f.id for f in found.findings] == [*release, "classes.k"]
     own = {risk.id for risk in questions.risks_about("table") if risk.question == "classes"}
     assert "classes.known_items" not in own
@@ -167,7 +167,7 @@ def test_what_a_question_could_not_finish_is_told(monkeypatch: pytest.MonkeyPatc
     assert found.verdict.reasons == ("Toy?: could not be measured.",)
     assert list(found.artefacts) == ["links"]
     monkeypatch.setattr(questions, "QUESTIONS", (toy(none),))
-    assert unveil.assess(harmless()).findings[0].sentence == "This could not be measured: not enough memory."
+    assert unveil.assess(harmless()).findings[0].sentence.startswith("This could not be measured: not enough memory")
     kept = unveil.assess(harmless(), only="toy.level")
     assert [f.id for f in kept.findings] == ["toy.failed"], "a failure is no risk, and is told all the same"
 

@@ -135,7 +135,10 @@ def test_verdicts_of_all_cases_follow_the_rule(name: str) -> None:
         assert chosen in over and (chosen.share or (0, 0))[0] == most
         assert chosen is next(f for f in over if (f.share or (0, 0))[0] == most)
         unreachable = (
-            chosen.baseline is not None and chosen.tolerance is not None and chosen.baseline > chosen.tolerance
+            chosen.baseline is not None
+            and chosen.tolerance is not None
+            and chosen.baseline != chosen.tolerance
+            and (chosen.baseline > chosen.tolerance) == (chosen.direction == "lower")
         )
         assert found.verdict.sentence.startswith(chosen.sentence)
         assert ("can meet this tolerance" in found.verdict.sentence) == unreachable

@@ -18,7 +18,7 @@ from unveil.finding import Curve
 from unveil.questions import QUESTIONS, all_risks, find_risk, questions_about, room_settings
 
 FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds some as well
-    "release.interval_disclosure", "release.order",
+    "release.interval_disclosure", "release.order", "classes.k", "classes.l_distinct", "matching.sets_vulnerable",
     "classes.reidentification", "classes.known_columns", "classes.presence", "linkage.success",
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
@@ -201,6 +201,8 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
         elif f.id == "classes.presence":
             (people,) = attacked.case.held_releases("population")
             assert f.baseline == pytest.approx(f.subjects / people.rows)
+        elif f.id == "matching.sets_vulnerable":
+            assert 0 <= f.baseline <= 1
         elif f.id == "linkage.everything_learned":
             assert f.baseline >= 1 / f.subjects - 1e-12
         elif f.id == "release.order":

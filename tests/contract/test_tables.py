@@ -280,7 +280,7 @@ def test_several_releases_together() -> None:
     assert f.subjects == len(sets) == 6
     assert f.value == pytest.approx(perfect)
     assert f.share == pytest.approx((perfect, perfect))
-    assert f.baseline == 0
+    assert f.baseline is None
     share = percent_text(perfect)
     assert f.sentence.startswith(f"For 4 of 6 people ({share}), the releases together leave only one value.")
     assert "1 person fits no row of any release. Taken one by one, the releases have smallest" in f.sentence

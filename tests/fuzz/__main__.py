@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from fuzz.families import make_input
@@ -25,7 +26,7 @@ def main() -> int:
     first, clock, found = given.seed * 10**8, time.monotonic(), []
     for start in range(first, first + given.inputs, _BATCH):
         numbers = range(start, min(start + _BATCH, first + given.inputs))
-        defects = find_defects(lambda number: make_input(number, given.deep), numbers, given.keep)
+        defects = find_defects(partial(make_input, deep=given.deep), numbers, given.keep)
         for defect in defects:
             print(defect, flush=True)
         found += defects

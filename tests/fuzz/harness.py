@@ -11,7 +11,6 @@ to go on behind it.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import multiprocessing
 import os
@@ -68,9 +67,8 @@ class Defect:
 
 def find_defects(make: Callable[[int], FuzzInput], numbers: Sequence[int], keep: Path | None = None) -> list[Defect]:
     """The defects among the inputs with these numbers. The files of those are kept in a folder, if one is given."""
-    for library in LIBRARIES:
-        importlib.import_module(library)
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("forkserver")  # this process may have threads, which a fork does not survive
+    context.set_forkserver_preload(list(LIBRARIES))
     waiting, found = list(numbers), list[Defect]()
     while waiting:
         receiver, sender = context.Pipe(duplex=False)

@@ -93,9 +93,9 @@ FOUND = {
 @pytest.fixture(scope="module")
 def defects() -> dict[str, str]:
     """What is wrong with each of them, if anything."""
-    inputs = list(FOUND.items())
-    found = find_defects(lambda number: inputs[number][1], range(len(inputs)))
-    return {inputs[defect.number][0]: str(defect) for defect in found}
+    names = list(FOUND)
+    found = find_defects(list(FOUND.values()).__getitem__, range(len(names)))
+    return {names[defect.number]: str(defect) for defect in found}
 
 
 @pytest.mark.parametrize("what", FOUND)

@@ -22,7 +22,7 @@ def matrix(folder: Path, rows: list[list[float]]) -> Matrix:
 
 def test_a_matrix_that_excludes_the_truth_is_refused_unless_it_may(tmp_path: Path) -> None:
     case = Case(matrix(tmp_path, [[1, 1], [0, 1]]), truth=np.array([1, 0]))
-    with pytest.raises(UnveilError, match="entry 2 is not among"):
+    with pytest.raises(UnveilError, match="the 2nd entry is not among"):
         unveil.assess(case)
     found = unveil.assess(case, Policy(settings={"matching": {"may_exclude_truth": True}}))
     cracks = found["matching.expected_cracks"]

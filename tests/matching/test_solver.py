@@ -425,7 +425,7 @@ def test_degree_of_anonymity() -> None:
 
 def test_an_infeasible_matching_names_the_entries_that_violate_hall() -> None:
     weights = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1]])
-    with pytest.raises(UnveilError, match=r"3 entries \(1, 2 and 3\) with only 2 candidate pseudonyms"):
+    with pytest.raises(UnveilError, match="the 1st, 2nd and 3rd entries have only 2 candidate pseudonyms"):
         solve(Candidates.from_matrix(weights))
 
 

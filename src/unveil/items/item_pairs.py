@@ -67,7 +67,7 @@ def top_pairs(transactions: Transactions, k: int, run: Run | None = None, *, lea
     >>> tx = Transactions.from_baskets([["bread", "milk"], ["tea", "milk", "bread"], ["milk", "tea"], ["jam", "tea"]])
     >>> found = top_pairs(tx, 1)
     >>> found.a.tolist(), found.b.tolist(), found.counts.tolist()
-    ([0, 1], [1, 2], [2, 2])
+    ([0, 2], [2, 3], [2, 2])
     """
     if k < 1 or least < 1:
         raise UnveilError("the number of pairs, and of baskets with a pair, must be 1 or more")

@@ -29,7 +29,8 @@ def network_matrix(
     for number, (inputs, outputs) in enumerate(nodes.values(), 1):
         if len(inputs) != len(outputs):
             raise UnveilError(
-                f"the {ordinal_text(number)} node has {len(inputs)} inputs but {len(outputs)} outputs; give as many"
+                f"the {ordinal_text(number)} node has {len(inputs)} inputs but {len(outputs)} outputs; give equally "
+                "many"
             )
     position = {entry: i for i, entry in enumerate(entries)}
     carried: dict[str, Floats] = {}

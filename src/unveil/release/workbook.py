@@ -6,6 +6,7 @@ table.
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -44,8 +45,8 @@ def read_workbook(
 
     library = import_format_library("openpyxl", path, "Excel files")
     origin, sha256 = Origin.of_file(path), file_digest(path)
-    with zipfile.ZipFile(path) as archive:  # which never reads more than it declares
-        check_unpacked_size(path, sum(part.file_size for part in archive.infolist()))
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:  # a damaged file is refused below
+        check_unpacked_size(path, sum(part.file_size for part in archive.infolist()))  # never more than this is read
     chosen, others, rows = read_foreign_file(path, "Excel", lambda: _read_sheet(library, path, sheet))
     origin.check_unchanged()
     filled = [row for row in rows if any(v is not None for v in row)]
