@@ -205,7 +205,7 @@ ALL: dict[str, Callable[[], Iterator[FuzzInput]]] = {
 @pytest.mark.parametrize("what", ALL)
 def test_no_value_is_quoted(what: str) -> None:
     given = list(ALL[what]())
-    found = find_defects(lambda number: given[number], range(len(given)))
+    found = find_defects(given.__getitem__, range(len(given)))
     assert not found, "\n".join(map(str, found[:10]))
 
 
@@ -217,14 +217,14 @@ def test_no_value_is_quoted_in_comparisons(unveil: Callable[..., object], tmp_pa
         _make(1, "compare", "a.json", "b.json", "--format", form, a_json=data, b_json=data)
         for form in ("text", "json", "markdown")
     ]
-    assert not find_defects(lambda number: given[number], range(len(given)))
+    assert not find_defects(given.__getitem__, range(len(given)))
 
 
 def test_values_are_there_to_be_quoted() -> None:
     """With --reveal they are."""
     told = ("--format", "json", "--reveal", "--only", "classes,release")
     given = [_make(1, "assess", "t.csv", *ROLES, *told, t_csv=TABLE)]
-    assert [d.what for d in find_defects(lambda number: given[number], range(1))] == ["quotes a value"]
+    assert [d.what for d in find_defects(given.__getitem__, range(1))] == ["quotes a value"]
 
 
 # ---- in the source ---------------------------------------------------------------------------------------------------

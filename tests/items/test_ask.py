@@ -209,7 +209,10 @@ def test_the_two_readings_of_being_wrong_do_not_contradict_each_other() -> None:
         "the attacker may be right about no more than 40% of the items (1 of 4), if those they are wrong about are "
         in told
     )
-    assert "If, instead, the items they are wrong about are mixed up with each other, even an attacker who is " in told
+    assert (
+        "If, instead, the items they are wrong about are mixed up with each other at random, even an attacker who "
+        in told
+    )
 
 
 def test_a_number_looked_like_the_name_of_an_item() -> None:
