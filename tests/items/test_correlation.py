@@ -62,8 +62,8 @@ def test_bigmart(beliefs: Beliefs, reverse: bool, gone: set[tuple[int, int]]) ->
 
 def test_bigmart_counts() -> None:
     transactions = Transactions.from_baskets(BIGMART)
-    assert transactions.labels.to_pylist() == list("123465")
-    assert transactions.counts.tolist() == [5, 4, 5, 5, 5, 3]
+    assert transactions.labels.to_pylist() == list("123456")
+    assert transactions.counts.tolist() == [5, 4, 5, 5, 3, 5]
 
 
 @settings(max_examples=100, deadline=None)

@@ -105,7 +105,7 @@ def test_the_recipe_says_release_and_no() -> None:
     assert decision(crowd) == "release"
     assert decision(apart) == "protect first"
     wide = Policy(settings={"items": {"frequency_precision": 1.0}})
-    assert decision(apart, replace(wide, tolerance={"items.similar_pairs": 1})) == "release"
+    assert decision(apart, replace(wide, tolerance={"items.similar_pairs": 0.99})) == "release"
     assert decision(apart, wide) == "your call", "someone with a sample who compares pairs identifies too many"
     (reason,) = unveil.assess(apart, wide).verdict.reasons
     assert "more than 10% of all items. Nobody said what attackers hold: give --similar FILE" in reason

@@ -368,3 +368,15 @@ def test_two_shares_of_right_beliefs_for_one_attacker() -> None:
 
     found = sample_knowledge(data, np.random.default_rng(1), (0.1,), believe=believe, replicates=3)
     assert found.alpha.mean[0] == pytest.approx(np.mean(shares[:3]))
+
+
+def test_of_items_in_the_very_same_baskets_several_were_said_to_be_reachable() -> None:
+    """Nobody can tell twins apart: of 160 items in 20 sets of twins, at most 20 are right on average."""
+    data = Transactions.from_baskets([[f"i{k}" for k in range(160) if k // 8 + 1 > b] for b in range(20)])
+    attacked = target(Case(data))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        held = draw_baskets(data, rng.permutation(20)[:2])
+        assert attack_by_pairs(attacked, held, rng, starts=2).reachable <= 20
+    finding = unveil.assess(data, only=["items.similar_pairs"])["items.similar_pairs"]
+    assert finding.interval is not None and finding.interval[1] <= 16

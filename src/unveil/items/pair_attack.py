@@ -160,7 +160,8 @@ def attack_by_pairs(
     confidence[pseudonyms[found.assigned[taken]]] = found.confidence[taken]
     correct[items[right]] = True
     weight[items[there]] = found.weights[there, truth[there]]
-    reachable = max(float(right.sum()), _reachable_items(own, released, truth, found.score, run))
+    searched = min(_reachable_items(own, released, truth, found.score, run), _count_told_apart(released))
+    reachable = max(float(right.sum()), searched)
     tied = int((found.is_tied & (found.assigned >= 0)).sum())
     return NamedItems(named, correct, confidence, weight, reachable, len(pseudonyms), int((items < n).sum()), tied)
 
@@ -180,6 +181,13 @@ def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: 
     right = np.zeros(problem.n, np.bool_)
     right[: len(truth)] = (reached[: len(truth)] == truth) & (truth >= 0)
     return _right_among_ties(right, find_ties(gain, best))
+
+
+def _count_told_apart(released: PairShares) -> int:
+    """How many items anyone can name correctly on average: of those that are in the very same baskets, one."""
+    own = np.diag(released.shares)
+    same = (released.shares == own) & (released.shares == own[:, None])
+    return len(np.unique(same.argmax(axis=1)))
 
 
 def _right_among_ties(right: Bools, tied: Bools) -> float:
