@@ -59,7 +59,7 @@ def order_finding(table: Table, policy: Policy, run: Run) -> Iterator[Finding]:
         policy,
         value=closest.measure.strength,
         subjects=table.rows,
-        attacker="Knows by what the rows, or the people in a list of ids, are sorted.",
+        attacker="Knows by which column the rows were sorted, or when ids were given out.",
         missing="Rows that lack the value are left out.",
         baseline=0.0,
         sentence=_followed_text(followed) if followed else _not_followed_text(closest),
