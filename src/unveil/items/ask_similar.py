@@ -179,7 +179,7 @@ def _sample_finding(attack: FrequencyAttack, policy: Policy, run: Run) -> Findin
     repeated = n <= _MAX_REPEATED_ITEMS
     by_share = _attack_with_samples(target, limit, repeated, run)
     found = by_share[SAMPLE_SHARE]
-    value = sum(float(f.right.sum()) for f in found) / len(found)
+    value = sum(f.expected for f in found) / len(found) if repeated else float(found[0].right.sum())
     interval = float(found[0].right.sum()), float(found[0].reachable + n - found[0].attacked)
     if repeated:
         interval = _named_interval(found, run.confidence)
@@ -218,6 +218,8 @@ def _sample_sentences(
         return
     named = range_text(value, interval, number_text)
     yield f"{who} names {named} of {count_text(n, 'item')} correctly on average, over {len(found)} samples."
+    if any(f.tied for f in found):
+        yield "Where items could be exchanged at no loss of score, chance decides between them."
     best = sum(f.reachable for f in found) / len(found)
     if best > value:
         yield (
@@ -269,7 +271,7 @@ def _mean_intervals(found: Sequence[NamedItems], confidence: float) -> list[tupl
 
     strict = 1 - (1 - confidence) / (2 * len(_LOOKS))
     intervals = []
-    for values in (np.array([float(f.right.sum()) for f in found]), np.array([float(f.reachable) for f in found])):
+    for values in (np.array([f.expected for f in found]), np.array([float(f.reachable) for f in found])):
         one_off = np.eye(len(values))[0]
         width = float(max(student_half_width(values, strict), student_half_width(one_off, strict)))
         mean = float(values.mean())
@@ -280,7 +282,7 @@ def _mean_intervals(found: Sequence[NamedItems], confidence: float) -> list[tupl
 def _sample_curve(by_share: dict[float, list[NamedItems]], tolerated: float) -> tuple[Curve, ...]:
     if len(by_share) < 2:
         return ()
-    right = {share: [float(f.right.sum()) for f in found] for share, found in by_share.items()}
+    right = {share: [f.expected for f in found] for share, found in by_share.items()}
     return (
         Curve(
             title="Items named correctly by comparing pairs, by the size of the sample",

@@ -19,11 +19,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.items.item_changes import ItemChange
-from unveil.items.pair_matching import PairProblem, PairShares, climb_by_exchanges, find_ties, match_items
+from unveil.items.pair_matching import (
+    ItemMatching,
+    PairProblem,
+    PairShares,
+    climb_by_exchanges,
+    find_ties,
+    group_ties,
+    match_items,
+)
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 
@@ -47,10 +54,12 @@ class NamedItems:
     ``right``, how confident they are of the item they named, and how much weight they gave to the right one.
     ``reachable`` items are right at most if the same score is searched better. ``attacked`` released items took part,
     and ``seen`` of all occur in the attacker's baskets. ``tied`` items could be exchanged with others without changing
-    the score: none of them counts as right; of the reachable items, those that are right by chance count on average."""
+    the score: none of them counts as right. ``expected`` items are right on average if ties are broken by chance, and
+    so it is with the reachable ones."""
 
     named: Bools
     right: Bools
+    expected: float
     confidence: Floats
     weight: Floats
     reachable: float
@@ -145,7 +154,7 @@ def attack_by_pairs(
     n = len(target.release.labels)
     if not len(items):
         return NamedItems(
-            np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n), np.zeros(n), 0, len(pseudonyms), 0, 0
+            np.zeros(n, np.bool_), np.zeros(n, np.bool_), 0.0, np.zeros(n), np.zeros(n), 0, len(pseudonyms), 0, 0
         )
     if marginals is not None:
         marginals = marginals[np.ix_(items, pseudonyms)] if np.array_equal(items, pseudonyms) else None
@@ -161,9 +170,12 @@ def attack_by_pairs(
     correct[items[right]] = True
     weight[items[there]] = found.weights[there, truth[there]]
     searched = min(_reachable_items(own, released, truth, found.score, run), _count_told_apart(released))
-    reachable = max(float(right.sum()), searched)
+    expected = _expected_right(found, truth)
+    reachable = max(expected, searched)
     tied = int((found.is_tied & (found.assigned >= 0)).sum())
-    return NamedItems(named, correct, confidence, weight, reachable, len(pseudonyms), int((items < n).sum()), tied)
+    return NamedItems(
+        named, correct, expected, confidence, weight, reachable, len(pseudonyms), int((items < n).sum()), tied
+    )
 
 
 def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: float, run: Run | None) -> float:
@@ -183,6 +195,16 @@ def _reachable_items(own: PairShares, released: PairShares, truth: Ints, score: 
     return _right_among_ties(right, find_ties(gain, best))
 
 
+def _expected_right(found: ItemMatching, truth: Ints) -> float:
+    """How many items are right on average if those that tie are exchanged at random."""
+    expected = 0.0
+    for group in np.unique(found.tie_group):
+        inside = found.tie_group == group
+        possible = np.isin(truth[inside], found.assigned[inside]) & (truth[inside] >= 0)
+        expected += float(possible.sum() / inside.sum())
+    return expected
+
+
 def _count_told_apart(released: PairShares) -> int:
     """How many items anyone can name correctly on average: of those that are in the very same baskets, one."""
     own = np.diag(released.shares)
@@ -193,10 +215,8 @@ def _count_told_apart(released: PairShares) -> int:
 def _right_among_ties(right: Bools, tied: Bools) -> float:
     """How many of the right places stay right on average if the tied ones are exchanged at random; where not all of
     those that hang together are tied with each other, all of them may stay."""
-    _, part = connected_components(csr_array(tied), directed=False)
-    sizes, inside, links = (np.bincount(part, x) for x in (np.ones(len(part)), right, tied.sum(axis=1)))
-    among_all = links == sizes * (sizes - 1)
-    return float((inside / np.where(among_all, sizes, 1)).sum())
+    group = np.unique(group_ties(tied), return_inverse=True)[1]
+    return float((np.bincount(group, right) / np.bincount(group)).sum())
 
 
 def _change_entries(entries: NamedBaskets, becomes: Ints, released: int) -> tuple[Ints, Ints]:

@@ -28,13 +28,15 @@ from itertools import cycle, islice
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
 from unveil.run import Run
 
-__all__ = ["ItemMatching", "PairProblem", "PairShares", "climb_by_exchanges", "find_ties", "match_items"]
+__all__ = ["ItemMatching", "PairProblem", "PairShares", "climb_by_exchanges", "find_ties", "group_ties", "match_items"]
 
 _TIE = 1e-9  # scores that differ by less, relative to their size, are equal up to rounding
 _FIRST_WEIGHTS = (0.3, 0.003, 1.0, 0.03)  # how much the score counts at first, in turn; in the end it counts fully
@@ -44,6 +46,7 @@ _ROUNDS = 3  # at each weight
 _SCALINGS = 20  # of rows and columns per round
 _MAX_UNTHREADED_WORK = 1 << 18  # multiplications that OpenBLAS does in one thread
 _LEAST_ROWS = 3
+_MAX_STACKED_ITEMS = 60  # up to which all starts are annealed at once
 _MAX_EXPONENT = 80.0
 _SETTLED = 1e-3  # the largest change of a weight that counts as none
 _MAX_EXCHANGES_PER_ITEM = 5
@@ -85,12 +88,13 @@ class ItemMatching:
     ``weights`` how much speaks for each pseudonym (columns) of each item (rows): in proportion to exp(score) after
     exchanging it with the assigned one. A weight is an estimate and not calibrated: the differences are treated as
     independent, which they are not, and no more than two pseudonyms are exchanged. ``is_tied``: the item could be
-    exchanged with another at no loss."""
+    exchanged with another at no loss; items of one ``tie_group`` can all be exchanged with each other at no loss."""
 
     assigned: Ints
     weights: Floats
     score: float
     is_tied: Bools
+    tie_group: Ints
 
     @property
     def confidence(self) -> Floats:
@@ -139,7 +143,7 @@ class PairProblem:
 
     def gains(self, weights: Floats) -> Floats:
         """What each pseudonym adds to the score for each item, given the weights of all items."""
-        found = self.fit.copy()
+        found: Floats = np.broadcast_to(self.fit, weights.shape).copy()
         for own, released in self.terms:
             found += 2 * _multiply(_multiply(own, weights), released)
         return found
@@ -151,12 +155,13 @@ class PairProblem:
 
 
 def _multiply(a: Floats, b: Floats) -> Floats:
-    """The product of two square matrices. Small ones are multiplied a few rows at a time, which keeps the library from
-    starting threads: on a busy machine, waiting for them takes a hundred times longer than the product."""
-    n = len(a)
+    """The product of two square matrices, or of stacks of them. Small ones are multiplied a few rows at a time, which
+    keeps the library from starting threads: on a busy machine, waiting for them takes a hundred times longer than the
+    product."""
+    n = a.shape[-1]
     rows = _MAX_UNTHREADED_WORK // (n * n)
     found: Floats
-    if rows >= n or rows < _LEAST_ROWS:
+    if rows >= n or rows < _LEAST_ROWS or a.ndim > 2 or b.ndim > 2:
         found = a @ b
         return found
     parts = -(-n // rows)
@@ -205,18 +210,24 @@ def match_items(
     if marginals is not None and m == n:
         begin.append((_FIRST_WEIGHTS[0], marginals[:, order]))
     found: list[tuple[float, Ints, Floats]] = []
-    for done, (first, weights) in enumerate(begin):
-        annealed = _anneal_weights(problem, weights, first, run, (done / len(begin), (done + 1) / len(begin)))
-        assigned, gain = climb_by_exchanges(problem, linear_sum_assignment(-annealed)[1], run)
-        found.append((problem.score(assigned), assigned, gain))
+    together = len(begin) if problem.n <= _MAX_STACKED_ITEMS else 1
+    for done in range(0, len(begin), together):
+        first, weights = zip(*begin[done : done + together], strict=True)
+        progress = (done / len(begin), (done + together) / len(begin))
+        stacked = weights[0] if together == 1 else np.array(weights)
+        annealed = _anneal_weights(problem, stacked, np.array(first), run, progress)
+        for each in annealed.reshape(-1, problem.n, problem.n):
+            assigned, gain = climb_by_exchanges(problem, linear_sum_assignment(-each)[1], run)
+            found.append((problem.score(assigned), assigned, gain))
     score, assigned, gain = max(found, key=lambda result: result[0])
     names = np.append(order, np.arange(n, problem.n))  # the released item in each place; beyond n there is none
     weights = np.zeros((problem.n, problem.n))
     weights[:, names[assigned]] = np.exp(np.minimum(gain, 0.0))
     weights /= weights.sum(axis=1, keepdims=True)
     own_names = names[assigned[:m]]
+    tied = find_ties(gain, score)
     return ItemMatching(
-        np.where(own_names < n, own_names, -1), weights[:m, :n], score, find_ties(gain, score).sum(axis=1)[:m] > 0
+        np.where(own_names < n, own_names, -1), weights[:m, :n], score, tied.any(axis=1)[:m], group_ties(tied)[:m]
     )
 
 
@@ -225,6 +236,14 @@ def find_ties(gain: Floats, score: float) -> Bools:
     tied: Bools = gain >= -_TIE * (1 + abs(score))
     tied &= ~np.eye(len(gain), dtype=bool)
     return tied
+
+
+def group_ties(tied: Bools) -> Ints:
+    """A number for each place, the same for those that are all tied with each other and with no others."""
+    _, group = connected_components(csr_array(tied), directed=False)
+    sizes, links = np.bincount(group), np.bincount(group, tied.sum(axis=1))
+    found: Ints = np.where((links == sizes * (sizes - 1))[group], group, len(sizes) + np.arange(len(group)))
+    return found
 
 
 def _starting_weights(problem: PairProblem, rng: np.random.Generator) -> Iterator[tuple[float, Floats]]:
@@ -236,11 +255,12 @@ def _starting_weights(problem: PairProblem, rng: np.random.Generator) -> Iterato
 
 
 def _anneal_weights(
-    problem: PairProblem, weights: Floats, first: float, run: Run, fractions: tuple[float, float]
+    problem: PairProblem, weights: Floats, first: Floats, run: Run, fractions: tuple[float, float]
 ) -> Floats:
-    """The weights after the score has come to count fully."""
+    """The weights of one start, or of a stack of them, after the score has come to count fully."""
     begin, end = fractions
-    for step, counts in enumerate(np.geomspace(first, 1.0, _STEPS).tolist()):
+    for step, at in enumerate(np.linspace(1.0, 0.0, _STEPS).tolist()):
+        counts = first**at if weights.ndim == 2 else (first**at)[:, None, None]
         for _ in range(_ROUNDS):
             run.progress("comparing what is bought together", begin + (end - begin) * step / _STEPS)
             run.check()
@@ -252,15 +272,15 @@ def _anneal_weights(
 
 def _scale_weights(gains: Floats) -> Floats:
     """Weights in proportion to exp(gain), with rows and columns scaled to sums of 1."""
-    exponents = gains - gains.max(axis=1, keepdims=True)
-    exponents -= exponents.max(axis=0, keepdims=True)
+    exponents = gains - gains.max(axis=-1, keepdims=True)
+    exponents -= exponents.max(axis=-2, keepdims=True)
     raw = np.exp(np.maximum(exponents, -_MAX_EXPONENT))
-    columns = np.ones(len(raw))
+    columns = np.ones(raw.shape[:-1])
     for _ in range(_SCALINGS):
-        rows = 1 / np.einsum("ij,j->i", raw, columns)  # threads would cost more than they save here
-        columns = 1 / np.einsum("i,ij->j", rows, raw)
-    raw *= columns
-    found: Floats = raw / raw.sum(axis=1, keepdims=True)
+        rows = 1 / np.einsum("...ij,...j->...i", raw, columns)  # threads would cost more than they save here
+        columns = 1 / np.einsum("...i,...ij->...j", rows, raw)
+    raw *= columns[..., None, :]
+    found: Floats = raw / raw.sum(axis=-1, keepdims=True)
     return found
 
 
