@@ -386,7 +386,7 @@ def test_of_items_in_the_very_same_baskets_several_were_said_to_be_reachable() -
 def test_an_attacker_with_a_sample_was_said_to_do_worse_than_guessing() -> None:
     """Tied items counted as not named: .05 of 5 items, where guessing names 1. On average over 60 samples, as many are
     right as in the best of all assignments, listed one by one, with ties broken by chance."""
-    texts = "24 12456 124 245 24 124 24 1245 12 1246 125 24 46 246 2456 1246 246 245 24 246".split()
+    texts = "24,12456,124,245,24,124,24,1245,12,1246,125,24,46,246,2456,1246,246,245,24,246".split(",")  # noqa: SIM905
     data = Transactions.from_baskets([list(text) for text in texts])
     attacked, rng = target(Case(data)), np.random.default_rng(1)
     released, _ = attacked.released_shares()
