@@ -95,6 +95,7 @@ def protect(
     policy: Policy | None = None,
     *,
     method: str | None = None,
+    pseudonymise: Sequence[str] = (),
     keep_order: bool = False,
     reveal: bool = False,
     exposed: int = 10,
@@ -111,43 +112,58 @@ def protect(
         What the attacker knows and what is tolerated.
     method
         The only protection to try. By default all are tried, if the release is over a tolerance at all.
+    pseudonymise
+        Columns that are replaced by pseudonyms under the owner's key. Other declared identifiers are left out.
     keep_order
         Whether the rows of a table stay in their order, with the verdict ``your call``. By default they are shuffled.
     reveal, exposed, progress
         As for :func:`unveil.assess`.
     """
     case, policy = check_input(release, policy)
-    if keep_order and not isinstance(case.release, Table):
-        raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can keep their order")
-    offered = offered_protections(case, policy, method)
+    if (keep_order or pseudonymise) and not isinstance(case.release, Table):
+        wish = "keep their order" if keep_order else "get pseudonyms by their key"
+        raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can {wish}")
     run = make_run(case, policy, reveal=reveal, exposed=exposed, progress=progress)
     resolved = resolve(case, policy, run)
     before = assess_resolved(resolved, run)
-    over = before.verdict.decision == "protect first" or (
-        _has_open_finding(before) and not any(o.is_harmless for o in offered.values())
-    )
-    to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
     case, policy = _same_attackers(resolved)
+    case, policy, hidden = _hide_identifiers(case, policy, pseudonymise)
+    offered = offered_protections(case, policy, method)
 
     def assess_again(safer: Case) -> Assessment:
         left = policy_for_what_is_left(policy, case.release, safer.release)
         return assess(safer, left, reveal=reveal, exposed=exposed, progress=progress)
 
+    start = before if not hidden else assess_again(case)
+    over = start.verdict.decision == "protect first" or (
+        _has_open_finding(start) and not any(o.is_harmless for o in offered.values())
+    )
+    to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
     doubt = _KEPT_ORDER if keep_order else ""
     if not to_try and not over:
-        return _reorder_only(case, before, reorder, assess_again, doubt)
-    tried = [_try_offer(name, offered[name], case, policy, run, before, assess_again, reorder) for name in to_try]
-    tried = [t.with_doubts(doubt) for t in tried]
+        return _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
+    tried = [_try_offer(name, offered[name], case, policy, run, start, assess_again, reorder) for name in to_try]
+    tried = [t.with_doubts(doubt).with_prefix(hidden) for t in tried]
     made = [t for t in tried if t.assessment is not None]
-    best = min((t for t in made if not t.blocking_findings(before)), key=_Attempt.sort_key, default=None)
+    best = min((t for t in made if not t.blocking_findings(start)), key=_Attempt.sort_key, default=None)
     weighed = (_unchanged_result(before), *(t.to_result(before, t is best) for t in tried))
     if best is None or best.assessment is None:
-        closest = min(made, key=lambda t: (len(t.blocking_findings(before)), t.sort_key()), default=None)
-        stopped = (None, ()) if closest is None else (closest.name, closest.blocking_findings(before))
+        closest = min(made, key=lambda t: (len(t.blocking_findings(start)), t.sort_key()), default=None)
+        stopped = (None, ()) if closest is None else (closest.name, closest.blocking_findings(start))
         return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
     return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+
+
+def _hide_identifiers(case: Case, policy: Policy, pseudonymise: Sequence[str]) -> tuple[Case, Policy, str]:
+    """The case without declared identifiers, and what became of them."""
+    if not isinstance(case.release, Table):
+        return case, policy, ""
+    from unveil.owner_key import load_owner_key
+    from unveil.release.pseudonyms import hide_identifiers
+
+    return hide_identifiers(case, policy, pseudonymise, load_owner_key() if pseudonymise else None)
 
 
 def _shuffle_rows(case: Case) -> Case:
@@ -159,16 +175,21 @@ def _shuffle_rows(case: Case) -> Case:
 def _reorder_only(
     case: Case,
     before: Assessment,
+    start: Assessment,
     reorder: Callable[[Case], Case],
     assess_again: Callable[[Case], Assessment],
+    hidden: str,
     doubt: str,
 ) -> ProtectedRelease:
-    """The release as it is, but for the order of its rows."""
+    """The release as it is, but for identifiers and the order of its rows."""
     moved = reorder(case)
-    sentence = "Nothing changes." if moved is case else "Only the order of rows changes."
-    after = _with_reasons(before if moved is case else assess_again(moved), [doubt] if doubt else [])
-    done = _protection_result("none", "As it is", sentence, 1.0, before, after, chosen=True)
-    return ProtectedRelease(moved, replace(after, protections=(done,)), before)
+    order = "" if moved is case else "The rows are in random order." if hidden else "Only the order of rows changes."
+    sentence = f"{hidden} {order}".strip() or "Nothing changes."
+    after = _with_reasons(start if moved is case else assess_again(moved), [doubt] if doubt else [])
+    name, title = ("identifiers", "Hide identifiers") if hidden else ("none", "As it is")
+    done = _protection_result(name, title, sentence, 1.0, before, after, chosen=True)
+    weighed = (_unchanged_result(before), done) if hidden else (done,)
+    return ProtectedRelease(moved, replace(after, protections=weighed), before)
 
 
 def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, ProtectionOffer]:
@@ -176,7 +197,7 @@ def offered_protections(case: Case, policy: Policy, method: str | None = None) -
     asked = questions.questions_about(case.release.kind)
     there = {name: offer for q in asked for name, offer in q.protections.items()}
     offered = {name: offer for name, offer in there.items() if offer.applies_to(case, policy)}
-    if not offered:
+    if not there:
         raise UnveilError(
             f"{safe_text(case.release.name)}: there is no protection for {KIND_SINGULARS[case.release.kind]} yet"
         )
@@ -264,6 +285,12 @@ class _Attempt:
             left = percent_text(self.protection.usefulness)
             doubts.append(f"The protected data keeps only {left} of its usefulness. {self.protection.sentence}")
         return replace(self, assessment=_with_reasons(self.assessment, doubts))
+
+    def with_prefix(self, hidden: str) -> _Attempt:
+        """The same attempt; it also says what became of identifiers."""
+        if not hidden or self.protection is None:
+            return self
+        return replace(self, protection=replace(self.protection, sentence=f"{hidden} {self.protection.sentence}"))
 
     @property
     def is_over(self) -> bool:

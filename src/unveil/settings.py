@@ -56,7 +56,7 @@ class Setting:
     ``choices``: texts that it may be (a share may also be one of them). ``pattern``: what a text must look like;
     ``expected_form`` says that in words. ``release_kinds``: the kinds of release it says something about; without any,
     all that its room is asked of. ``option``: whether the command line has it. ``former_names``: the names it had
-    before. ``secret``: results hide its values.
+    before. ``secret``: results hide its values. ``protecting``: it says something to protections only.
     """
 
     kind: Kind
@@ -73,6 +73,7 @@ class Setting:
     option: bool = True
     former_names: tuple[str, ...] = ()
     secret: bool = False
+    protecting: bool = False
 
 
 def setting(default: Any, *, kind: Kind, help: str, **more: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from unveil.classes import risks
 from unveil.classes.attacker import KnownColumnsAttacker
 from unveil.classes.settings import ClassesSettings
+from unveil.classes.value_distances import ValueDistances
 from unveil.finding import Curve, Finding
 from unveil.policy import Policy
 from unveil.release.codes import cast_to_text
@@ -253,7 +254,8 @@ def _background_knowledge_curve(view: _AttackedClasses) -> Curve:
 
 def _distance_finding(view: _AttackedClasses) -> Finding:
     """t."""
-    distances, how = _class_distances(view)
+    values = ValueDistances.from_values(view.values.texts, view.target.hierarchy)
+    distances, how = values.from_table(view.classes), values.description
     t, equal = _largest(distances), view.classes.t_equal
     beside = f"; if all values were equally far apart, it would be {number_text(_largest(equal))}"
     sentence = (
@@ -262,15 +264,6 @@ def _distance_finding(view: _AttackedClasses) -> Finding:
     )
     title = f"Largest difference in {view.name} between a class and the table (t)"
     return view.finding(risks.T, title, t, sentence, _LI, unit="", above=distances)
-
-
-def _class_distances(view: _AttackedClasses) -> tuple[Floats, str]:
-    """How far each class is from the table, and how far apart values are taken to be."""
-    if view.target.hierarchy is not None:
-        return view.classes.t_tree(_hierarchy_levels(view.values, view.target.hierarchy)), "values in their hierarchy"
-    if view.values.rank is not None:
-        return view.classes.t_ordered(view.values.rank), "values on a line"
-    return view.classes.t_equal, "all values equally far apart"
 
 
 def _relative_change_findings(view: _AttackedClasses) -> Iterator[Finding]:

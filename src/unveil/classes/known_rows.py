@@ -66,7 +66,7 @@ class KnownRows:
         """The classes with the values of a column, one per given row; rows without a value are left out."""
         codes = codes if self.where is None else codes[self.where]
         if self.person is not None:  # all rows of a person tell who looks the same, also those without a value
-            of_person, who = self._people_classes
+            of_person, who = self.people_classes
             there = np.flatnonzero(codes >= 0)
             pair = who[there] * (int(codes.max(initial=-1)) + 1) + codes[there]
             once = there[np.unique(pair, return_index=True)[1]]
@@ -88,7 +88,7 @@ class KnownRows:
             found = self._neighbourhoods
             return ClassSizes.from_classes(found.size, found.members)
         if self.person is not None:
-            return ClassSizes.from_classes(np.bincount(self._people_classes[0]))
+            return ClassSizes.from_classes(np.bincount(self.people_classes[0]))
         everyone_alike = np.zeros(self.count, np.int32)
         return ClassSizes.from_classes(group_sensitive_values(*self._row_keys, everyone_alike, self.weights).size)
 
@@ -99,7 +99,7 @@ class KnownRows:
             found = self._neighbourhoods
             of_row, sizes = found.row_profile, found.size
         elif self.person is not None:
-            of_person, who = self._people_classes
+            of_person, who = self.people_classes
             of_row, sizes = of_person[who], np.bincount(of_person)
         else:
             _, of_row, sizes = np.unique(self._row_keys[0], return_inverse=True, return_counts=True)
@@ -115,7 +115,8 @@ class KnownRows:
         return pack_columns(self.known, self.count, self.max_sensitive_values)
 
     @cached_property
-    def _people_classes(self) -> tuple[Ints, Ints]:
+    def people_classes(self) -> tuple[Ints, Ints]:
+        """The class of every person, and the person of every row."""
         assert self.person is not None
         return group_people(np.unique(self._row_keys[0], return_inverse=True)[1], self.person)
 

@@ -69,6 +69,40 @@ class ClassesSettings:
         example=0.01,
         help="Share of the population in the release, if its rows are a random sample.",
     )
+    keep: tuple[str, ...] = setting(
+        (),
+        kind="columns",
+        release_kinds=("table",),
+        protecting=True,
+        metavar="COLUMNS",
+        help="Quasi-identifiers that a protection must leave as they are.",
+    )
+    suppress: float = setting(
+        0.05,
+        kind="share",
+        release_kinds=("table",),
+        protecting=True,
+        metavar="SHARE",
+        help="Largest share of people that a protection may leave out.",
+    )
+    importance: Mapping[str, str] = setting(
+        {},
+        kind="text per column",
+        release_kinds=("table",),
+        protecting=True,
+        pattern=r"\d+(\.\d+)?",
+        expected_form="a number, such as 3",
+        metavar="COLUMN=NUMBER",
+        help="How much it matters that a protection keeps a quasi-identifier, compared with 1 for others.",
+    )
+    loss: str = setting(
+        "loss",
+        kind="text",
+        choices=("loss", "entropy", "discernibility", "classes"),
+        release_kinds=("table",),
+        protecting=True,
+        help="How a protection measures what is lost.",
+    )
 
     def check(self, policy: Policy) -> None:
         """Refuse settings that do not fit the policy or each other."""

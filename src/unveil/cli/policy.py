@@ -58,15 +58,17 @@ def secret_options() -> set[str]:
 # ---- options ---------------------------------------------------------------------------------------------------------
 
 
-def policy_options(*rooms: str, kind: str | None = None) -> Callable[[_Command], _Command]:
+def policy_options(*rooms: str, kind: str | None = None, protecting: bool = False) -> Callable[[_Command], _Command]:
     """Add the options that make up a policy: those of the policy itself, and of these rooms, by default all. With a
-    kind of release, only those that say something about it."""
+    kind of release, only those that say something about it. Some are for commands that protect."""
 
     def decorate(command: _Command) -> _Command:
         owned = [
             each
             for each in _owned_settings()
-            if (each.room is None or not rooms or each.room in rooms) and (kind is None or kind in each.release_kinds)
+            if (each.room is None or not rooms or each.room in rooms)
+            and (kind is None or kind in each.release_kinds)
+            and (protecting or not each.setting.protecting)
         ]
         names = list(dict.fromkeys(each.name for each in owned))
         made = [_setting_option([each for each in owned if each.name == name]) for name in names]

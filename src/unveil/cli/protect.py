@@ -95,7 +95,7 @@ def _method_option(command: Any) -> Any:
     help="Tables: leave the rows in their order, which may undo the protection; the verdict is then 'your call'. By "
     "default rows are shuffled.",
 )
-@policy_options()
+@policy_options(protecting=True)
 @holding_options(protecting=True)
 @reading_options
 @report_options

@@ -1,7 +1,7 @@
 """How to protect tables from someone who knows a few facts about a person: coarser columns, merged rare values, fewer
 rows; and ratings: coarser values and dates, fewer items, fewer people.
 
-:mod:`unveil.linkage.protections.greedy_search` chooses what is done, :mod:`unveil.linkage.protections.coarsening` says
+:mod:`unveil.linkage.protections.greedy_search` chooses what is done, :mod:`unveil.release.coarsening` says
 what columns can become. Nothing here is random but the attacks that are simulated, and the choice among those who are
 equally likely to be found, which comes from the operating system; rows are shuffled afterwards.
 """
@@ -9,7 +9,6 @@ equally likely to be found, which comes from the operating system; rows are shuf
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -21,20 +20,17 @@ from unveil.linkage.risks import EVERYTHING_LEARNED, SUCCESS
 from unveil.linkage.settings import LinkageSettings
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
-from unveil.release.table import Table, table_from_frame
+from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.settings import option_text
 from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from unveil.arrays import Int32s, Ints
-    from unveil.linkage.protections.coarsening import ColumnLadder, LadderStep
+    from unveil.arrays import Int32s
     from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
     from unveil.linkage.protections.ratings_search import RatingsSearch
     from unveil.linkage.protections.table_search import TableSearch
+    from unveil.release.coarsening import ColumnLadder, LadderStep
 
 __all__ = ["PROTECTIONS", "apply_plan", "describe_leaks", "describe_plan", "plan_search", "targeted_risk"]
 
@@ -48,7 +44,7 @@ def _make_protection(
     """A protection by moves of some kinds, by default all."""
     from unveil.linkage.protections.greedy_search import smallest_plan
 
-    table, search = _protectable_table(case, policy), plan_search(case, policy, run)
+    table, search = _protectable_table(case), plan_search(case, policy, run)
     aim = strictness * min(policy.threshold(targeted_risk(policy)), search.success_bound(search.unchanged_plan))
     plan = smallest_plan(search, aim, kinds or search.kinds, lambda done: run.progress("choosing a protection", done))
     if plan is None:
@@ -61,27 +57,12 @@ def _make_protection(
     )
 
 
-def _protectable_table(case: Case, policy: Policy) -> Table:
+def _protectable_table(case: Case) -> Table:
     """The table, if it can be protected."""
     table = case.release
     assert isinstance(table, Table)
-    name = safe_text(table.name)
     if case.original is not None:
         raise UnveilError("this release is already protected; protect the original instead")
-    if policy.ratings:
-        return table
-    if policy.subject is not None:
-        raise UnveilError(
-            f"{name}: there is no protection for a table with several rows per person yet; make it one row per person, "
-            f"or name what each row says with {option_text('ratings', 'person,item')}"
-        )
-    if len(_known_columns(policy)) < MIN_COLUMNS:
-        raise UnveilError(
-            f"{name}: there is no protection for a table with fewer than three quasi-identifiers; name what an "
-            f"attacker may know with {option_text('quasi', 'a,b,c')}"
-        )
-    if table.rows > MAX_ROWS:
-        raise UnveilError(f"{name}: a table of more than {MAX_ROWS:,} rows cannot be protected; split it")
     return table
 
 
@@ -108,8 +89,8 @@ def plan_search(case: Case, policy: Policy, run: Run) -> PlanSearch:
 
 def _make_rows_search(case: Case, policy: Policy, run: Run) -> TableSearch:
     from unveil.grouping import class_ids
-    from unveil.linkage.protections.coarsening import column_ladders
     from unveil.linkage.protections.table_search import TableSearch
+    from unveil.release.coarsening import column_ladders
 
     table, columns, settings = case.release, _known_columns(policy), policy.settings_for(LinkageSettings)
     assert isinstance(table, Table)
@@ -125,8 +106,8 @@ def _make_rows_search(case: Case, policy: Policy, run: Run) -> TableSearch:
 
 
 def _make_ratings_search(case: Case, policy: Policy, run: Run) -> RatingsSearch:
-    from unveil.linkage.protections.coarsening import column_ladders, flat_ladder
     from unveil.linkage.protections.ratings_search import RatingsSearch
+    from unveil.release.coarsening import column_ladders, flat_ladder
 
     table, settings = case.release, policy.settings_for(LinkageSettings)
     assert isinstance(table, Table)
@@ -205,7 +186,7 @@ def _describe_kept_data(search: PlanSearch, plan: ProtectionPlan) -> str:
 
 def describe_leaks(table: Table, search: PlanSearch, plan: ProtectionPlan, policy: Policy) -> str:
     """Which coarsened columns an unchanged column still reveals, because each of its values goes with one of theirs."""
-    changed = [ladder for ladder in search.ladders if ladder.name in _changed_columns(search, plan)]
+    changed = [ladder for i, ladder in enumerate(search.ladders) if _step_of(search, plan, i) is not ladder.steps[0]]
     revealed = dict[str, list[str]]()
     names = [c for c in table.columns if c not in (*_known_columns(policy), *policy.identifier, policy.subject)]
     for name, own in table.codes(names, policy.missing).items():
@@ -223,13 +204,10 @@ def describe_leaks(table: Table, search: PlanSearch, plan: ProtectionPlan, polic
     return f"{capitalise_text('; '.join(each))}: {remedy}." if each else ""
 
 
-def _changed_columns(search: PlanSearch, plan: ProtectionPlan) -> dict[str, LadderStep | None]:
-    """What becomes of the columns that do not stay as they are; None for those that are left out."""
-    steps = {
-        ladder.name: (ladder, None if plan.levels[i] == ladder.left_out_level else search.step(plan, i))
-        for i, ladder in enumerate(search.ladders)
-    }
-    return {name: step for name, (ladder, step) in steps.items() if step is not ladder.steps[0]}
+def _step_of(search: PlanSearch, plan: ProtectionPlan, column: int) -> LadderStep | None:
+    """What becomes of a column; None if it is left out."""
+    left_out = plan.levels[column] == search.ladders[column].left_out_level
+    return None if left_out else search.step(plan, column)
 
 
 def _is_determined_by(ladder: ColumnLadder, codes: Int32s, values: int) -> bool:
@@ -250,60 +228,32 @@ def apply_plan(case: Case, table: Table, search: PlanSearch, plan: ProtectionPla
     """The case with the protected table, the original beside it."""
     import numpy as np
 
-    kept = np.sort(search.row[search.kept_rows(plan)])
-    place = np.full(table.rows, -1, np.int64)
-    place[kept] = np.arange(len(kept))
-    changed = _changed_columns(search, plan)
-    made = {ladder.name: ladder.hierarchy for ladder in search.ladders if ladder.hierarchy is not None}
-    there = {c: h for c, h in {**made, **case.hierarchies}.items() if changed.get(c, True) is not None}
-    return replace(
-        case,
-        release=_protected_table(table, search.ladders, changed, kept),
-        original=table,
-        truth=case.moved_truth(place),
-        hierarchies=MappingProxyType({c: h for c, h in there.items() if c in case.hierarchies or c in changed}),
-    )
+    from unveil.release.coarse_table import CoarseColumn, coarsen_case
 
-
-def _protected_table(
-    table: Table, ladders: Sequence[ColumnLadder], changed: dict[str, LadderStep | None], kept: Ints
-) -> Table:
-    """The table with coarser labels and without some columns and rows; everything else stays as it was."""
-    import pyarrow as pa
-
-    from unveil.release.codes import arrow_integers
-
-    rows = pa.Table.from_batches(table.batches())
-    for ladder in ladders:
-        if ladder.name not in changed:
-            continue
-        step, at = changed[ladder.name], rows.column_names.index(ladder.name)
-        if step is None:
-            rows = rows.remove_column(at)
-        else:
-            rows = rows.set_column(at, ladder.name, _relabel_column(rows.column(at), ladder, step))
-    return table_from_frame(rows.take(arrow_integers(kept)), engine=table.engine, name=table.name)
-
-
-def _relabel_column(column: pa.ChunkedArray, ladder: ColumnLadder, step: LadderStep) -> pa.Array:
-    """A column with the labels of a step; missing values stay as they were."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from unveil.release.codes import arrow_integers, cast_to_text
-
-    codes = step.label_codes(ladder.codes)
-    there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
-    labels = cast_to_text(step.labels).take(arrow_integers(codes.clip(min=0)))
-    return pc.if_else(there, labels, cast_to_text(column))
+    columns = {
+        ladder.name: CoarseColumn(ladder, (_step_of(search, plan, i),)) for i, ladder in enumerate(search.ladders)
+    }
+    return coarsen_case(case, table, columns, np.sort(search.row[search.kept_rows(plan)]))
 
 
 def _has_ratings(case: Case, policy: Policy) -> bool:
     return bool(policy.ratings)
 
 
-def _has_no_ratings(case: Case, policy: Policy) -> bool:
-    return not policy.ratings
+def _has_records(case: Case, policy: Policy) -> bool:
+    """Whether rows are people about whom enough may be known to find them, and what is tolerated of that is said."""
+    return (
+        not policy.ratings
+        and policy.subject is None
+        and len(_known_columns(policy)) >= MIN_COLUMNS
+        and isinstance(case.release, Table)
+        and case.release.rows <= MAX_ROWS
+        and policy.tolerance_for(targeted_risk(policy)) is not None
+    )
+
+
+def _has_ratings_or_records(case: Case, policy: Policy) -> bool:
+    return _has_ratings(case, policy) or _has_records(case, policy)
 
 
 PROTECTIONS = MappingProxyType(
@@ -312,18 +262,19 @@ PROTECTIONS = MappingProxyType(
             "Coarsen or drop columns",
             "Coarsen columns an attacker may know, or leave them out.",
             partial(_make_protection, kinds=("columns",)),
+            applies_to=_has_ratings_or_records,
         ),
         "values": ProtectionOffer(
             "Group rare values",
             "Group rare values; not for ratings.",
             partial(_make_protection, kinds=("values",)),
-            applies_to=_has_no_ratings,
+            applies_to=_has_records,
         ),
         "rows": ProtectionOffer(
             "Leave out rows",
             "Leave out the rows most likely to be found; not for ratings.",
             partial(_make_protection, kinds=("rows",)),
-            applies_to=_has_no_ratings,
+            applies_to=_has_records,
         ),
         "items": ProtectionOffer(
             "Leave out rare items",
@@ -337,6 +288,11 @@ PROTECTIONS = MappingProxyType(
             partial(_make_protection, kinds=("people",)),
             applies_to=_has_ratings,
         ),
-        "mixed": ProtectionOffer("Cheapest combination", "Combine these methods at the least cost.", _make_protection),
+        "mixed": ProtectionOffer(
+            "Cheapest combination",
+            "Combine these methods at the least cost.",
+            _make_protection,
+            applies_to=_has_ratings_or_records,
+        ),
     }
 )

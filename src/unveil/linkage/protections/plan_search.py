@@ -27,9 +27,9 @@ from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.intervals import wilson_interval
 from unveil.linkage.attack.experiment import Outcome
 from unveil.linkage.attack.success import SAMPLED_TARGETS
-from unveil.linkage.protections.coarsening import ColumnLadder, LadderStep, code_entropy
 from unveil.linkage.records import Records
 from unveil.linkage.similarity import Similarity
+from unveil.release.coarsening import ColumnLadder, LadderStep, code_entropy
 from unveil.run import Run
 from unveil.secret_order import secret_permutation
 

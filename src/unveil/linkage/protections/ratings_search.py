@@ -19,10 +19,10 @@ from unveil.linkage.attack.adversaries import least_support_adversary
 from unveil.linkage.attack.exact_success import counting_cost, is_countable
 from unveil.linkage.attack.experiment import Outcome, attack_records
 from unveil.linkage.attack.success import SAMPLED_TARGETS, measure_success
-from unveil.linkage.protections.coarsening import LadderStep, effective_limits
 from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
 from unveil.linkage.records import Records, records_from_ratings
 from unveil.linkage.similarity import equal_values
+from unveil.release.coarsening import LadderStep, effective_limits
 from unveil.release.codes import Codes, arrow_integers
 
 __all__ = ["RatingsSearch"]

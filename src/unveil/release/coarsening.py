@@ -20,7 +20,7 @@ a value of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count, pairwise
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unveil.arrays import Int32s, Ints
+from unveil.arrays import Floats, Int32s, Ints
 from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.generalised_labels import parse_fraction
@@ -65,13 +65,16 @@ _DATE_LEVELS = ("by day", "by month", "by year")
 
 @dataclass(frozen=True, eq=False)
 class LadderStep:
-    """``labels[becomes[v]]`` is the label of value v. ``description`` says what the level is, to follow the column's
-    name, and ``rare`` counts the labels merged into the last one."""
+    """``labels[becomes[v]]`` is the label of value v, and ``covered[label]`` the share of the hierarchy's values that
+    the label may stand for. ``description`` says what the level is, to follow the column's name, and ``rare`` counts
+    the labels merged into the last one. ``level`` is the level of the hierarchy."""
 
     description: str
     becomes: Int32s
     labels: pa.Array
+    covered: Floats
     rare: int = 0
+    level: int = 0
 
     def label_codes(self, codes: Int32s) -> Int32s:
         """The label of each of these codes, as a position in ``labels``; −1 stays −1."""
@@ -122,7 +125,8 @@ class ColumnLadder:
         kept = [text for text, gone in zip(texts, some.tolist(), strict=True) if not gone]
         becomes = np.where(some, len(kept), np.cumsum(~some) - 1).astype(np.int32)
         labels = pa.array([*kept, _unused_label("other", texts, self.missing)], pa.string())
-        return LadderStep(step.description, becomes[step.becomes], labels, few)
+        covered = np.append(step.covered[~some], step.covered[some].sum())
+        return LadderStep(step.description, becomes[step.becomes], labels, covered, few, step.level)
 
 
 def effective_limits(counts: Ints, limits: Sequence[int], so_far: int, left: int) -> tuple[int, ...]:
@@ -161,23 +165,27 @@ def _column_ladder(
     if hierarchy is None and (rule := hierarchy_rule(texts)) is not None:
         hierarchy = load_hierarchies({name: rule}, [table], policy, run)[name]
     steps = list(flat_ladder(name, codes).steps)
-    for level, labels in enumerate(_labels_by_level(hierarchy, texts), 1) if hierarchy is not None else ():
-        assert hierarchy is not None
-        step = _make_step(_describe_level(rule, level, hierarchy), labels, texts, policy.missing)
-        if 1 < len(step.labels) < len(steps[-1].labels):
-            steps.append(step)
+    if hierarchy is not None:
+        steps[0] = replace(steps[0], covered=_own_shares(hierarchy, texts))
+        for level, (labels, covered) in enumerate(_labels_by_level(hierarchy, texts), 1):
+            step = _make_step(_describe_level(rule, level, hierarchy), labels, covered, texts, policy.missing)
+            if 1 < len(step.labels) < len(steps[-1].labels):
+                steps.append(replace(step, level=level))
     return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing)
 
 
 def flat_ladder(name: str, codes: Codes) -> ColumnLadder:
     """A ladder without coarser levels."""
-    return ColumnLadder(
-        name, codes.codes, (LadderStep("", np.arange(len(codes.values), dtype=np.int32), codes.values),), None
-    )
+    n = len(codes.values)
+    unchanged = LadderStep("", np.arange(n, dtype=np.int32), codes.values, np.full(n, 1 / max(n, 1)))
+    return ColumnLadder(name, codes.codes, (unchanged,), None)
 
 
-def _make_step(description: str, labels: Sequence[str], texts: Sequence[str], missing: tuple[str, ...]) -> LadderStep:
-    """A step with these labels, one per value. A label that would be read as missing is renamed."""
+def _make_step(
+    description: str, labels: Sequence[str], covered: Floats, texts: Sequence[str], missing: tuple[str, ...]
+) -> LadderStep:
+    """A step with these labels, one per value, and what they cover. A label that would be read as missing is
+    renamed."""
     import pyarrow as pa
 
     there = sorted(set(labels))
@@ -188,7 +196,9 @@ def _make_step(description: str, labels: Sequence[str], texts: Sequence[str], mi
     shown = sorted(names.values())
     place = {label: shown.index(name) for label, name in names.items()}
     becomes = np.array([place[label] for label in labels], np.int32)
-    return LadderStep(description, becomes, pa.array(shown, pa.string()))
+    shares = np.zeros(len(shown))
+    np.maximum.at(shares, becomes, covered)
+    return LadderStep(description, becomes, pa.array(shown, pa.string()), shares)
 
 
 def _unused_label(name: str, taken: Sequence[str], missing: tuple[str, ...]) -> str:
@@ -197,9 +207,33 @@ def _unused_label(name: str, taken: Sequence[str], missing: tuple[str, ...]) -> 
     return next(n for n in (name, *(f"{name} ({k})" for k in range(2, len(used) + 3))) if n not in used)
 
 
-def _labels_by_level(hierarchy: Hierarchy, texts: Sequence[str]) -> Iterator[list[str]]:
-    """The labels of values on each level. A value that is itself a label stays up to its own level; a value that the
-    hierarchy does not know stays unchanged."""
+def _labels_by_level(hierarchy: Hierarchy, texts: Sequence[str]) -> Iterator[tuple[list[str], Floats]]:
+    """The labels of values on each level, and the share of all values that each may stand for. A value that is itself a
+    label stays up to its own level; a value that the hierarchy does not know stays unchanged."""
+    start, leaf = _places_in_hierarchy(hierarchy, texts)
+    covered = _own_shares(hierarchy, texts)
+    for level in range(1, hierarchy.height + 1):
+        labels = hierarchy.labels(level).to_pylist()
+        codes = hierarchy.generalise(leaf, level)
+        moved = start < level
+        under = np.append(np.diff(hierarchy.leaves_under(level).indptr), 0) / len(hierarchy.values)
+        covered = np.where(moved, under[codes], covered)
+        yield [labels[c] if m else t for t, c, m in zip(texts, codes.tolist(), moved.tolist(), strict=True)], covered
+
+
+def _own_shares(hierarchy: Hierarchy, texts: Sequence[str]) -> Floats:
+    """The share of the hierarchy's values that each of these values or labels stands for."""
+    start, leaf = _places_in_hierarchy(hierarchy, texts)
+    own = np.ones(len(texts))
+    for i in np.flatnonzero((start > 0) & (leaf >= 0)).tolist():
+        indptr = hierarchy.leaves_under(int(start[i])).indptr
+        own[i] = np.diff(indptr)[hierarchy.generalise(leaf[i : i + 1], int(start[i]))[0]]
+    return own / len(hierarchy.values)
+
+
+def _places_in_hierarchy(hierarchy: Hierarchy, texts: Sequence[str]) -> tuple[Int32s, Int32s]:
+    """The level of each value or label, and a value under it; the highest level and −1 if the hierarchy does not know
+    it."""
     leaves = {text: place for place, text in enumerate(hierarchy.values.to_pylist())}
     below: dict[str, tuple[int, int]] = {}
     for level in range(hierarchy.height, 0, -1):
@@ -208,11 +242,7 @@ def _labels_by_level(hierarchy: Hierarchy, texts: Sequence[str]) -> Iterator[lis
             below[label] = level, int(tree.leaves[tree.indptr[place]])
     found = [(0, leaves[text]) if text in leaves else below.get(text, (hierarchy.height, -1)) for text in texts]
     start, leaf = np.array(found, np.int32).reshape(-1, 2).T
-    for level in range(1, hierarchy.height + 1):
-        labels = hierarchy.labels(level).to_pylist()
-        codes = hierarchy.generalise(leaf, level).tolist()
-        moved = (start < level).tolist()
-        yield [labels[c] if m else text for text, c, m in zip(texts, codes, moved, strict=True)]
+    return start, leaf
 
 
 def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:

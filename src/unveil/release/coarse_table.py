@@ -1,0 +1,110 @@
+"""A table with coarser labels, and without some columns and rows; everything else stays as it was.
+
+A column can be on one level for all rows, or on different levels for different rows. On its last level it is left out;
+where only some rows are on the last level, they show the root instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unveil.arrays import Int32s, Ints
+from unveil.release.coarsening import ColumnLadder, LadderStep, code_entropy
+from unveil.release.codes import arrow_integers, cast_to_text
+from unveil.release.generalised_labels import ROOT_LABEL
+from unveil.release.table import Table, table_from_frame
+
+if TYPE_CHECKING:
+    from unveil.case import Case
+
+__all__ = ["CoarseColumn", "coarsen_case", "kept_information"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoarseColumn:
+    """What becomes of a column: row i gets its label on step ``steps[step_of[i]]``, the root if that is None. Without
+    ``step_of``, all rows are on the only step; None then means that the column is left out."""
+
+    ladder: ColumnLadder
+    steps: tuple[LadderStep | None, ...]
+    step_of: Int32s | None = None
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether all rows keep their values."""
+        return all(step is self.ladder.steps[0] for step in self.steps)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the column is gone."""
+        return all(step is None for step in self.steps)
+
+    def label_codes(self) -> tuple[Int32s, pa.Array]:
+        """The place of each row's label in an array of all labels; −1 for missing values, which stay as they are."""
+        found = np.full(len(self.ladder.codes), -1, np.int32)
+        labels, begin = list[pa.Array](), 0
+        for number, step in enumerate(self.steps):
+            some = slice(None) if self.step_of is None else np.flatnonzero(self.step_of == number)
+            if step is None:
+                found[some] = begin
+                labels.append(pa.array([ROOT_LABEL]))
+            else:
+                codes = step.label_codes(self.ladder.codes[some])
+                found[some] = np.where(codes >= 0, codes + np.int32(begin), np.int32(-1))
+                labels.append(cast_to_text(step.labels))
+            begin += len(labels[-1])
+        return found, pa.concat_arrays(labels)
+
+
+def coarsen_case(case: Case, table: Table, columns: Mapping[str, CoarseColumn], kept: Ints) -> Case:
+    """The case with the coarser table, the original beside it. ``kept`` are the rows that stay, rising."""
+    changed = {name: column for name, column in columns.items() if not column.is_unchanged}
+    rows = pa.Table.from_batches(table.batches())
+    for name, column in changed.items():
+        at = rows.column_names.index(name)
+        if column.is_left_out:
+            rows = rows.remove_column(at)
+        else:
+            rows = rows.set_column(at, name, _relabel_column(rows.column(at), column))
+    place = np.full(table.rows, -1, np.int64)
+    place[kept] = np.arange(len(kept))
+    made = {name: c.ladder.hierarchy for name, c in columns.items() if c.ladder.hierarchy is not None}
+    there = {name: h for name, h in {**made, **case.hierarchies}.items() if name in rows.column_names}
+    return replace(
+        case,
+        release=table_from_frame(rows.take(arrow_integers(kept)), engine=table.engine, name=table.name),
+        original=table,
+        truth=case.moved_truth(place),
+        hierarchies=MappingProxyType({c: h for c, h in there.items() if c in case.hierarchies or c in changed}),
+    )
+
+
+def _relabel_column(column: pa.ChunkedArray, coarse: CoarseColumn) -> pa.Array:
+    """A column with its new labels; missing values stay as they were."""
+    codes, labels = coarse.label_codes()
+    there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
+    return pc.if_else(there, labels.take(arrow_integers(codes.clip(min=0))), cast_to_text(column))
+
+
+def kept_information(column: CoarseColumn, kept: Ints) -> float:
+    """The share of a column's information that its labels keep in these rows: what labels and values have in common,
+    as a share of the entropy of all values."""
+    whole = code_entropy(column.ladder.codes)
+    if column.is_left_out:
+        return 0.0
+    if not whole:
+        return 1.0
+    own, (labels, _) = column.ladder.codes[kept], column.label_codes()
+    now = labels[kept]
+    if column.step_of is None:
+        return min(1.0, code_entropy(now) / whole)
+    both = np.unique((own.astype(np.int64) + 1) * (int(labels.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
+    shared = code_entropy(own) + code_entropy(now) - code_entropy(both.astype(np.int32))
+    return float(min(1.0, max(0.0, shared) / whole))
