@@ -21,11 +21,11 @@ from unveil import Case, Policy, Run, Table, UnveilError
 from unveil.assess import resolve
 from unveil.linkage.finding_text import MIN_COLUMNS
 from unveil.linkage.protect import PROTECTIONS, apply_plan, describe_leaks, describe_plan, plan_search
-from unveil.release.coarsening import code_entropy, column_ladders, hierarchy_rule
 from unveil.linkage.protections.greedy_search import relax_plan, smallest_plan
 from unveil.linkage.protections.plan_search import PlanMove, PlanSearch, ProtectionPlan
 from unveil.linkage.protections.table_search import TableSearch
 from unveil.protect import policy_for_what_is_left
+from unveil.release.coarsening import code_entropy, column_ladders, hierarchy_rule
 from unveil.release.hierarchy import Hierarchy
 from unveil.verdict import Verdict
 

@@ -212,10 +212,10 @@ def match_items(
     found: list[tuple[float, Ints, Floats]] = []
     together = len(begin) if problem.n <= _MAX_STACKED_ITEMS else 1
     for done in range(0, len(begin), together):
-        first, weights = zip(*begin[done : done + together], strict=True)
+        some = begin[done : done + together]
         progress = (done / len(begin), (done + together) / len(begin))
-        stacked = weights[0] if together == 1 else np.array(weights)
-        annealed = _anneal_weights(problem, stacked, np.array(first), run, progress)
+        stacked = some[0][1] if together == 1 else np.array([own for _, own in some])
+        annealed = _anneal_weights(problem, stacked, np.array([first for first, _ in some]), run, progress)
         for each in annealed.reshape(-1, problem.n, problem.n):
             assigned, gain = climb_by_exchanges(problem, linear_sum_assignment(-each)[1], run)
             found.append((problem.score(assigned), assigned, gain))
@@ -227,7 +227,7 @@ def match_items(
     own_names = names[assigned[:m]]
     tied = find_ties(gain, score)
     return ItemMatching(
-        np.where(own_names < n, own_names, -1), weights[:m, :n], score, tied.any(axis=1)[:m], group_ties(tied)[:m]
+        np.where(own_names < n, own_names, -1), weights[:m, :n], score, tied[:m].sum(axis=1) > 0, group_ties(tied)[:m]
     )
 
 

@@ -5,13 +5,13 @@ A class *fails* if it has fewer than k people, or if a sensitive column in it is
 still too high, those in the smallest classes are left out as well, up to the smallest size that will do.
 
 With several sets of quasi-identifiers, leaving someone out makes classes of the other sets smaller, so this is repeated
-until no class of any set fails. In what is left, all goals hold; for k and distinct ℓ it is the most people who can stay.
+until no class of any set fails. In what is left, all goals hold; for k and distinct ℓ, nobody else could have stayed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,7 +61,7 @@ class ClassGoals:
 
     @property
     def lasting(self) -> ClassGoals:
-        """The goals that fewer people fail on higher levels: if too many fail these, too many do on all levels below."""
+        """The goals that fewer people fail on higher levels: if too many fail these, too many do on any level below."""
         return ClassGoals(self.sets, self.k, None, tuple(goal for goal in self.values if goal.is_lasting))
 
     def failing_classes(self, people: Combinations, class_of: Ints, classes: int, sizes: Ints | None = None) -> Bools:
@@ -106,8 +106,6 @@ def _stays_in_classes(people: Combinations, columns: Sequence[int], goals: Class
 
 def _classes_with_values(people: Combinations, class_of: Ints, classes: int, column: int) -> SensitiveClasses:
     """The classes with the values of a sensitive column, without people whose value is missing."""
-    from dataclasses import replace
-
     codes = people.values[column]
     there = np.flatnonzero(codes >= 0)
     if people.person is None:

@@ -1,4 +1,4 @@
-"""The levels that a quasi-identifier can take, as numbers: what each value becomes on each level, and how much it covers.
+"""The levels of a quasi-identifier, as numbers: what each value becomes on each level, and how much it covers.
 
 Values that mean missing stay what they are on every level, each as a label of its own, until the column is left out on
 the last one. A hierarchy says how many values there are in all; a label covers the share of them that it may stand for.

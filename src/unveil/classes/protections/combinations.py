@@ -44,7 +44,7 @@ class Combinations:
         return int(self.people.sum()) if self.person is None else len(np.unique(self.person))
 
     def coarsen(self, becomes: Sequence[Int32s | None]) -> Combinations:
-        """The combinations after label x of column c has become ``becomes[c][x]``; None if the column stays as it is."""
+        """The combinations after label x of column c has become ``becomes[c][x]``; None if the column stays."""
         labels = [own if map_ is None else map_[own] for own, map_ in zip(self.labels, becomes, strict=True)]
         columns = [*labels, *self.values, *([] if self.person is None else [self.person])]
         first, people = _put_together(*pack_columns(columns, len(self)), self.people)

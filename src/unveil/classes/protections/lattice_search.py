@@ -34,8 +34,8 @@ Levels: TypeAlias = tuple[int, ...]
 
 
 class CheckedNode(NamedTuple):
-    """What a node loses, infinite if it is not safe enough, and whether it is hopeless. No node above it loses less than
-    ``bound``."""
+    """What a node loses, infinite if it is not safe enough, and whether it is hopeless. No node above it loses less
+    than ``bound``."""
 
     loss: float
     is_hopeless: bool

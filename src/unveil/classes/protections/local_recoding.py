@@ -1,12 +1,12 @@
 """Local recoding: each row only as coarse as its own class needs. Nobody is left out.
 
-All rows begin as one class on the highest levels. In every round, each class is split by the column that gains most: its
-rows go one level down in that column. Parts that would fail stay behind together, on the level where they are; if these
-fail as well, the smallest of the other parts stays with them. A class that no column can split is finished.
+All rows begin as one class on the highest levels. In every round, each class is split by the column that gains most:
+its rows go one level down in that column. Parts that would fail stay behind together, on the level where they are; if
+these fail as well, the smallest of the other parts stays with them. A class that no column can split is finished.
 
 All classes are split at once, so that a round takes a few passes over the combinations, however many classes there are.
-Someone who knows a person's quasi-identifiers and the method knows the person's class and no more: which class somebody is
-in follows from the quasi-identifiers alone, and every class meets the goals.
+Sensitive values have a say in how classes are split, but which class somebody is in follows from the quasi-identifiers
+and the published table; whoever knows the quasi-identifiers learns the class, which meets the goals.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ def recode_locally(
     start = people.with_labels(
         [c.becomes[top][own] for c, top, own in zip(columns, heights, people.labels, strict=True)]
     )
-    class_of, sizes = start.class_of(range(len(columns)))
-    used, class_of = np.unique(class_of, return_inverse=True)
+    used, class_of = np.unique(start.class_of(range(len(columns)))[0], return_inverse=True)
     if goals.failing_classes(people, class_of, len(used)).any():
         return None
     levels = np.tile(np.array(heights, np.int32), (len(used), 1))
@@ -130,7 +129,7 @@ def _split_by(
     width = int(table.labels.max(initial=0)) + 2
     keys, part = np.unique(own * width + label + 1, return_inverse=True)
     here, class_of_part = people.select(some), keys // width
-    sizes = np.bincount(part, here.people, minlength=len(keys))
+    sizes = np.bincount(part, here.people, minlength=len(keys)).astype(np.float64)
     stays = goals.failing_classes(here, part, len(keys))
     stays = _settle_rest(stays, class_of_part, sizes, here, goals, part, len(can))
     moves = ~stays[part]
@@ -175,7 +174,7 @@ def _apply_splits(best: tuple[Ints, Ints], class_of: Ints, levels: Int32s, colum
     """The classes after all splits, and which of them may be split further."""
     chosen, part = best
     key = np.where(part >= 0, part + 1, 0) + class_of * (int(part.max(initial=-1)) + 2)
-    keys, first, fresh = np.unique(key, return_index=True, return_inverse=True)
+    _, first, fresh = np.unique(key, return_index=True, return_inverse=True)
     came_from, moved = class_of[first], part[first] >= 0
     new_levels = levels[came_from].copy()
     down = np.flatnonzero(moved)

@@ -106,13 +106,13 @@ def column_entropies(columns: Sequence[ColumnLevels], people: Combinations, weig
     per_label, gone = list[tuple[Floats, ...]](), list[float]()
     for column, own in zip(columns, people.labels, strict=True):
         size = len(column.covered[0])
-        counts = np.bincount(own % size, people.people, minlength=size)  # −1 is the last
+        counts = np.bincount(own % size, people.people, minlength=size).astype(np.float64)  # −1 is the last
         bits = _bits(counts)  # count × log₂ count
         levels = []
         for becomes in column.becomes:
             labels = becomes % max(1, int(becomes.max(initial=-1)) + 2)
             width = int(labels.max(initial=0)) + 1
-            sums = np.bincount(labels, counts, minlength=width)
+            sums = np.bincount(labels, counts, minlength=width).astype(np.float64)
             inside = _bits(sums) - np.bincount(labels, bits, minlength=width)
             levels.append(np.divide(inside, sums, out=np.zeros(width), where=sums > 0))
         per_label.append(tuple(levels))
