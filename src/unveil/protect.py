@@ -138,12 +138,13 @@ def protect(
     over = start.verdict.decision == "protect first" or (
         _has_open_finding(start) and not any(o.is_harmless for o in offered.values())
     )
+    aim = _aim_at_bounds(policy)
     to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
     doubt = _KEPT_ORDER if keep_order else ""
     if not to_try and not over:
         return _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
-    tried = [_try_offer(name, offered[name], case, policy, run, start, assess_again, reorder) for name in to_try]
+    tried = [_try_offer(name, offered[name], case, aim, run, start, assess_again, reorder) for name in to_try]
     tried = [t.with_doubts(doubt).with_prefix(hidden) for t in tried]
     made = [t for t in tried if t.assessment is not None]
     best = min((t for t in made if not t.blocking_findings(start)), key=_Attempt.sort_key, default=None)
@@ -154,6 +155,17 @@ def protect(
         return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
     return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+
+
+def _aim_at_bounds(policy: Policy) -> Policy:
+    """The policy that protections aim at: no more is tolerated of a risk than of one that is never higher."""
+    tolerance, risks = dict(policy.tolerance), questions.all_risks().values()
+    for bound in risks:
+        below = [r for r in risks if r.upper_bound and r.upper_bound == bound.quantity]
+        limits = [limit for r in (bound, *below) if (limit := policy.tolerance_for(r)) is not None]
+        if below and limits:
+            tolerance[bound.id] = min(limits)
+    return replace(policy, tolerance=tolerance)
 
 
 def _hide_identifiers(case: Case, policy: Policy, pseudonymise: Sequence[str]) -> tuple[Case, Policy, str]:

@@ -21,7 +21,9 @@ from unveil.finding import Curve, Direction, ExposedSubject, Finding, LinkChart,
 if TYPE_CHECKING:
     from unveil.policy import Policy
 
-__all__ = ["Risk", "Unit"]
+__all__ = ["AVERAGE_RISK", "Risk", "Unit"]
+
+AVERAGE_RISK = "the mean of 1 over the number of people who look the same to someone who knows all quasi-identifiers"
 
 Unit = Literal["share", "count", "number"]
 """What a tolerance may be: a share from 0 to 1, a whole number, or any number from 0."""
@@ -36,7 +38,8 @@ class Risk:
     kinds of release it says something about; without any, all that its question is asked of. ``needs``: what the
     attacker must hold for it to be measured. ``sampled``: the value may come from a simulation, so that it shares the
     verdict's error rate. ``tolerance_from``: without a tolerance of its own, the one of that risk applies.
-    ``detail_of``: the risk under which the report folds this one away.
+    ``detail_of``: the risk under which the report folds this one away. ``quantity``: what it measures, if
+    others are never higher: those name the same as their ``upper_bound``, and protections that lower it lower them.
     """
 
     id: str
@@ -52,6 +55,8 @@ class Risk:
     sampled: bool = False
     tolerance_from: Risk | None = None
     detail_of: Risk | None = None
+    quantity: str = ""
+    upper_bound: str = ""
 
     @property
     def question(self) -> str:

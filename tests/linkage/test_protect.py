@@ -467,7 +467,7 @@ def test_what_cannot_be_reached_gives_no_release(table: Table) -> None:
 
 def test_what_stands_in_the_way_is_named(table: Table) -> None:
     said = policy(0.3)
-    k = Policy(quasi=said.quasi, insensitive=said.insensitive, tolerance={**said.tolerance, "classes.k": 100})
+    k = Policy(quasi=said.quasi, insensitive=said.insensitive, tolerance={**said.tolerance, "classes.k": 401})
     made = unveil.protect(table, k)
     assert made.case is None
     assert made.closest_method in TABLES
@@ -490,16 +490,12 @@ def test_rows_with_few_values_cannot_be_used_to_cheat() -> None:
 
 def test_refusals_name_the_remedy(table: Table) -> None:
     run = Run()
-    for said, wrong in (
-        (policy(0.1, ("age", "sex")), "--quasi"),
-        (policy(0.1, subject="weight", quasi=QUASI), "one row per person"),
-    ):
-        said = Policy(quasi=said.quasi, subject=said.subject, tolerance=said.tolerance)
-        with pytest.raises(UnveilError, match=wrong):
-            PROTECTIONS["columns"].fit(Case(table), said, run, 1.0)
+    for said in (policy(0.1, ("age", "sex")), policy(0.1, subject="weight"), policy(None)):
+        with pytest.raises(UnveilError, match="no protection for such data is called 'mixed'; choose from levels"):
+            unveil.protect(table, said, method="mixed")
     with pytest.raises(UnveilError, match="protect the original"):
         PROTECTIONS["columns"].fit(Case(table, table), policy(0.1), run, 1.0)
-    with pytest.raises(UnveilError, match="choose from columns, values, rows and mixed"):
+    with pytest.raises(UnveilError, match="choose from levels, local, columns, values, rows and mixed"):
         unveil.protect(table, policy(0.1), method="merge")
 
 

@@ -268,12 +268,12 @@ def _proof_text(found: LatticeOptimum) -> str:
 def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
     import numpy as np
 
-    from unveil.classes.protections.local_recoding import recode_locally
+    from unveil.classes.protections.local_recoding import recode_with_average
     from unveil.release.coarse_table import CoarseColumn
 
     protector = class_protector(case, policy, run)
     goals, people = protector.goals(strictness), protector.people
-    found = recode_locally(protector.columns, people, goals, protector.weights, run, protector.kept_columns)
+    found = recode_with_average(protector.columns, people, goals, protector.weights, run, protector.kept_columns)
     if found is None:
         return None
     level_of_row = found.levels[found.class_of[protector.combination_of_row]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from unveil.risk import Risk
+from unveil.risk import AVERAGE_RISK, Risk
 
 __all__ = ["RISKS", "SIZE_RISKS", "VALUE_RISKS"]
 
@@ -45,6 +45,7 @@ AT_RISK = _share_risk(
 REIDENTIFICATION = _share_risk(
     "classes.reidentification",
     title="Average re-identification risk",
+    quantity=AVERAGE_RISK,
     presets={"ema-0070": 0.09, "health-canada": 0.09},
     summary="The average probability of picking the right person among those who match.",
 )

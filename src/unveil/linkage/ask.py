@@ -80,7 +80,13 @@ def _random_facts_attackers(table: Table, policy: Policy, run: Run) -> Iterator[
 
 def _attacked_sets(table: Table, policy: Policy) -> list[tuple[str, ...]]:
     """The sets of quasi-identifiers of which someone may know some at random."""
-    return [q for q in policy.quasi if len(q) >= MIN_COLUMNS and not _left_out_reason(table, q, policy)]
+    return [q for q in _large_sets(policy) if not _left_out_reason(table, q, policy)]
+
+
+def _large_sets(policy: Policy) -> list[tuple[str, ...]]:
+    """The sets of quasi-identifiers with enough to choose from; all of them if the policy says what is tolerated."""
+    some = MIN_COLUMNS if all(policy.tolerance_for(r) is None for r in (SUCCESS, EVERYTHING_LEARNED, UNICITY)) else 1
+    return [q for q in policy.quasi if len(q) >= some]
 
 
 def _left_out_reason(table: Table, columns: tuple[str, ...], policy: Policy) -> str:
@@ -127,7 +133,7 @@ def _check_comparisons(table: Table, policy: Policy) -> None:
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
     """Sets of quasi-identifiers that nobody looked for people by, and ratings without a tolerance for people found."""
     if isinstance(case.release, Table) and not policy.ratings:
-        for columns in (q for q in policy.quasi if len(q) >= MIN_COLUMNS):
+        for columns in _large_sets(policy):
             if why := _left_out_reason(case.release, columns, policy):
                 yield f"{QUESTION.title} was not asked for someone who knows some of {list_text(columns, 12)}: {why}."
     if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, EVERYTHING_LEARNED)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from unveil.risk import Risk
+from unveil.risk import AVERAGE_RISK, Risk
 
 __all__ = [
     "EVERYTHING_LEARNED",
@@ -23,6 +23,7 @@ SUCCESS = _share_found(
     "linkage.success",
     title="People found by someone who knows a few random facts",
     sampled=True,
+    upper_bound=AVERAGE_RISK,
     summary="The share of people whose own record is found by someone who knows a few random facts about each.",
 )
 EVERYTHING_LEARNED = _share_found(
@@ -36,6 +37,7 @@ UNICITY = _share_found(
     "linkage.unicity",
     title="People singled out by a few random facts",
     sampled=True,
+    upper_bound=AVERAGE_RISK,
     summary="The share of people singled out by a few random facts: nobody else fits them.",
 )
 SPARSITY = Risk(

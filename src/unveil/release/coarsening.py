@@ -1,7 +1,7 @@
 """What can a column become? Its values under coarser and coarser labels, with rare ones merged, or nothing.
 
 A *ladder* holds the steps that a column can take: unchanged, then one step for every level of its hierarchy that merges
-values, and above the last one the column is left out. The hierarchy is the one that the policy names. Without one it is
+values and still says something, and above the last one the column is left out. The hierarchy is the one that the policy names. Without one it is
 made from the values:
 
 - dates by day, month and year;
@@ -169,7 +169,7 @@ def _column_ladder(
         steps[0] = replace(steps[0], covered=_own_shares(hierarchy, texts))
         for level, (labels, covered) in enumerate(_labels_by_level(hierarchy, texts), 1):
             step = _make_step(_describe_level(rule, level, hierarchy), labels, covered, texts, policy.missing)
-            if 1 < len(step.labels) < len(steps[-1].labels):
+            if len(step.labels) < len(steps[-1].labels) and step.covered.min() < 1:
                 steps.append(replace(step, level=level))
     return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing)
 

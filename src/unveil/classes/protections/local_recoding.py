@@ -12,7 +12,8 @@ and the published table; whoever knows the quasi-identifiers learns the class, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from unveil.classes.protections.column_levels import ColumnLevels
 from unveil.classes.protections.combinations import Combinations
 from unveil.run import Run
 
-__all__ = ["RecodedRows", "recode_locally"]
+__all__ = ["RecodedRows", "recode_locally", "recode_with_average"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,34 @@ class _Split:
     column: int
     part: Ints
     gain: Floats
+
+
+def recode_with_average(
+    columns: Sequence[ColumnLevels],
+    people: Combinations,
+    goals: ClassGoals,
+    weights: Floats,
+    run: Run,
+    kept_columns: frozenset[int] = frozenset(),
+) -> RecodedRows | None:
+    """As :func:`recode_locally`; if the average risk is still too high, with larger classes, by bisection."""
+
+    def recode(k: int) -> RecodedRows | None:
+        found = recode_locally(columns, people, replace(goals, k=k), weights, run, kept_columns)
+        limit = goals.average_risk
+        return found if found is None or limit is None or len(found.levels) <= limit * people.total else None
+
+    if (found := recode(goals.k)) is not None or not goals.average_risk:
+        return found
+    low, high = goals.k, min(people.total, max(goals.k, ceil(1 / goals.average_risk)))  # classes of high are enough
+    best = recode(high)
+    while best is not None and high - low > 1:
+        middle = (low + high) // 2
+        if (found := recode(middle)) is None:
+            low = middle
+        else:
+            high, best = middle, found
+    return best
 
 
 def recode_locally(
