@@ -26,6 +26,7 @@ from unveil.errors import UnveilError
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release import Release, Table, Transactions
+from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.run import Progress, Run
 from unveil.settings import declared_settings, make_settings, plain_settings
@@ -141,7 +142,7 @@ def protect(
     aim = _aim_at_bounds(policy)
     to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
-    doubt = _KEPT_ORDER if keep_order else ""
+    doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
         return _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
     tried = [_try_offer(name, offered[name], case, aim, run, start, assess_again, reorder) for name in to_try]
@@ -155,6 +156,11 @@ def protect(
         return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
     return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+
+
+def _repeated_people_doubts(before: Assessment) -> list[str]:
+    """That several rows may belong to one person: the column that showed it may be gone after protection."""
+    return [f.sentence for f in before.findings if f.id == REPEATED_PEOPLE.id and f.value]
 
 
 def _aim_at_bounds(policy: Policy) -> Policy:

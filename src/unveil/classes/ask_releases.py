@@ -128,8 +128,11 @@ def _combine_releases(case: Case, columns: tuple[str, ...], policy: Policy, run:
         found, likeliest = intersect_releases(seen, run), posterior_values(seen, run=run)
         single, left = found.together == 1, found.together[-1] > 0
         misled = np.zeros_like(single) if people else single & (values[0] >= 0) & (likeliest.value != values[0])
-        right = likeliest.chance[-1] if people else likeliest.value[-1] == values[0]
-        accuracy = float(right[left].mean()) if left.any() else 0.0
+        guesses = [likeliest, *(posterior_values([each], run=run) for each in seen)]
+        if people is None:
+            guesses.append(posterior_values(seen, "others", run=run))
+        right = [(g.chance[-1] if people else g.value[-1] == values[0])[left] for g in guesses]
+        accuracy = max(float(each.mean()) for each in right) if left.any() else 0.0
         of_whom = values[0][values[0] >= 0] if people else values[0][left]
         frequent = np.bincount(values[0][values[0] >= 0], minlength=1).argmax()
         baseline = float((of_whom == frequent).mean()) if len(of_whom) else 0.0
@@ -218,9 +221,9 @@ def _intersection_sentence(combined: _CombinedReleases) -> str:
     if left := last.found - last.contradictions:
         likely = "is expected to be right" if combined.known else "is right"
         said.append(
-            f"Of the values left for {count_text(left, one, many)}, the likeliest {likely} for "
-            f"{percent_text(combined.guess_accuracy)} of them; without the releases, guessing the most frequent value "
-            f"{likely} for {percent_text(combined.baseline_accuracy)}."
+            f"Where values are left ({count_text(left, one, many)}), the likeliest by the most telling release, or by "
+            f"all of them together, {likely} for {percent_text(combined.guess_accuracy)}; without the releases, "
+            f"guessing the most frequent value {likely} for {percent_text(combined.baseline_accuracy)}."
         )
     if last.contradictions:
         said.append(

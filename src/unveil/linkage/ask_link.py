@@ -447,7 +447,10 @@ def _one_to_one_sentence(found: Linkage, one_to_one: OneToOne) -> str:
         together, likeliest = "no two of them are the same person in the release", "person"
     if some == 1:
         right = f"right with a probability of {percent_text(min(one_to_one.expected_best, 1.0))}"
-    return f" If everything known about {whom} is right and {together}, the likeliest {likeliest} is {right}{estimate}."
+    return (
+        f" If everything known about {whom} is right, {together} and all ways to assign them are equally likely, the "
+        f"likeliest {likeliest} is {right}{estimate}."
+    )
 
 
 def _measured_sentences(found: Linkage, measured: _MeasuredLinks) -> str:
@@ -536,7 +539,7 @@ def _certainty_curve(found: Linkage) -> Curve:
         y=tuple(int(c) for c in counts),
         x_scale="category",
         reading=f"For {likely:,} of {count_text(found.n, 'person')}, the best match is right with a "
-        f"probability of at least {percent_text(_LIKELY_POSTERIOR)}.",
+        f"probability above {percent_text(_LIKELY_POSTERIOR)}.",
     )
 
 

@@ -15,7 +15,7 @@ from unveil.finding import Finding
 from unveil.holding import ORIGINAL
 from unveil.policy import Policy
 from unveil.question import Question
-from unveil.release.ask_order import ORDER, order_finding
+from unveil.release.ask_order import ORDER, order_doubts, order_finding
 from unveil.release.ask_original import INTERVAL_DISCLOSURE, check_original, interval_findings
 from unveil.release.roles import likely_attackers, too_many_guesses
 from unveil.release.table import Table
@@ -82,7 +82,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     if run.asks(SAFE_HARBOR):
         yield _safe_harbor_finding(table, policy, run)
     if run.asks(ORDER):
-        yield from order_finding(table, policy, run)
+        yield from order_finding(case, policy, run)
     if run.asks(INTERVAL_DISCLOSURE):
         yield from interval_findings(case, table, policy, run)
 
@@ -188,6 +188,7 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     """Roles that the policy does not give, and people who seem to have several rows."""
     yield from (f.sentence for f in findings if f.id == REPEATED_PEOPLE.id and f.value)
     yield from (f.sentence for f in findings if f.id == IDENTIFIERS.id and f.value and f.status != "over")
+    yield from order_doubts(case, findings)
     if not (policy.quasi or policy.ratings):
         yield "The policy does not say what an attacker may know."
     yield from _many_guesses_doubt(policy)
@@ -207,23 +208,12 @@ def _many_guesses_doubt(policy: Policy) -> Iterator[str]:
     sets = [f"{list_text(columns)} ({who})" for who, columns in likely_attackers(quasi).items()]
     likely = ""
     if sets:
-        likely = (
-            f" By the names of the columns, some are likely to be known together: {'; '.join(sets)}. Columns in no set "
-            "count as known to nobody."
-        )
+        likely = f" By the names of the columns, some are likely to be known together: {'; '.join(sets)}."
     yield (
         f"{count_text(len(quasi), 'quasi-identifier')} were guessed, more than anyone is likely to know at once, so "
         "nearly everybody may look unique. Say what an attacker may know, one set of columns for each attacker."
         + likely
     )
-
-
-def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
-    """Identifiers have to go; protections leave them in."""
-    columns = [c for c in policy.identifier if c not in policy.guessed]
-    if columns and IDENTIFIERS.id in in_the_way:
-        them, they_name = ("it", "it names") if len(columns) == 1 else ("them", "they name")
-        yield f"drop {list_text(columns)}: {they_name} people, and no protection leaves {them} out"
 
 
 QUESTION = Question(
@@ -235,5 +225,5 @@ QUESTION = Question(
     holdings=(ORIGINAL,),
     check=check_original,
     doubts=doubts,
-    hints=hints,
+    protected_risks=(IDENTIFIERS,),
 )

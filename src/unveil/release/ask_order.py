@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from unveil.case import Case
 from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.release.table import Table
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from unveil.release.codes import Codes
     from unveil.release.row_order import OrderMeasure
 
-__all__ = ["ORDER", "order_finding"]
+__all__ = ["ORDER", "order_doubts", "order_finding"]
 
 ORDER = Risk(
     "release.order",
@@ -28,6 +29,7 @@ ORDER = Risk(
 )
 _LEAST_STRENGTH = 0.05  # below it an order is too loose to tell anything about a row
 _MOST_NAMED = 4
+_TELLS_LITTLE = "The order of "
 _SOURCE = (
     "M. G. Kendall, A new measure of rank correlation, Biometrika 30, 1938; A. M. Mood, The distribution theory of "
     "runs, Annals of Mathematical Statistics 11, 1940"
@@ -47,9 +49,11 @@ class _FollowedColumn(NamedTuple):
         return self.measure.is_notable and self.measure.strength >= _LEAST_STRENGTH
 
 
-def order_finding(table: Table, policy: Policy, run: Run) -> Iterator[Finding]:
-    """How closely an order follows the column that it follows most; none if there is no column to look at."""
-    columns = [c for c in (*policy.quasi_columns, *policy.sensitive, *policy.ratings[2:]) if c in table.columns]
+def order_finding(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    """How closely an order follows the column that it follows most; none if there is no column to look at. Of a
+    protected table, columns are looked at as they were, because an order may tell what coarser values hide."""
+    table, columns = case.release, _looked_at_columns(case, policy, run)
+    assert isinstance(table, Table)
     measured = list(_measured_orders(table, columns, policy, run))
     if not measured:
         return
@@ -67,7 +71,37 @@ def order_finding(table: Table, policy: Policy, run: Run) -> Iterator[Finding]:
     )
 
 
-def _measured_orders(table: Table, columns: Sequence[str], policy: Policy, run: Run) -> Iterator[_FollowedColumn]:
+def order_doubts(case: Case, findings: Sequence[Finding]) -> Iterator[str]:
+    """Why a protected table may still tell what was made coarser or left out."""
+    if isinstance(case.original, Table):
+        found = (f for f in findings if f.id == ORDER.id)
+        yield from (f.sentence for f in found if not f.sentence.startswith(_TELLS_LITTLE))
+
+
+def _looked_at_columns(case: Case, policy: Policy, run: Run) -> dict[str, Codes]:
+    """The quasi-identifiers and sensitive columns, row by row of the release; those of the original, if it is known
+    which rows they became."""
+    import numpy as np
+
+    from unveil.release.codes import Codes
+
+    table, original = case.release, case.original
+    assert isinstance(table, Table)
+    named = (*policy.quasi_columns, *policy.sensitive, *policy.ratings[2:])
+    here = table.codes([c for c in named if c in table.columns], policy.missing, run)
+    if not isinstance(original, Table) or case.truth is None or len(case.truth) != original.rows:
+        return here
+    row = np.full(table.rows, -1)
+    there = case.truth >= 0
+    row[case.truth[there]] = np.flatnonzero(there)
+    if (row < 0).any():
+        return here
+    gone = [c for c in original.columns if c not in table.columns or c in here]
+    before = original.codes(gone, policy.missing, run)
+    return here | {name: Codes(own.codes[row], own.values) for name, own in before.items()}
+
+
+def _measured_orders(table: Table, columns: Mapping[str, Codes], policy: Policy, run: Run) -> Iterator[_FollowedColumn]:
     """Each column with the order of rows, and with that of every id."""
     import numpy as np
 
@@ -76,10 +110,10 @@ def _measured_orders(table: Table, columns: Sequence[str], policy: Policy, run: 
     encoded = table.codes(table.columns, policy.missing, run)
     ids = [name for name, own in encoded.items() if name not in columns and _is_id(own)]
     sources = {None: None} | {name: np.argsort(ordered_ranks(encoded[name])[0], kind="stable") for name in ids}
-    for k, column in enumerate(columns):
+    for k, (column, own) in enumerate(columns.items()):
         run.progress("comparing the order of rows", k / len(columns))
         run.check()
-        ranks, is_ordered = ordered_ranks(encoded[column])
+        ranks, is_ordered = ordered_ranks(own)
         for name, order in sources.items():
             measure = closest_measure(ranks if order is None else ranks[order], is_ordered)
             if measure is not None:
@@ -115,7 +149,7 @@ def _followed_text(followed: Sequence[_FollowedColumn]) -> str:
 
 
 def _not_followed_text(closest: _FollowedColumn) -> str:
-    order = "The order of rows" if closest.sorted_by is None else f"The order of {safe_text(closest.sorted_by)}"
+    order = f"{_TELLS_LITTLE}{'rows' if closest.sorted_by is None else safe_text(closest.sorted_by)}"
     nearest = f"the closest is {safe_text(closest.column)}: {_measure_text(closest)}"
     if closest.measure.is_notable:
         return f"{order} hardly follows any quasi-identifier or sensitive column; {nearest}."

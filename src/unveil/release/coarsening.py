@@ -1,8 +1,8 @@
 """What can a column become? Its values under coarser and coarser labels, with rare ones merged, or nothing.
 
 A *ladder* holds the steps that a column can take: unchanged, then one step for every level of its hierarchy that merges
-values and still says something, and above the last one the column is left out. The hierarchy is the one that the policy names. Without one it is
-made from the values:
+values and still says something, and above the last one the column is left out. The hierarchy is the one that the policy
+names. Without one it is made from the values:
 
 - dates by day, month and year;
 - codes of equal length that contain digits, such as zip codes: fewer and fewer leading characters;

@@ -18,7 +18,7 @@ __all__ = ["ColumnProfile", "ColumnType", "cast_to_numbers", "infer_type", "prof
 
 ColumnType = Literal["whole number", "number", "date", "text", "nothing"]
 
-_WHOLE = r"^[+-]?[0-9]+$"
+_WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|nan|infinity)$"
 _DATE = (
     r"^[0-9]{4}-[0-9]{1,2}(-[0-9]{1,2})?([ T][0-9:.]+(Z|[+-][0-9:]+)?)?$"
@@ -55,8 +55,8 @@ def _profile_column(name: str, column: Codes) -> ColumnProfile:
 
 
 def infer_type(values: pa.Array) -> ColumnType:
-    """The narrowest type that every value has. The values themselves stay as they are: ``007`` is a whole number here
-    and still ``007``."""
+    """The narrowest type that every value has: 3.0 is a whole number, however it is stored. The values themselves stay
+    as they are: ``007`` is a whole number here and still ``007``."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -66,7 +66,7 @@ def infer_type(values: pa.Array) -> ColumnType:
     if pa.types.is_integer(kind):
         return "whole number"
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "number"
+        return "whole number" if pc.all(pc.equal(pc.floor(values), values)).as_py() else "number"
     if pa.types.is_temporal(kind):
         return "date"
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):

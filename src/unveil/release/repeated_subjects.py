@@ -1,17 +1,20 @@
 """Detect tables in which several rows belong to one person: visits, orders, ratings, copies.
 
 Unless the policy says which rows belong together, every row counts as a person, and whoever has five rows seems to hide
-among five people. Three things give repeated people away:
+among five people. Four things give repeated people away:
 
 - a declared identifier, or a column with a name such as ``patient_id``, whose values recur;
 - any other column, also a quasi-identifier, whose recurring values fix most of what the (other) quasi-identifiers say:
   rows with the same value agree in it, though other rows rarely do; or two columns, one of them a number, whose pairs
   do so though neither does alone: the number of a family and of the member, a site and a number there;
-- rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do.
+- rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do;
+- rows with the same quasi-identifiers that hardly ever agree in another column, such as the year, though chance would
+  often make them: one row for each year of a person.
 """
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,13 +59,17 @@ _MOSTLY_COPIES = 0.5  # probability from which rows that agree in what is known 
 _MAX_NUMBERS, _MAX_PARTS = 6, 12  # columns that may be one half of an id, and those that may be the other
 _MAX_PAIR_ROWS = 100_000  # rows up to which all are looked at to find halves of an id
 
-Evidence = Literal["identifier", "name", "fixed columns", "copies"]
+_LEAST_SPREAD_PAIRS = 20  # pairs of rows that would agree by chance, at least
+_HARDLY_AGREE = 0.3  # the most that do agree, as a share of these
+_SURELY_FEWER = 5.0  # standard deviations by which fewer agree
+
+Evidence = Literal["identifier", "name", "fixed columns", "copies", "spread"]
 
 
 @dataclass(frozen=True)
 class RepeatedSubjects:
-    """A column that seems to say whose row it is, or "" if rows are copies of each other. If there is a ``second``,
-    only the two together say so.
+    """A column that seems to say whose row it is, or "" if none does. If there is a ``second``, only the two together
+    say so. ``spread`` is a column in which rows with the same quasi-identifiers hardly ever agree.
 
     ``rows`` is the mean number of rows per value, ``rows_lacking`` the number of rows without a value. ``fixed`` are
     the quasi-identifiers that its values fix. ``smallest_class`` is the smallest number of its values in a class, for
@@ -78,6 +85,7 @@ class RepeatedSubjects:
     smallest_class: int | None = None
     ratings: tuple[str, ...] = ()
     second: str = ""
+    spread: str = ""
 
     @property
     def is_declared(self) -> bool:
@@ -93,6 +101,13 @@ class RepeatedSubjects:
     def sentence(self) -> str:
         """What the owner should know, and how to declare it."""
         every = f"{option_text('rows_are_people')} if every row is another person"
+        if self.spread:
+            return (
+                f"Rows with the same quasi-identifiers hardly ever agree in {safe_text(self.spread)}, though chance "
+                "would often make them: several rows seem to belong to one person, but every row was counted as a "
+                f"different one. Say which column tells people apart with {option_text('subject', 'COLUMN')}, or say "
+                f"{every}."
+            )
         if not self.person:
             return (
                 f"{capitalise_text(percent_text(self.repeated_share))} of the rows are exact copies of others, more "
@@ -158,7 +173,7 @@ def find_repeated_subjects(table: Table, policy: Policy, run: Run | None = None)
     copies = count_copies(table, policy, run)
     if copies and quasi and _are_copies_suspicious(quasi, rest, table.rows):
         return RepeatedSubjects("", table.rows / (table.rows - copies), "copies")
-    return None
+    return _find_spread(codes, policy)
 
 
 def count_copies(table: Table, policy: Policy, run: Run) -> int:
@@ -267,6 +282,24 @@ def _are_copies_suspicious(quasi: Sequence[Codes], others: Sequence[Codes], rows
     rest, _ = class_ids([own.codes for own in others], rows)
     chance = chance_of_agreement(rest)
     return chance < _RARELY_AGREES and agreement_within(ids, rest, information(chance)) >= _MOSTLY_COPIES
+
+
+def _find_spread(codes: Mapping[str, Codes], policy: Policy) -> RepeatedSubjects | None:
+    """A column in which rows with the same quasi-identifiers agree far less often than random rows."""
+    rows = len(next(iter(codes.values())).codes)
+    others = [c for c in codes if c not in policy.quasi_columns and _recurs_at_all(codes[c])]
+    for group in policy.quasi:
+        ids, count = class_ids([codes[c].codes for c in group if c in codes], rows)
+        sizes = np.bincount(ids, minlength=count)
+        pairs = int((sizes * (sizes - 1) // 2).sum())
+        for column in others:
+            both = class_ids([ids.astype(np.int64), codes[column].codes], rows)[0]
+            agree = np.bincount(both)
+            found, by_chance = int((agree * (agree - 1) // 2).sum()), pairs * chance_of_agreement(codes[column].codes)
+            fewer = by_chance - found >= _SURELY_FEWER * math.sqrt(by_chance)
+            if by_chance >= _LEAST_SPREAD_PAIRS and found <= _HARDLY_AGREE * by_chance and fewer:
+                return RepeatedSubjects("", rows / count, "spread", spread=column)
+    return None
 
 
 # ---- two halves of an id ---------------------------------------------------------------------------------------------

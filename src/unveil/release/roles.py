@@ -195,11 +195,9 @@ def too_many_guesses(policy: Policy) -> tuple[str, ...]:
 
 def role_options(policy: Policy, columns: Iterable[Column]) -> str | None:
     """The command-line options that confirm the guesses; None if they are too long or cannot be typed. A column that
-    is guessed to be a quasi-identifier joins every set that the policy gives. Where too many are guessed, the sets are
-    what different people are likely to know."""
+    is guessed to be a quasi-identifier joins every set that the policy gives."""
     guessed = tuple(c.name for c in columns if c.role == "quasi" and c.name not in policy.roles)
-    likely = likely_attackers(too_many_guesses(policy)).values()
-    groups = list(likely) or [(*group, *guessed) for group in policy.quasi]
+    groups = [(*group, *guessed) for group in policy.quasi]
     said = [f"{option_text('quasi')} {shlex.quote(','.join(quote_names(group)))}" for group in groups]
     for role in ("identifier", "sensitive", "insensitive"):
         names = tuple(c for c in getattr(policy, role) if role != "insensitive" or c in policy.guessed)

@@ -260,8 +260,9 @@ def table_from_frame(frame: Any, *, engine: Engine | None = None, name: str = "t
     except MemoryError:
         raise
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        which = list_text(_unheld_columns(frame)) or "this frame"
         raise UnveilError(
-            f"{safe_text(name)}: Arrow cannot hold this frame; give each column a single type of value"
+            f"{safe_text(name)}: Arrow cannot hold {which}; give each column a single type of value, such as text"
         ) from None
     unnamed = [n for n in table.column_names if _PANDAS_INDEX.fullmatch(n)]
     table = table.drop_columns(unnamed).replace_schema_metadata() if unnamed else table
@@ -269,6 +270,21 @@ def table_from_frame(frame: Any, *, engine: Engine | None = None, name: str = "t
     for batch in table.to_batches():
         hasher.update(batch.serialize())
     return register_table(table, name, hasher.hexdigest(), engine)
+
+
+def _unheld_columns(frame: Any) -> list[str]:
+    """The columns of a frame that Arrow cannot hold."""
+    import pyarrow as pa
+
+    found = []
+    for column in getattr(frame, "columns", ()):
+        try:
+            pa.table(frame[[column]])
+        except MemoryError:
+            raise
+        except Exception:  # whatever the library of the frame raises
+            found.append(str(column))
+    return found
 
 
 def register_table(

@@ -18,7 +18,7 @@ from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.holding import Holding
 from unveil.policy import Policy
-from unveil.release.ask import IDENTIFIERS
+from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.roles import quote_names
 from unveil.release.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME
@@ -50,18 +50,14 @@ def next_steps(assessment: Assessment) -> list[NextStep]:
 def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
     yield NextStep("Do not release this version.")
     failing = [f for f in assessment.findings if f.decides and f.status == "over"]
-    named = [c.name for c in assessment.columns if c.role == "identifier" and c.origin != "guessed"]
     decided = assessment.deciding_finding
     if decided is not None and decided.is_unreachable:
         beyond = "below what guessing reaches" if decided.direction == "lower" else "above what all of the data has"
         yield NextStep(f"Decide first whether a tolerance {beyond} is meant.")
         return
-    if named and any(f.id == IDENTIFIERS.id for f in failing):
-        yield NextStep(f"Drop {list_text(named)} from the file: no protection leaves identifiers out.")
-        failing = [f for f in failing if f.id != IDENTIFIERS.id]
-    if not failing:
-        yield NextStep("Then assess the new file:", _command("assess", assessment))
-    elif assessment.protections:
+    if any(f.id == REPEATED_PEOPLE.id and f.value for f in assessment.findings):
+        yield NextStep("Settle first whether several rows belong to one person: every class size depends on it.")
+    if assessment.protections:
         yield NextStep("None of the protections tried meets the tolerances: release less, or coarser values.")
     elif not any(q.protections for q in questions.questions_about(assessment.release.kind)):
         kind = KIND_SINGULARS[assessment.release.kind]
@@ -79,10 +75,9 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
 
 
 def _is_protectable(failing: Sequence[Finding], assessment: Assessment) -> bool:
-    """Whether protections lower all risks that fail. Tables with several rows per person have none."""
+    """Whether protections lower all risks that fail."""
     lowered = {r.id for q in questions.questions_about(assessment.release.kind) for r in q.protected_risks}
-    policy = assessment.provenance.policy
-    return all(f.id in lowered for f in failing) and (policy["subject"] is None or bool(policy["ratings"]))
+    return all(f.id in lowered for f in failing)
 
 
 def _steps_to_decide(assessment: Assessment) -> Iterator[NextStep]:
@@ -107,8 +102,8 @@ def _steps_about_roles(assessment: Assessment) -> Iterator[NextStep]:
         return
     suspected = [c.name for c in assessment.columns if c.role == "identifier" and c.origin == "guessed"]
     if suspected:
-        them = "it names" if len(suspected) == 1 else "they name"
-        yield NextStep(f"Drop {list_text(suspected)} from the file if {them} people: no protection leaves names out.")
+        seem, them = ("seems to name", "it") if len(suspected) == 1 else ("seem to name", "them")
+        yield NextStep(f"{list_text(suspected)} {seem} people: leave {them} out, as unveil protect does.")
     if _suggested_options(assessment):
         yield NextStep("Some roles are guesses: correct any that are wrong in the next command.")
     else:
@@ -145,7 +140,7 @@ def _command(verb: str, assessment: Assessment) -> str | None:
 def _file_name(assessment: Assessment) -> str | None:
     """The file of the release, as it was typed if it was; None if it has none."""
     name = assessment.release.name if assessment.typed is None else assessment.typed.file
-    return None if name in (STANDARD_INPUT_NAME, STANDARD_INPUT) else name
+    return None if name in (STANDARD_INPUT_NAME, STANDARD_INPUT) or name.endswith(" in memory") else name
 
 
 def _typed_options(assessment: Assessment, typed: TypedCommand, protecting: bool) -> list[str]:

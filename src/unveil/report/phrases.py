@@ -260,7 +260,11 @@ def largest_harm_sentence(assessment: Assessment) -> str:
     if worst is None or assessment.verdict.decision != "release":
         return ""
     limit = "" if worst.tolerance is None else f", must be {worst.tolerance_text}"
-    return f"The largest harm measured: {worst.title}: {measured_text(worst)}{limit}."
+    harmed = ""
+    if worst.share is not None and worst.unit != "share":
+        low, high = map(percent_text, worst.share)
+        harmed = f" ({low if low == high else f'{low} to {high}'} harmed)"
+    return f"The largest harm measured: {worst.title}: {measured_text(worst)}{limit}{harmed}."
 
 
 def unexamined_sentences(assessment: Assessment) -> list[str]:

@@ -112,9 +112,9 @@ class Linkage:
         """Number of people without candidates."""
         return int((self.candidates == 0).sum())
 
-    def likely_matches(self, least: float = 0.5) -> Ints:
-        """The people whose best row has at least this posterior."""
-        return np.flatnonzero((self.posterior >= least - _ROUNDING) & (self.best >= 0))
+    def likely_matches(self, above: float = 0.5) -> Ints:
+        """The people whose best row has a posterior above this; by default, those likelier right than wrong."""
+        return np.flatnonzero((self.posterior > above + _ROUNDING) & (self.best >= 0))
 
     @cached_property
     def best_class(self) -> Ints:
