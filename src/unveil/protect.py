@@ -213,7 +213,8 @@ def _reorder_only(
 def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, ProtectionOffer]:
     """The protections that suit a case, by name; refuse a method that is not among them."""
     asked = questions.questions_about(case.release.kind)
-    there = {name: offer for q in asked for name, offer in q.protections.items()}
+    kind = case.release.kind
+    there = {n: o for q in asked for n, o in q.protections.items() if kind in (o.release_kinds or q.kinds)}
     offered = {name: offer for name, offer in there.items() if offer.applies_to(case, policy)}
     if not there:
         raise UnveilError(

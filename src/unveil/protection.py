@@ -37,7 +37,8 @@ class ProtectionOffer:
 
     ``fit`` adapts it to a case, and returns None if no protection of this kind reaches the tolerance. Its last
     argument, the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the
-    result over. ``is_harmless`` protections change only names and order. They suffice where nothing is over its
+    result over. ``release_kinds``: the kinds of release it is for; without any, all that its question is asked of.
+    ``is_harmless`` protections change only names and order. They suffice where nothing is over its
     tolerance, and do not help where something is. ``applies_to`` says which cases the protection is for. ``caveat`` is
     what an owner should know about any release made this way.
     """
@@ -48,3 +49,4 @@ class ProtectionOffer:
     is_harmless: bool = False
     applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True
     caveat: str = ""
+    release_kinds: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
+    "items.itemsets_vulnerable",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
     "classes.known_items": "baskets", "classes.k_map": "people", "classes.l_distinct": "values",
@@ -201,7 +202,7 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
         elif f.id == "classes.presence":
             (people,) = attacked.case.held_releases("population")
             assert f.baseline == pytest.approx(f.subjects / people.rows)
-        elif f.id == "matching.sets_vulnerable":
+        elif f.id in ("matching.sets_vulnerable", "items.itemsets_vulnerable"):
             assert 0 <= f.baseline <= 1
         elif f.id == "linkage.everything_learned":
             assert f.baseline >= 1 / f.subjects - 1e-12
@@ -268,7 +269,8 @@ def test_a_tolerance_decides_from_exactly_the_value_on() -> None:
             tolerance = {**policy.tolerance, f.id: round(limit) if risk.unit == "count" else limit / scale}
             found = unveil.assess(CASES[name]().case, replace(policy, tolerance=tolerance), only=f.id)
             again = found.find(f.id, column=f.column, known=f.known)
-            assert again.value == pytest.approx(f.value)
+            if f.id != "items.similar_pairs":  # of which samples are drawn until it is clear on which side it is
+                assert again.value == pytest.approx(f.value)
             assert again.tolerance == pytest.approx(limit)
             assert (again.status, again.decides) == (status, True), (name, f.id, limit)
             assert (found.verdict.decision == "protect first") == any(x.status == "over" for x in found.findings)

@@ -342,14 +342,16 @@ PROTECTIONS = MappingProxyType(
     {
         "levels": ProtectionOffer(
             "Coarsen columns, the same for all rows",
-            "Coarsen columns to the levels that lose least, the same for all rows.",
+            "Coarsen columns to the levels that lose least, for all rows alike.",
             _full_domain_protection,
+            release_kinds=("table",),
             applies_to=_has_classes,
         ),
         "local": ProtectionOffer(
             "Coarsen only where needed",
-            "Coarsen each row only as far as its own class needs; nobody is left out.",
+            "Coarsen each row only as far as needed; nobody is left out.",
             _local_protection,
+            release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
     }

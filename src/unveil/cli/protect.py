@@ -58,7 +58,8 @@ def _methods() -> dict[str, dict[str, ProtectionOffer]]:
     offers: dict[str, dict[str, ProtectionOffer]] = {}
     for question in questions.QUESTIONS:
         for kind in question.kinds:
-            offers.setdefault(kind, {}).update(question.protections)
+            suited = {n: o for n, o in question.protections.items() if kind in (o.release_kinds or question.kinds)}
+            offers.setdefault(kind, {}).update(suited)
     return {kind: named for kind, named in offers.items() if named}
 
 

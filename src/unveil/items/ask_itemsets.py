@@ -69,6 +69,7 @@ def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Itera
             share=(max(0.0, found.interval[0]), min(1.0, found.interval[1])),
             tolerance=found.requirement.tau if decides else None,
             attacker=attack.attacker,
+            baseline=found.requirement.share_guessed(attack.recipe.items),
             sentence=f"{_vulnerable_text(found, group, threshold)}{steps}",
             curves=curves,
             source=f"{LAKSHMANAN}, Definition 2.1 and Figure 9; exact probabilities instead of OS",

@@ -91,6 +91,12 @@ class ItemsetRequirement:
         rarest = np.argsort(-known.counts, kind="stable")[round(self.without_top * n) :]
         return np.sort(rarest)
 
+    def share_guessed(self, n: int) -> float:
+        """The share that is vulnerable to someone who knows nothing about n items: whoever picks s of them at random
+        has the right set with probability 1/C(n, s)."""
+        sizes = [self.size] if self.listed is None else [len(itemset) for itemset in self.listed]
+        return sum(0 < math.comb(n, s) * self.sigma <= 1 + SIGMA_SLACK for s in sizes) / max(1, len(sizes))
+
     def count(self, known: Beliefs | Candidates) -> int:
         """The number of itemsets."""
         return math.comb(len(self.items(known)), self.size) if self.listed is None else len(self.listed)

@@ -49,7 +49,7 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     if not run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY, SPARSITY, SUCCESS_BOUND):
         return
     assert isinstance(case.release, Table)
-    for attacker in _random_facts_attackers(case.release, policy, run):
+    for attacker in _random_facts_attackers(case, policy, run):
         if run.asks(SUCCESS, EVERYTHING_LEARNED, UNICITY):
             from unveil.linkage.ask_success import success_findings
 
@@ -60,13 +60,14 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
             yield from sparsity_findings(attacker, policy, run)
 
 
-def _random_facts_attackers(table: Table, policy: Policy, run: Run) -> Iterator[RandomFactsAttacker]:
+def _random_facts_attackers(case: Case, policy: Policy, run: Run) -> Iterator[RandomFactsAttacker]:
     """Those who look for the people in the table: one for ratings, or for every set of quasi-identifiers that can be
     attacked."""
     from unveil.linkage.people import people_from_ratings, people_from_repeated_rows, people_from_rows
 
-    settings = policy.settings_for(LinkageSettings)
-    for columns in [policy.ratings] if policy.ratings else _attacked_sets(table, policy):
+    table, settings = case.release, policy.settings_for(LinkageSettings)
+    assert isinstance(table, Table)
+    for columns in [policy.ratings] if policy.ratings else _attacked_sets(case, policy):
         if policy.ratings:
             people = people_from_ratings(table, policy, settings.similarities(columns), run)
         elif policy.subject is None:
@@ -78,15 +79,19 @@ def _random_facts_attackers(table: Table, policy: Policy, run: Run) -> Iterator[
             yield RandomFactsAttacker(people, min(settings.known, int(people.support.max())), settings, several)
 
 
-def _attacked_sets(table: Table, policy: Policy) -> list[tuple[str, ...]]:
+def _attacked_sets(case: Case, policy: Policy) -> list[tuple[str, ...]]:
     """The sets of quasi-identifiers of which someone may know some at random."""
-    return [q for q in _large_sets(policy) if not _left_out_reason(table, q, policy)]
+    table = case.release
+    assert isinstance(table, Table)
+    return [q for q in _large_sets(case, policy) if not _left_out_reason(table, q, policy)]
 
 
-def _large_sets(policy: Policy) -> list[tuple[str, ...]]:
-    """The sets of quasi-identifiers with enough to choose from; all of them if the policy says what is tolerated."""
-    some = MIN_COLUMNS if all(policy.tolerance_for(r) is None for r in (SUCCESS, EVERYTHING_LEARNED, UNICITY)) else 1
-    return [q for q in policy.quasi if len(q) >= some]
+def _large_sets(case: Case, policy: Policy) -> list[tuple[str, ...]]:
+    """The sets of quasi-identifiers with enough to choose from; all of them after a protection, which may have left
+    some out, if the policy says what is tolerated."""
+    limited = any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, EVERYTHING_LEARNED, UNICITY))
+    least = 1 if limited and case.original is not None else MIN_COLUMNS
+    return [q for q in policy.quasi if len(q) >= least]
 
 
 def _left_out_reason(table: Table, columns: tuple[str, ...], policy: Policy) -> str:
@@ -133,7 +138,7 @@ def _check_comparisons(table: Table, policy: Policy) -> None:
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
     """Sets of quasi-identifiers that nobody looked for people by, and ratings without a tolerance for people found."""
     if isinstance(case.release, Table) and not policy.ratings:
-        for columns in _large_sets(policy):
+        for columns in _large_sets(case, policy):
             if why := _left_out_reason(case.release, columns, policy):
                 yield f"{QUESTION.title} was not asked for someone who knows some of {list_text(columns, 12)}: {why}."
     if not policy.ratings or any(policy.tolerance_for(risk) is not None for risk in (SUCCESS, EVERYTHING_LEARNED)):
