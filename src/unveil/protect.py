@@ -341,7 +341,7 @@ class _Attempt:
     def to_result(self, before: Assessment, chosen: bool) -> ProtectionResult:
         """The outcome for the report."""
         if self.protection is None or self.assessment is None:
-            said = "This kind of protection cannot meet the tolerances and still leave something to release."
+            said = "Nothing of this kind that was tried meets the tolerances and leaves something to release."
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
         said = f"{self.protection.sentence} {self.protection.doubt}".strip()
         return _protection_result(

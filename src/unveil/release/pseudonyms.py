@@ -38,12 +38,14 @@ def hide_identifiers(
     assert isinstance(table, Table)
     if strange := [c for c in pseudonymise if c not in table.columns]:
         raise UnveilError(f"there is no column {list_text(strange)} to replace by pseudonyms")
-    dropped = [c for c in policy.identifier if c in table.columns and c not in (*pseudonymise, policy.subject)]
-    numbered = [c for c in (policy.subject,) if c is not None and c not in pseudonymise]
+    people = (policy.subject, *policy.ratings[:1])
+    dropped = [c for c in policy.identifier if c in table.columns and c not in (*pseudonymise, *people)]
+    numbered = [c for c in dict.fromkeys(people) if c in table.columns and c not in pseudonymise]
     if not dropped and not pseudonymise and not numbered:
         return case, policy, ""
     rows = pa.Table.from_batches(table.batches()).drop_columns(dropped)
     for name in (*pseudonymise, *numbered):
+        assert name is not None
         at = rows.column_names.index(name)
         column = rows.column(at)
         new = _random_numbers(column) if name in numbered else keyed_pseudonyms(column, _required_key(key), name)
@@ -51,7 +53,7 @@ def hide_identifiers(
     parts = [f"{list_text(dropped)} {verb(len(dropped), 'is', 'are')} left out"] if dropped else []
     if pseudonymise:
         parts.append(f"{list_text(pseudonymise)} {verb(len(pseudonymise), 'is', 'are')} replaced by keyed pseudonyms")
-    parts += [f"{safe_text(name)} is replaced by random numbers" for name in numbered]
+    parts += [f"{safe_text(name)} is replaced by random numbers" for name in numbered if name is not None]
     hidden = replace(case, release=table_from_frame(rows, engine=table.engine, name=table.name))
     gone = {*dropped, *pseudonymise, *numbered}
     left = replace(
