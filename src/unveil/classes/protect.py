@@ -8,7 +8,7 @@ every class is large and diverse enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil
 from types import MappingProxyType
@@ -170,7 +170,10 @@ class ClassProtector:
 
     def goals(self, strictness: float) -> ClassGoals:
         """What must hold."""
-        return class_goals(self.case, self.policy, self.names, self.sensitive_values, strictness)
+        from unveil.classes.protections.class_goals import count_values
+
+        goals = class_goals(self.case, self.policy, self.names, self.sensitive_values, strictness)
+        return replace(goals, table=tuple(count_values(self.people, c) for c in range(len(self.sensitive_values))))
 
     def full_domain(self, strictness: float) -> FullDomain:
         """The search for the levels that lose least."""

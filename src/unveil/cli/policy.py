@@ -21,7 +21,14 @@ from unveil.release.kinds import check_kind
 from unveil.settings import Setting, check_value, declared_settings, option_text
 from unveil.wording import safe_text
 
-__all__ = ["check_settings_fit", "make_policy", "policy_options", "renamed_option", "secret_options"]
+__all__ = [
+    "check_settings_fit",
+    "column_names",
+    "make_policy",
+    "policy_options",
+    "renamed_option",
+    "secret_options",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _ROLES = ("identifier", "sensitive", "insensitive")
@@ -75,7 +82,7 @@ def policy_options(*rooms: str, kind: str | None = None, protecting: bool = Fals
         former = {old: each.name for each in owned for old in each.setting.former_names if old not in names}
         taken = questions.all_holdings()
         hidden = [renamed_option(old, new) for old, new in former.items() if old not in taken]
-        return add_options((*_POLICY_FILE, *made, _TOLERANCE, *hidden), command)
+        return add_options((*_POLICY_FILE, *made, _GOAL if protecting else _TOLERANCE, *hidden), command)
 
     return decorate
 
@@ -89,11 +96,17 @@ _POLICY_FILE = (
     ),
     click.option("--no-policy", is_flag=True, help="Do not look for unveil.toml."),
 )
+_TOLERANCE_HELP = "such as classes.k=11 or items.expected_cracks=10%. Repeatable."
 _TOLERANCE = click.option(
+    "--tolerance", multiple=True, metavar="FINDING=VALUE", help=f"What is tolerated, {_TOLERANCE_HELP}"
+)
+_GOAL = click.option(
+    "--goal",
     "--tolerance",
+    "tolerance",
     multiple=True,
     metavar="FINDING=VALUE",
-    help="What is tolerated, such as classes.k=11 or items.expected_cracks=10%. Repeatable.",
+    help=f"What must hold of the result, instead of what the policy tolerates, {_TOLERANCE_HELP}",
 )
 
 
@@ -231,9 +244,9 @@ def _parse_setting(each: _OwnedSetting, value: Any, before: Any) -> Any:
     """What the command line says, in the form of the setting; per column, added to what the policy file says."""
     kind, example = each.setting.kind, f"{option_text(each.name)} {_example(each.setting)}"
     if kind == "columns":
-        return tuple(column for text in value for column in _column_names(text))
+        return tuple(column for text in value for column in column_names(text))
     if kind == "sets of columns":
-        return tuple(map(_column_names, value))
+        return tuple(map(column_names, value))
     if kind == "text per column":
         return {**before, **dict(_split_pair(text, example) for text in value)}
     if kind == "texts per column":
@@ -272,7 +285,7 @@ def _read_policy_file(given: Mapping[str, Any], tell: Callable[[str], None]) -> 
     return Policy.from_toml(here)
 
 
-def _column_names(text: str) -> tuple[str, ...]:
+def column_names(text: str) -> tuple[str, ...]:
     """Comma-separated names; one that contains a comma stands in double quotes."""
     try:
         names = tuple(n.strip() for n in next(csv.reader([text], skipinitialspace=True), []))

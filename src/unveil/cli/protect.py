@@ -15,7 +15,7 @@ from unveil import questions
 from unveil.cli.holdings import files_read, holding_options, read_case
 from unveil.cli.messages import note_printer, progress_bar
 from unveil.cli.output import check_output_files, print_notes, render_assessment, report_options
-from unveil.cli.policy import make_policy, policy_options, renamed_option
+from unveil.cli.policy import column_names, make_policy, policy_options, renamed_option
 from unveil.cli.reading import reading_options, reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
@@ -40,9 +40,11 @@ Examples:
   unveil protect baskets.dat --tolerance items.expected_cracks=10% -o safe.dat
   unveil protect baskets.dat -o safe.dat --method merge --categories aisles.csv --report safe.html
   unveil assess safe.dat --original baskets.dat --mapping safe.mapping.csv
-  unveil protect people.csv --quasi age,sex,zip,job --tolerance linkage.success=.2 -o safe.csv
-  unveil protect people.csv --quasi age,sex,zip,job --hierarchy job=job.csv --method columns -o safe.parquet
-  unveil protect films.csv --ratings user,film,stars,date --known 2 --tolerance linkage.success=.2 -o safe.csv
+  unveil protect patients.csv -o safe.csv
+  unveil protect patients.csv --goal classes.k=11 --goal classes.t=.2 --keep age,sex --suppress 2% -o safe.csv
+  unveil protect people.csv --quasi age,sex,zip,job --hierarchy job=job.csv --method local -o safe.parquet
+  unveil protect visits.csv --subject patient --quasi age,sex,zip --sensitive diagnosis -o safe.csv
+  unveil protect films.csv --ratings user,film,stars,date --known 2 --goal linkage.success=.2 -o safe.csv
 """
 
 
@@ -91,6 +93,13 @@ def _method_option(command: Any) -> Any:
 )
 @_method_option
 @click.option(
+    "--pseudonymise",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Tables: replace these columns by pseudonyms under your own key, the same in all tables that you protect; "
+    "other identifiers are left out. Comma-separated.",
+)
+@click.option(
     "--keep-order",
     is_flag=True,
     help="Tables: leave the rows in their order, which may undo the protection; the verdict is then 'your call'. By "
@@ -106,6 +115,7 @@ def command(
     output: str,
     mapping_file: str | None,
     method: str | None,
+    pseudonymise: tuple[str, ...],
     keep_order: bool,
     form: str,
     details: bool,
@@ -138,6 +148,7 @@ def command(
             case,
             policy,
             method=method,
+            pseudonymise=tuple(column for text in pseudonymise for column in column_names(text)),
             keep_order=keep_order,
             reveal=reveal,
             exposed=exposed,

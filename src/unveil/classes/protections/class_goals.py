@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from unveil.arrays import Floats
 
-__all__ = ["ClassGoals", "ValueGoal", "keep_safe_people"]
+__all__ = ["ClassGoals", "ValueGoal", "classes_with_values", "count_values", "keep_safe_people"]
 
 _NOISE = 1e-12  # what sums of floating-point numbers may be off by; it must not decide
 
@@ -52,17 +52,20 @@ class ValueGoal:
 @dataclass(frozen=True, eq=False)
 class ClassGoals:
     """What must hold for every set of quasi-identifiers, given by the places of their columns. ``average_risk`` is the
-    most that the number of classes divided by that of people may be."""
+    most that the number of classes divided by that of people may be. ``table`` holds, for each sensitive column, how
+    many people of the whole table have each value, with which classes are compared, whoever is left out."""
 
     sets: tuple[tuple[int, ...], ...]
     k: int = 1
     average_risk: float | None = None
     values: tuple[ValueGoal, ...] = ()
+    table: tuple[Ints, ...] = ()
 
     @property
     def lasting(self) -> ClassGoals:
         """The goals that fewer people fail on higher levels: if too many fail these, too many do on any level below."""
-        return ClassGoals(self.sets, self.k, None, tuple(goal for goal in self.values if goal.is_lasting))
+        lasting = tuple(goal for goal in self.values if goal.is_lasting)
+        return replace(self, average_risk=None, values=lasting)
 
     def failing_classes(self, people: Combinations, class_of: Ints, classes: int, sizes: Ints | None = None) -> Bools:
         """Whether each class has too few people, or values that give away too much."""
@@ -70,7 +73,9 @@ class ClassGoals:
             sizes = np.bincount(class_of, people.people, minlength=classes)
         fails: Bools = sizes < self.k
         for goal in self.values:
-            found = _classes_with_values(people, class_of, classes, goal.column)
+            found = classes_with_values(people, class_of, classes, goal.column)
+            if self.table:
+                found = _compare_with_table(found, self.table[goal.column])
             fails[found.key[goal.fails(found)]] = True
         return fails
 
@@ -104,7 +109,22 @@ def _stays_in_classes(people: Combinations, columns: Sequence[int], goals: Class
     return stays
 
 
-def _classes_with_values(people: Combinations, class_of: Ints, classes: int, column: int) -> SensitiveClasses:
+def _compare_with_table(classes: SensitiveClasses, counts: Ints) -> SensitiveClasses:
+    """The same classes, beside a table in which so many people have each value."""
+    codes = np.flatnonzero(counts)
+    value = np.searchsorted(codes, classes.codes[classes.value]).astype(np.int32)
+    return replace(classes, value=value, codes=codes, table_counts=counts[codes])
+
+
+def count_values(people: Combinations, column: int) -> Ints:
+    """How many people have each value of a sensitive column."""
+    found = classes_with_values(people, np.zeros(len(people), np.int64), 1, column)
+    counts = np.zeros(int(people.values[column].max(initial=-1)) + 1, np.int64)
+    counts[found.codes[found.value]] = found.count
+    return counts
+
+
+def classes_with_values(people: Combinations, class_of: Ints, classes: int, column: int) -> SensitiveClasses:
     """The classes with the values of a sensitive column, without people whose value is missing."""
     codes = people.values[column]
     there = np.flatnonzero(codes >= 0)
