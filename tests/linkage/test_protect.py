@@ -20,11 +20,12 @@ import unveil
 from unveil import Case, Policy, Run, Table, UnveilError
 from unveil.assess import resolve
 from unveil.linkage.finding_text import MIN_COLUMNS
-from unveil.linkage.protect import PROTECTIONS, apply_plan, describe_leaks, describe_plan, plan_search
+from unveil.linkage.protect import PROTECTIONS, apply_plan, coarse_columns, describe_plan, plan_search
 from unveil.linkage.protections.greedy_search import relax_plan, smallest_plan
 from unveil.linkage.protections.plan_search import PlanMove, PlanSearch, ProtectionPlan
 from unveil.linkage.protections.table_search import TableSearch
 from unveil.protect import policy_for_what_is_left
+from unveil.release.coarse_table import describe_leaks
 from unveil.release.coarsening import code_entropy, column_ladders, hierarchy_rule
 from unveil.release.hierarchy import Hierarchy
 from unveil.verdict import Verdict
@@ -366,10 +367,10 @@ def test_another_column_that_gives_one_away_is_named() -> None:
     said = Policy(quasi=QUASI, insensitive=("weight", "result", "job-no"), tolerance={**OFF, "linkage.success": 0.05})
     search = search_of(table)
     job = search.unchanged_plan.move_column(QUASI.index("job"), 1, 0)
-    assert describe_leaks(table, search, job, said).startswith(
+    assert describe_leaks(table, coarse_columns(search, job), said).startswith(
         "Column job-no is unchanged and still reveals job: leave it out"
     )
-    assert describe_leaks(table, search, search.unchanged_plan.move_column(0, 1, 0), said) == ""
+    assert describe_leaks(table, coarse_columns(search, search.unchanged_plan.move_column(0, 1, 0)), said) == ""
 
 
 @pytest.mark.parametrize("twin", [False, True])

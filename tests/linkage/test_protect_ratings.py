@@ -20,7 +20,7 @@ import pytest
 
 import unveil
 from unveil import Case, Policy, Run, Table, UnveilError
-from unveil.linkage.protect import PROTECTIONS, apply_plan, describe_leaks, describe_plan, plan_search
+from unveil.linkage.protect import PROTECTIONS, apply_plan, coarse_columns, describe_plan, plan_search
 from unveil.linkage.protections.greedy_search import smallest_plan
 from unveil.linkage.protections.plan_search import PlanMove, ProtectionPlan
 from unveil.linkage.protections.ratings_search import ITEM_COLUMN, RatingsSearch
@@ -28,6 +28,7 @@ from unveil.linkage.risks import SUCCESS
 from unveil.linkage.settings import LinkageSettings
 from unveil.protect import policy_for_what_is_left
 from unveil.protection import Protection
+from unveil.release.coarse_table import describe_leaks
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -351,9 +352,11 @@ def test_another_column_that_tells_the_date_is_named() -> None:
     table = unveil.read(rows.append_column("week", pa.array(week)))
     search = search_of(table)
     said = policy(0.5)
-    told = describe_leaks(table, search, search.unchanged_plan.move_column(2, 1, 0), said)
+    told = describe_leaks(table, coarse_columns(search, search.unchanged_plan.move_column(2, 1, 0)), said)
     assert told.startswith("Column week is unchanged and still reveals day: leave it out")
-    assert describe_leaks(table, search, search.unchanged_plan.move_column(ITEM_COLUMN, 0, 5), said) == ""
+    assert (
+        describe_leaks(table, coarse_columns(search, search.unchanged_plan.move_column(ITEM_COLUMN, 0, 5)), said) == ""
+    )
 
 
 def test_what_suits_is_offered(table: Table) -> None:
@@ -362,7 +365,7 @@ def test_what_suits_is_offered(table: Table) -> None:
     ):
         unveil.protect(table, policy(0.5), method="rows")
     quasi = Policy(quasi=("film", "stars", "day"), tolerance={**OFF, "linkage.success": 0.1})
-    with pytest.raises(UnveilError, match="'people'; choose from columns, values, rows and mixed"):
+    with pytest.raises(UnveilError, match="'people'; choose from levels, local, columns, values, rows and mixed"):
         unveil.protect(table, quasi, method="people")
     several = Policy(subject="user", quasi=("film", "stars", "day"), tolerance=quasi.tolerance)
     with pytest.raises(UnveilError, match="--ratings person,item"):

@@ -294,7 +294,7 @@ def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -
 
 
 def _protection(protector: ClassProtector, columns: dict[str, CoarseColumn], kept: Ints, proof: str) -> Protection:
-    from unveil.release.coarse_table import coarsen_case, kept_information
+    from unveil.release.coarse_table import coarsen_case, describe_leaks, kept_information
 
     rows = protector.table.rows
     information = sum(kept_information(column, kept) for column in columns.values()) / max(1, len(columns))
@@ -303,18 +303,23 @@ def _protection(protector: ClassProtector, columns: dict[str, CoarseColumn], kep
         sentence=f"{_describe_change(columns, rows - len(kept), rows)} {said} {proof}".strip(),
         usefulness=information * len(kept) / max(1, rows),
         apply=partial(coarsen_case, protector.case, protector.table, columns, kept),
+        doubt=describe_leaks(protector.table, columns, protector.policy),
     )
 
 
 def _describe_change(columns: dict[str, CoarseColumn], gone: int, rows: int) -> str:
     """What becomes of the table, column by column."""
-    coarser, out = list[str](), list[str]()
+    coarser, partly, out = list[str](), list[str](), list[str]()
     for name, column in columns.items():
         if column.is_left_out:
             out.append(name)
-        elif not column.is_unchanged:
-            coarser.append(f"{safe_text(name)} {_describe_steps(column)}")
+        elif column.step_of is not None:
+            partly.append(f"{safe_text(name)} in {percent_text(_share_changed(column))}")
+        elif not column.is_unchanged and column.steps[0] is not None:
+            coarser.append(f"{safe_text(name)} {column.steps[0].description}")
     parts = [", ".join(coarser)] if coarser else []
+    if partly:
+        parts.append(f"coarser or hidden in some rows: {', '.join(partly)} of the rows")
     if out:
         parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
     if gone:
@@ -322,15 +327,11 @@ def _describe_change(columns: dict[str, CoarseColumn], gone: int, rows: int) -> 
     return f"{'; '.join(parts)}." if parts else "Nothing is changed."
 
 
-def _describe_steps(column: CoarseColumn) -> str:
-    used = [step for step in column.steps if step is not None]
-    if column.step_of is None:
-        return used[0].description
-    coarsest = "hidden" if None in column.steps else max(used, key=lambda step: step.level).description
-    if column.ladder.steps[0] not in column.steps:
-        return f"at most {coarsest}"
-    unchanged = float((column.step_of == column.steps.index(column.ladder.steps[0])).mean())
-    return f"unchanged in {percent_text(unchanged)} of the rows, otherwise at most {coarsest}"
+def _share_changed(column: CoarseColumn) -> float:
+    """The share of rows that do not keep their value."""
+    assert column.step_of is not None
+    unchanged = [number for number, step in enumerate(column.steps) if step is column.ladder.steps[0]]
+    return float((column.step_of != unchanged[0]).mean()) if unchanged else 1.0
 
 
 def _has_classes(case: Case, policy: Policy) -> bool:

@@ -23,19 +23,18 @@ from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text, verb
+from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.arrays import Int32s
     from unveil.linkage.protections.plan_search import PlanSearch, ProtectionPlan
     from unveil.linkage.protections.ratings_search import RatingsSearch
     from unveil.linkage.protections.table_search import TableSearch
-    from unveil.release.coarsening import ColumnLadder, LadderStep
+    from unveil.release.coarse_table import CoarseColumn
+    from unveil.release.coarsening import LadderStep
 
-__all__ = ["PROTECTIONS", "apply_plan", "describe_leaks", "describe_plan", "plan_search", "targeted_risk"]
+__all__ = ["PROTECTIONS", "apply_plan", "coarse_columns", "describe_plan", "plan_search", "targeted_risk"]
 
 _MAX_NAMED_COLUMNS = 1000
-_MAX_DISTINCT_SHARE = 0.5  # of the rows: a column with more values than that goes with anything
 
 
 def _make_protection(
@@ -43,6 +42,7 @@ def _make_protection(
 ) -> Protection | None:
     """A protection by moves of some kinds, by default all."""
     from unveil.linkage.protections.greedy_search import smallest_plan
+    from unveil.release.coarse_table import describe_leaks
 
     table, search = _protectable_table(case), plan_search(case, policy, run)
     aim = strictness * min(policy.threshold(targeted_risk(policy)), search.success_bound(search.unchanged_plan))
@@ -53,7 +53,7 @@ def _make_protection(
         sentence=f"{describe_plan(search, plan)} {_describe_kept_data(search, plan)}",
         usefulness=search.plan_usefulness(plan),
         apply=partial(apply_plan, case, table, search, plan),
-        doubt=describe_leaks(table, search, plan, policy),
+        doubt=describe_leaks(table, coarse_columns(search, plan), policy),
     )
 
 
@@ -184,41 +184,10 @@ def _describe_kept_data(search: PlanSearch, plan: ProtectionPlan) -> str:
     return f"{kept} of the ratings are kept; {names} {they.format(information)} information."
 
 
-def describe_leaks(table: Table, search: PlanSearch, plan: ProtectionPlan, policy: Policy) -> str:
-    """Which coarsened columns an unchanged column still reveals, because each of its values goes with one of theirs."""
-    changed = [ladder for i, ladder in enumerate(search.ladders) if _step_of(search, plan, i) is not ladder.steps[0]]
-    revealed = dict[str, list[str]]()
-    names = [c for c in table.columns if c not in (*_known_columns(policy), *policy.identifier, policy.subject)]
-    for name, own in table.codes(names, policy.missing).items():
-        if not 1 < len(own.values) <= _MAX_DISTINCT_SHARE * table.rows:
-            continue
-        for ladder in changed:
-            if _is_determined_by(ladder, own.codes, len(own.values)):
-                revealed.setdefault(name, []).append(ladder.name)
-    each = [
-        f"column {safe_text(name)} is unchanged and still reveals {list_text(gone)}" for name, gone in revealed.items()
-    ]
-    remedy = verb(
-        len(each), "leave it out, or call it a quasi-identifier", "leave these out, or call them quasi-identifiers"
-    )
-    return f"{capitalise_text('; '.join(each))}: {remedy}." if each else ""
-
-
 def _step_of(search: PlanSearch, plan: ProtectionPlan, column: int) -> LadderStep | None:
     """What becomes of a column; None if it is left out."""
     left_out = plan.levels[column] == search.ladders[column].left_out_level
     return None if left_out else search.step(plan, column)
-
-
-def _is_determined_by(ladder: ColumnLadder, codes: Int32s, values: int) -> bool:
-    """Whether the original values of a column follow from the codes of another."""
-    import numpy as np
-
-    there = (codes >= 0) & (ladder.codes >= 0)
-    own, other = ladder.codes[there].astype(np.int64), codes[there]
-    first = np.zeros(values, np.int64)
-    first[other] = own
-    return len(own) > 0 and bool((first[other] == own).all())
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------
@@ -228,12 +197,16 @@ def apply_plan(case: Case, table: Table, search: PlanSearch, plan: ProtectionPla
     """The case with the protected table, the original beside it."""
     import numpy as np
 
-    from unveil.release.coarse_table import CoarseColumn, coarsen_case
+    from unveil.release.coarse_table import coarsen_case
 
-    columns = {
-        ladder.name: CoarseColumn(ladder, (_step_of(search, plan, i),)) for i, ladder in enumerate(search.ladders)
-    }
-    return coarsen_case(case, table, columns, np.sort(search.row[search.kept_rows(plan)]))
+    return coarsen_case(case, table, coarse_columns(search, plan), np.sort(search.row[search.kept_rows(plan)]))
+
+
+def coarse_columns(search: PlanSearch, plan: ProtectionPlan) -> dict[str, CoarseColumn]:
+    """What becomes of each column."""
+    from unveil.release.coarse_table import CoarseColumn
+
+    return {ladder.name: CoarseColumn(ladder, (_step_of(search, plan, i),)) for i, ladder in enumerate(search.ladders)}
 
 
 def _has_ratings(case: Case, policy: Policy) -> bool:

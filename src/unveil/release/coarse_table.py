@@ -20,11 +20,15 @@ from unveil.release.coarsening import ColumnLadder, LadderStep, code_entropy
 from unveil.release.codes import arrow_integers, cast_to_text
 from unveil.release.generalised_labels import ROOT_LABEL
 from unveil.release.table import Table, table_from_frame
+from unveil.wording import capitalise_text, list_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.case import Case
+    from unveil.policy import Policy
 
-__all__ = ["CoarseColumn", "coarsen_case", "kept_information"]
+__all__ = ["CoarseColumn", "coarsen_case", "describe_leaks", "kept_information"]
+
+_MAX_DISTINCT_SHARE = 0.5  # of the rows: a column with more values than that goes with anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +112,32 @@ def kept_information(column: CoarseColumn, kept: Ints) -> float:
     both = np.unique((own.astype(np.int64) + 1) * (int(labels.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
     shared = code_entropy(own) + code_entropy(now) - code_entropy(both.astype(np.int32))
     return float(min(1.0, max(0.0, shared) / whole))
+
+
+def describe_leaks(table: Table, columns: Mapping[str, CoarseColumn], policy: Policy) -> str:
+    """Which coarsened columns an unchanged column still reveals, because each of its values goes with one of theirs."""
+    changed = [column.ladder for column in columns.values() if not column.is_unchanged]
+    revealed = dict[str, list[str]]()
+    names = [c for c in table.columns if c not in (*columns, *policy.identifier, policy.subject)]
+    for name, own in table.codes(names, policy.missing).items():
+        if not 1 < len(own.values) <= _MAX_DISTINCT_SHARE * table.rows:
+            continue
+        for ladder in changed:
+            if _is_determined_by(ladder, own.codes, len(own.values)):
+                revealed.setdefault(name, []).append(ladder.name)
+    each = [
+        f"column {safe_text(name)} is unchanged and still reveals {list_text(gone)}" for name, gone in revealed.items()
+    ]
+    remedy = verb(
+        len(each), "leave it out, or call it a quasi-identifier", "leave these out, or call them quasi-identifiers"
+    )
+    return f"{capitalise_text('; '.join(each))}: {remedy}." if each else ""
+
+
+def _is_determined_by(ladder: ColumnLadder, codes: Int32s, values: int) -> bool:
+    """Whether the original values of a column follow from the codes of another."""
+    there = (codes >= 0) & (ladder.codes >= 0)
+    own, other = ladder.codes[there].astype(np.int64), codes[there]
+    first = np.zeros(values, np.int64)
+    first[other] = own
+    return len(own) > 0 and bool((first[other] == own).all())
