@@ -13,6 +13,7 @@ Rows of tables are written in random order, because the order may undo what was 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -81,6 +82,12 @@ class ProtectedRelease:
         if not isinstance(original, Transactions) or not isinstance(release, Transactions) or truth is None:
             raise UnveilError(f"{safe_text(release.name)}: only baskets of items have a mapping")
         return mapping_table(original, release, truth)
+
+    def assessment_of_file(self, name: str, data: bytes) -> Assessment:
+        """The assessment under the name and the hash of the file that the release is written to."""
+        summary = replace(self.assessment.release, name=name)
+        provenance = self.assessment.provenance.with_digest(hashlib.sha256(data).hexdigest())
+        return replace(self.assessment, release=summary, provenance=provenance)
 
     def __repr__(self) -> str:
         return repr(self.assessment)

@@ -181,10 +181,11 @@ def test_demo(unveil: Unveil, tmp_path: Path) -> None:
     assert made == {
         *("patients.csv", "patients.toml", "baskets.dat", "baskets.toml", "friends.edges", "friends.toml"),
         *("films.csv", "films.toml", "report.html"),
-        *("survey.csv", "survey.toml"),
+        *("survey.csv", "survey.toml", "patients-protected.csv"),
     }
     verdicts = re.findall(r"^unveil: (\S+): (release|protect first|your call)\.", done.stderr, re.MULTILINE)
-    assert verdicts[-1] == ("survey.csv", "release"), "the demo ends with something that may be released"
+    assert verdicts[0] == ("patients.csv", "protect first")
+    assert verdicts[-2:] == [("survey.csv", "release"), ("patients-protected.csv", "release")], "before and after"
     again = unveil("assess", "made/survey.csv", "--policy", "made/survey.toml")
     assert again.returncode == 0, "and it really is assessed as that"
     assert unveil("demo", "made").returncode == 0, "it can be run again"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +22,6 @@ from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.assessment import Assessment
     from unveil.case import Case
     from unveil.policy import Policy
     from unveil.protect import ProtectedRelease
@@ -158,7 +156,9 @@ def command(
         held = io.BytesIO()
         if made.case is not None:
             write(made.release, held)
-        assessment = made.assessment if made.case is None else _rename_assessment(made, output, held.getvalue())
+        assessment = (
+            made.assessment if made.case is None else made.assessment_of_file(Path(output).name, held.getvalue())
+        )
         typed = remember_command(file)
         if made.case is not None:
             typed = replace(typed, file=output, reading=())
@@ -212,13 +212,3 @@ def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Ite
         yield f"{list_text(names)} {is_over}, and no protection that was tried brings {them} within"
     for question in questions.questions_about(case.release.kind):
         yield from question.hints(case, policy, names)
-
-
-def _rename_assessment(made: ProtectedRelease, output: str, data: bytes) -> Assessment:
-    """The assessment under the name and the hash of the file that is written."""
-    a = made.assessment
-    return replace(
-        a,
-        release=replace(a.release, name=Path(output).name),
-        provenance=a.provenance.with_digest(hashlib.sha256(data).hexdigest()),
-    )

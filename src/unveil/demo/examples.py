@@ -20,11 +20,13 @@ __all__ = ["EXAMPLES", "Example"]
 
 @dataclass(frozen=True)
 class Example:
-    """A release generated from a seed, and its policy as TOML."""
+    """A release generated from a seed, and its policy as TOML. If there is a ``protected_file``, a safer version of it
+    is made as well."""
 
     file: str
     make: Callable[[np.random.Generator], Release]
     policy: str
+    protected_file: str = ""
 
     def write(self, directory: Path, seed: int) -> tuple[Path, Path]:
         """Write the release and its policy; returns both paths."""
@@ -87,6 +89,7 @@ subject = "patient"                 # a patient can have several visits
 [tolerance]
 classes.k = 5
 """,
+        protected_file="patients-protected.csv",
     ),
     Example(
         "baskets.dat",

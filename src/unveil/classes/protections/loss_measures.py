@@ -26,7 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Ints
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.classes.protections.column_levels import ColumnLevels
 from unveil.classes.protections.combinations import Combinations
 
@@ -53,12 +53,14 @@ class LossMeasure(Protocol):
 class ColumnLoss:
     """A loss that is the sum over all rows of what their labels lose, column by column: ``per_label[c][level][label]``,
     nulls last, and ``gone[c]`` for a row that is left out. ``least[c]`` of that is no loss. ``whole[c][level]`` is the
-    sum if none is left out. ``weights`` say how much columns matter."""
+    sum if none is left out, and ``becomes[c][level][value]`` the label of a value. ``weights`` say how much
+    columns matter."""
 
     per_label: tuple[tuple[Floats, ...], ...]
     gone: Floats
     least: Floats
     whole: tuple[Floats, ...]
+    becomes: tuple[tuple[Int32s, ...], ...]
     weights: Floats
     rows: int
 
@@ -78,7 +80,18 @@ class ColumnLoss:
             float(counts @ of_label[level][labels[kept]])
             for of_label, level, labels in zip(self.per_label, levels, people.labels, strict=True)
         ]
-        totals = np.array(sums) + out * self.gone
+        return self._combine(np.array(sums) + out * self.gone)
+
+    def measure_rows(self, levels: Int32s, people: Combinations) -> float:
+        """What is lost if the combinations on level 0 go to levels of their own: ``levels[combination, column]``."""
+        sums = np.zeros(len(self.per_label))
+        for c, (of_label, becomes) in enumerate(zip(self.per_label, self.becomes, strict=True)):
+            for level in np.unique(levels[:, c]).tolist():
+                some = levels[:, c] == level
+                sums[c] += float(people.people[some] @ of_label[level][becomes[level][people.labels[c][some]]])
+        return self._combine(sums)
+
+    def _combine(self, totals: Floats) -> float:
         return exp(sum(float(self._weighted_logarithms(c, totals[c : c + 1])[0]) for c in range(len(totals)))) - 1
 
     @cached_property
@@ -137,7 +150,8 @@ def _column_loss(
         np.array([float(people.people @ lost[becomes[own]]) for lost, becomes in zip(levels, c.becomes, strict=True)])
         for levels, c, own in zip(per_label, columns, people.labels, strict=True)
     )
-    return ColumnLoss(per_label, gone, least, whole, weights, int(people.people.sum()))
+    becomes = tuple(column.becomes for column in columns)
+    return ColumnLoss(per_label, gone, least, whole, becomes, weights, int(people.people.sum()))
 
 
 @dataclass(frozen=True, eq=False)
