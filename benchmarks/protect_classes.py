@@ -2,7 +2,8 @@
 optimum over all 12,960 combinations of levels, and local recoding.
 
 The baseline counts the classes of every combination once, from the distinct rows, with numpy: what exhaustive search
-costs somebody who knows that rows need not be counted again. The same table 100 times over, with k = 500, shows what rows cost.
+costs somebody who knows that rows need not be counted again. The same table 100 times over, with k = 500, shows what
+rows cost.
 """
 
 from __future__ import annotations
