@@ -319,7 +319,7 @@ def _describe_change(columns: dict[str, CoarseColumn], gone: int, rows: int) -> 
             coarser.append(f"{safe_text(name)} {column.steps[0].description}")
     parts = [", ".join(coarser)] if coarser else []
     if partly:
-        parts.append(f"coarser or hidden in some rows: {', '.join(partly)} of the rows")
+        parts.append(f"{'coarser' if parts else 'Coarser'} or hidden in some rows: {', '.join(partly)} of the rows")
     if out:
         parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
     if gone:
