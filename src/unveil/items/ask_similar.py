@@ -29,6 +29,7 @@ _LOOKS = (5, 10, 20, 40)  # numbers of samples after which it is seen whether th
 _CURVE_SAMPLES = 2  # of each other size
 _FEWEST_STARTS = 3
 _MOST_STARTS = 20
+_MOST_SAMPLE_STARTS = 8  # with each of many samples
 _MAX_WORK = 300**3 * _MOST_STARTS  # starts times items³, with baskets that the attacker is said to hold
 _MAX_SAMPLE_WORK = 60**3 * _MOST_STARTS  # the same with a sample,
 _MAX_SAMPLES_WORK = 100 * _MAX_SAMPLE_WORK  # and with all samples of the size that informs
@@ -236,7 +237,7 @@ def _attack_with_samples(target: AttackTarget, limit: float, repeated: bool, run
 
     rng, baskets = run.rng(SIMILAR_PAIRS.id), target.original.baskets
     found: dict[float, list[NamedItems]] = {share: [] for share in (_SHARES if repeated else (SAMPLE_SHARE,))}
-    starts, enough = _count_starts(target, _MAX_SAMPLE_WORK), found[SAMPLE_SHARE]
+    starts, enough = min(_MOST_SAMPLE_STARTS, _count_starts(target, _MAX_SAMPLE_WORK)), found[SAMPLE_SHARE]
     affordable = _MAX_SAMPLES_WORK // (starts * len(target.release.labels) ** 3)
     for look in _LOOKS if repeated else (1,):
         while len(enough) < look:

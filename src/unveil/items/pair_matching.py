@@ -43,7 +43,8 @@ _FIRST_WEIGHTS = (0.3, 0.003, 1.0, 0.03)  # how much the score counts at first, 
 _NOISE = 2.0  # what is added to the frequencies' log-likelihood from the fifth start on, times Gumbel noise
 _STEPS = 15  # from the first weight to 1
 _ROUNDS = 3  # at each weight
-_SCALINGS = 20  # of rows and columns per round
+_SCALINGS = 20  # of rows and columns per round, at most
+_SCALED = 1e-4  # the largest relative change of a scale that counts as none
 _MAX_UNTHREADED_WORK = 1 << 18  # multiplications that OpenBLAS does in one thread
 _LEAST_ROWS = 3
 _MAX_STACKED_ITEMS = 60  # up to which all starts are annealed at once
@@ -278,7 +279,9 @@ def _scale_weights(gains: Floats) -> Floats:
     columns = np.ones(raw.shape[:-1])
     for _ in range(_SCALINGS):
         rows = 1 / np.einsum("...ij,...j->...i", raw, columns)  # threads would cost more than they save here
-        columns = 1 / np.einsum("...i,...ij->...j", rows, raw)
+        before, columns = columns, 1 / np.einsum("...i,...ij->...j", rows, raw)
+        if (np.abs(columns - before) <= _SCALED * columns).all():
+            break
     raw *= columns[..., None, :]
     found: Floats = raw / raw.sum(axis=-1, keepdims=True)
     return found
