@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,30 +99,43 @@ def test_a_lack_of_memory_is_not_taken_for_an_open_quote(tmp_path: Path, mebibyt
 # ---- defects ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question that fails as nobody foresaw, with a value in its message."""
+@pytest.fixture(params=["ask", "check", "doubts", "ask and doubts"])
+def defect(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a question fails as nobody foresaw, with a value in its message."""
 
-    def ask(*given: object) -> Iterator[Finding]:
+    def fail(*given: object) -> Iterator[Finding]:
         raise KeyError("CANARY-SENSITIVE")
         yield
 
+    def check(*given: object) -> None:
+        next(fail())
+
+    where: str = request.param
     risk = Risk("broken.risk", title="A hole", unit="share", safer="lower", summary="Never measured.")
-    broken = Question(name="broken", title="What breaks?", kinds=("table",), risks=(risk,), ask=ask)
+    parts: dict[str, Any] = {"ask": fail if "ask" in where else lambda *given: ()}
+    parts |= {"doubts": fail} if "doubts" in where else {"check": check} if where == "check" else {}
+    broken = Question(name="broken", title="What breaks?", kinds=("table",), risks=(risk,), **parts)
     monkeypatch.setattr(questions, "QUESTIONS", (*questions.QUESTIONS, broken))
+    return where
 
 
 def test_a_defect_in_one_question_does_not_lose_the_answers_to_the_others(
-    defect: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    defect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "t.csv").write_text("sex,shoe\n" + "f,1\nm,2\nf,2\nm,1\n" * 5)
     monkeypatch.delenv("UNVEIL_DEBUG", raising=False)
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",)))
     assert found["classes.k"].value == 10
     assert found.verdict.decision == "your call"  # it would be release
-    said = "This could not be measured: internal error in unveil (KeyError); set UNVEIL_DEBUG=1 to see the traceback."
-    assert found["broken.failed"].sentence == said
-    assert "CANARY" not in found.to_json() + "".join(capsys.readouterr())
+    what = (
+        "Reasons to doubt these findings could not be looked for"
+        if defect == "doubts"
+        else "This could not be measured"
+    )
+    why = "internal error in unveil (KeyError); set UNVEIL_DEBUG=1 to see the traceback."
+    assert [f.sentence for f in found.findings if f.id == "broken.failed"] == [f"{what}: {why}"]
+    assert len(found.doubts) == (defect == "ask and doubts")
+    assert "CANARY" not in found.to_json() + found.to_html() + "".join(capsys.readouterr())
     monkeypatch.setenv("UNVEIL_DEBUG", "1")
     unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",)))
     assert "Traceback" in capsys.readouterr().err
