@@ -81,6 +81,28 @@ def test_a_full_spill_directory_is_named(tmp_path: Path) -> None:
     assert "not enough memory or spill space; raise --memory-limit or point --spill to a larger disk" in done.stdout
 
 
+def test_a_spill_file_that_cannot_be_written_was_taken_for_damaged_data() -> None:
+    """DuckDB reports it, or that it has no memory, whichever thread is first; in this query it is the former."""
+    script = (
+        "from unveil import Engine\n"
+        "try:\n"
+        "    Engine('12MB').query_arrow('SELECT range % 700001 AS k FROM range(1500000) GROUP BY k ORDER BY k')\n"
+        "except Exception as error:\n"
+        "    print(error)"
+    )
+    done = subprocess.run(
+        (sys.executable, "-c", script), capture_output=True, text=True, preexec_fn=limit_files(100), check=True
+    )
+    assert done.stdout == "not enough memory or spill space; raise --memory-limit or point --spill to a larger disk\n"
+
+
+def test_a_spill_directory_in_which_nothing_can_be_made_was_a_defect(patients: Path) -> None:
+    done = run("assess", patients, *ASK, "--spill", "/proc", cwd=patients.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "no work files can be made there (No such file or directory); pass --spill with another directory"
+    assert done.stderr == f"unveil: /proc: {why}\n"
+
+
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
 
@@ -94,6 +116,29 @@ def test_a_lack_of_memory_is_not_taken_for_an_open_quote(tmp_path: Path, mebibyt
                before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))  # fmt: skip
     if done.returncode == 2:
         assert done.stderr == "unveil: not enough memory; lower --memory-limit so that the engine spills to disk\n"
+
+
+@pytest.mark.parametrize("kind", [resource.RLIMIT_AS, resource.RLIMIT_DATA])
+@pytest.mark.parametrize("kilobytes", [180_000, 240_000, 300_000])
+def test_a_library_that_lacked_memory_ended_the_process_with_a_verdict(
+    patients: Path, kind: int, kilobytes: int
+) -> None:
+    """OpenBLAS ends it with exit code 1, which means protect first, or interrupts it."""
+    limit = kilobytes << 10
+    done = run("assess", patients, *ASK, cwd=patients.parent, before=lambda: resource.setrlimit(kind, (limit, limit)))
+    said = f"memory is limited to {limit // 10**6} MB, which is too little; raise the limit (ulimit -v or -d)"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"unveil: {said}\n")
+
+
+# ---- damaged files ---------------------------------------------------------------------------------------------------
+
+
+def test_deeply_nested_json_was_a_defect(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000 + "]" * 200_000)
+    done = run("compare", "deep.json", "deep.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "nests lists or objects too deeply; check that it is an assessment"
+    assert done.stderr == f"unveil: deep.json: {why}\n"
 
 
 # ---- defects ---------------------------------------------------------------------------------------------------------
