@@ -17,6 +17,7 @@ from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.reading import reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
+from unveil.owner_key import load_owner_key
 from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
 
@@ -176,7 +177,9 @@ def _find_artefact(assessment: Assessment, name: str, target: str) -> Callable[[
 
 
 def print_notes(case: Case, tell: Callable[[str], None]) -> None:
-    """Say what was noticed when the files were read."""
+    """Say what was noticed when the files, and the key of their hashes, were read."""
+    for said in load_owner_key().notes:
+        tell(said)
     for held in (case.release, *case.holds.values()):
         for said in held.notes:
             tell(f"{safe_text(held.name)}: {said}")
