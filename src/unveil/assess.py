@@ -14,13 +14,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from unveil import questions
-from unveil.assessment import Assessment, Column, Provenance, Summary
+from unveil.assessment import Assessment, Column, Summary
 from unveil.case import Case
 from unveil.errors import UnveilError, describe_failure
 from unveil.finding import Finding
 from unveil.holding import Holding
-from unveil.owner_key import OwnerKey, load_owner_key
+from unveil.owner_key import load_owner_key
 from unveil.policy import Policy
+from unveil.provenance import make_provenance
 from unveil.question import Artefact, Question
 from unveil.release import Release
 from unveil.release.kinds import KIND_SINGULARS
@@ -28,7 +29,7 @@ from unveil.release.roles import complete_roles, role_options
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Progress, Run
-from unveil.settings import declared_settings, option_text
+from unveil.settings import option_text
 from unveil.verdict import decide_verdict
 from unveil.wording import count_text, did_you_mean, list_text, safe_text
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve", "sort_holdings"]
 
 _ERROR_RATE = 0.05
-_LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
 _LONGEST_CHECK = 200  # characters of a check with its title
 
 
@@ -236,13 +236,8 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, purpose: Risk | None = 
         findings=findings,
         columns=resolved.columns,
         suggestion=_suggest_roles(resolved),
-        provenance=Provenance(
-            **_hash_fields(case, key, run.reveal),
-            versions=MappingProxyType(_library_versions()),
-            policy=MappingProxyType(_public_policy(resolved.given, run.reveal)),
-            seed=policy.seed,
-            started=started.isoformat(timespec="seconds"),
-            seconds=round(time.perf_counter() - clock, 3),
+        provenance=make_provenance(
+            case, resolved.given, key, run, started, seconds=round(time.perf_counter() - clock, 3)
         ),
         not_asked=tuple(_unasked_names(case, run)),
         checks_off=tuple(risk.id for risk in _checks_off(case, policy)),
@@ -398,46 +393,9 @@ def _unasked_names(case: Case, run: Run) -> Iterator[str]:
             yield from (risk.id for risk in question.risks if risk in about and not run.asks(risk))
 
 
-# ---- provenance ------------------------------------------------------------------------------------------------------
-
-
-def _hash_fields(case: Case, key: OwnerKey, reveal: bool) -> dict[str, Any]:
-    """What the provenance says about the release and everything that was read beside it."""
-    held = {"original": case.original, **case.holds}
-    digests = {name: release.digest for name, release in held.items() if release is not None}
-    digests |= {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
-    return {
-        "hmac_sha256": key.hash_text(case.release.digest),
-        "beside": MappingProxyType({name: key.hash_text(digest) for name, digest in digests.items()}),
-        "key_id": key.id,
-        "plain_sha256": MappingProxyType({"release": case.release.digest, **digests}) if reveal else None,
-    }
-
-
-def _public_policy(policy: Policy, reveal: bool) -> dict[str, Any]:
-    """The policy as the result may show it: values of secret settings are hidden."""
-    public = policy.to_dict()
-    if not reveal:
-        for room, chosen in policy.settings.items():
-            for name in (name for name, declaration in declared_settings(chosen).items() if declaration.secret):
-                public[room][name] = _hide_values(public[room][name])
-    return public
-
-
-def _hide_values(value: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {column: ["hidden"] * len(values) for column, values in value.items()}
-
-
 def _suggest_roles(resolved: ResolvedCase) -> str | None:
     """How to turn guesses into given roles."""
     if not resolved.policy.guessed:
         return None
     name = safe_text(resolved.case.release.name)
     return role_options(resolved.policy, resolved.columns) or f"unveil init {shlex.quote(name)}"
-
-
-def _library_versions() -> dict[str, str]:
-    import platform
-    from importlib.metadata import version
-
-    return {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES}
