@@ -38,8 +38,8 @@ _MAX_LISTED_SETS = 1000  # listed sets up to which they are
 class ItemsetGroup:
     """Sets of items with a threshold and a tolerance, and what to call one and several of them.
 
-    ``label`` tells the groups of a file apart: the class and, where a group has thresholds of its own, these. Names of
-    classes come from the data, so that only their numbers are shown unless values are to be revealed.
+    ``label`` tells the groups of a file apart: the number of the class and, where a group has thresholds of its own,
+    these. Names of classes come from the data, so that they are called by them only if values are to be revealed.
     """
 
     requirement: ItemsetRequirement
@@ -115,8 +115,9 @@ def _listed_itemsets(case: Case, sigma: float, tau: float, reveal: bool) -> list
         own += [f"tolerance {requirement.tau}"] if requirement.tau != tau else []
         singular, plural, label = "listed itemset", "listed itemsets", "listed itemsets"
         if kind:
-            shown = f"class {safe_text(kind) if reveal else f'{numbers[kind]} of your file'}"
-            singular, plural, label = f"itemset of {shown}", f"itemsets of {shown}", kind if reveal else shown
+            label = f"class {numbers[kind]} of your file"
+            shown = f"class {safe_text(kind)}" if reveal else label
+            singular, plural = f"itemset of {shown}", f"itemsets of {shown}"
         groups.append(ItemsetGroup(requirement, singular, plural, label=(label, *own)))
     return groups
 
