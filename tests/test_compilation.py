@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -74,6 +75,16 @@ def test_damaged_files_are_compiled_anew(tmp_path: Path) -> None:
     assert run(tmp_path)[0] >= 1
     for path in files:
         path.write_bytes(path.read_bytes()[:-100])
+    assert run(tmp_path)[0] >= 1
+    assert run(tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+def test_a_file_that_is_whole_but_no_pickle_was_a_defect(tmp_path: Path, ending: str) -> None:
+    run(tmp_path)
+    body = b"no pickle"
+    for path in tmp_path.rglob(f"*{ending}"):
+        path.write_bytes(hashlib.sha256(body).digest() + body)
     assert run(tmp_path)[0] >= 1
     assert run(tmp_path)[0] == 0
 

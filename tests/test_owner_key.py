@@ -119,6 +119,71 @@ def test_where_no_key_can_be_kept_the_provenance_says_so(closed_config: Path, pa
     assert digest not in first.to_json() + first.to_html()
 
 
+@pytest.fixture(params=["no folder can be made", "a folder is in the way", "a pipe is in the way", "no permission"])
+def key_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Where a key belongs, but can be neither read nor made."""
+    folder = tmp_path / "config"
+    path = folder / "unveil" / "key"
+    if request.param == "no folder can be made":
+        return Path("/dev/null/unveil/key")
+    path.parent.mkdir(parents=True)
+    if request.param == "a folder is in the way":
+        path.mkdir()
+    elif request.param == "a pipe is in the way":
+        os.mkfifo(path)
+    else:
+        if os.geteuid() == 0:
+            pytest.skip("root may read anything")
+        path.touch(0)
+    return path
+
+
+def test_nobody_was_told_that_no_key_could_be_kept(unveil: Unveil, patients: Path, key_path: Path) -> None:
+    roles = ("--quasi", "age,zip", "--only", "classes.k")
+    config = {"XDG_CONFIG_HOME": str(key_path.parents[1])}
+    done = unveil("assess", patients, *roles, env=config)
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"unveil: {key_path}: no key can be kept there, so the hashes of this run cannot be compared with those of "
+        "others; name a file for the key with UNVEIL_KEY\n",
+    )
+    assert unveil("assess", patients, *roles, "--quiet", env=config).stderr == ""
+
+
+def test_a_named_pipe_for_the_key_was_waited_for(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = unveil("assess", patients, "--quasi", "age", env={"UNVEIL_KEY": str(tmp_path / "pipe")})
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith(
+        "the key that UNVEIL_KEY names can be neither read nor made; name another regular file\n"
+    )
+
+
+def test_nobody_was_told_that_others_can_read_the_key(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text("0123456789abcdef" * 4)
+    roles = ("assess", patients, "--quasi", "age,zip", "--only", "classes.k", "--exit-zero")
+    for mode in (0o644, 0o640, 0o602):
+        path.chmod(mode)
+        done = unveil(*roles, env={"UNVEIL_KEY": str(path)})
+        said = f"unveil: {path}: others may read or change the key of your hashes; restrict it with chmod 600\n"
+        assert (done.returncode, done.stderr) == (0, said)
+    assert unveil(*roles, "--quiet", env={"UNVEIL_KEY": str(path)}).stderr == ""
+    path.chmod(0o600)
+    assert unveil(*roles, env={"UNVEIL_KEY": str(path)}).stderr == ""
+
+
+def test_a_key_in_capital_letters_was_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "key"
+    path.touch(0o600)
+    monkeypatch.setenv("UNVEIL_KEY", str(path))
+    keys = []
+    for text in ("0123456789abcdef" * 4, "0123456789ABCDEF" * 4):
+        path.write_text(text)
+        keys.append(load_owner_key())
+    assert keys[0] == keys[1]
+
+
 def test_runs_without_a_kept_key_share_none(unveil: Unveil, patients: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     files = [tmp_path / "one.json", tmp_path / "two.json"]

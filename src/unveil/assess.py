@@ -14,13 +14,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from unveil import questions
-from unveil.assessment import Assessment, Column, Provenance, Summary
+from unveil.assessment import Assessment, Column, Summary
 from unveil.case import Case
 from unveil.errors import UnveilError, describe_failure
 from unveil.finding import Finding
 from unveil.holding import Holding
-from unveil.owner_key import OwnerKey, load_owner_key
+from unveil.owner_key import load_owner_key
 from unveil.policy import Policy
+from unveil.provenance import make_provenance
 from unveil.question import Artefact, Question
 from unveil.release import Release
 from unveil.release.kinds import KIND_SINGULARS
@@ -28,7 +29,7 @@ from unveil.release.roles import complete_roles, role_options
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Progress, Run
-from unveil.settings import declared_settings, option_text
+from unveil.settings import option_text
 from unveil.verdict import decide_verdict
 from unveil.wording import count_text, did_you_mean, list_text, safe_text
 
@@ -38,19 +39,20 @@ if TYPE_CHECKING:
 __all__ = ["ResolvedCase", "assess", "assess_resolved", "check_input", "make_run", "resolve", "sort_holdings"]
 
 _ERROR_RATE = 0.05
-_LIBRARIES = ("unveil", "numpy", "pyarrow", "duckdb")
 _LONGEST_CHECK = 200  # characters of a check with its title
 
 
 @dataclass(frozen=True, eq=False)
 class ResolvedCase:
     """What questions are asked of: the case with the hierarchies that the policy names, the policy with a role for
-    every column of a table, the columns with the origin of their roles, and the policy as it was given."""
+    every column of a table, the columns with the origin of their roles, and the policy as it was given; and what
+    stopped the checks of some questions, by the names of these."""
 
     case: Case
     policy: Policy
     columns: tuple[Column, ...]
     given: Policy
+    failed_checks: Mapping[str, Exception]
 
 
 def assess(
@@ -192,11 +194,9 @@ def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
     """Refuse what cannot be asked, and work out what the policy leaves open: roles and hierarchies."""
     from unveil.release.policy_hierarchies import load_hierarchies
 
-    for question in _asked_questions(case, run):
-        if question.check is not None:
-            question.check(case, policy)
+    failed = MappingProxyType(_failed_checks(case, policy, run))
     if not isinstance(case.release, Table):
-        return ResolvedCase(case, policy, (), policy)
+        return ResolvedCase(case, policy, (), policy, failed)
     completed, columns = complete_roles(policy, case.release, run)
     tables = [t for t in (case.release, *case.holds.values()) if isinstance(t, Table)]
     found = {**load_hierarchies(completed.hierarchy, tables, completed, run), **case.hierarchies}
@@ -204,7 +204,21 @@ def resolve(case: Case, policy: Policy, run: Run) -> ResolvedCase:
         if column in found:
             codes = case.release.codes([column], completed.missing, run)[column]
             found[column].check_column(codes, case.release.name, column)
-    return ResolvedCase(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy)
+    return ResolvedCase(replace(case, hierarchies=MappingProxyType(found)), completed, columns, policy, failed)
+
+
+def _failed_checks(case: Case, policy: Policy, run: Run) -> dict[str, Exception]:
+    """What stopped the checks of questions, other than input that they refuse."""
+    failed = dict[str, Exception]()
+    for question in _asked_questions(case, run):
+        try:
+            if question.check is not None:
+                question.check(case, policy)
+        except UnveilError:
+            raise
+        except Exception as error:
+            failed[question.name] = error
+    return failed
 
 
 def assess_resolved(resolved: ResolvedCase, run: Run, *, purpose: Risk | None = None) -> Assessment:
@@ -212,21 +226,18 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, purpose: Risk | None = 
     (``purpose``), which then needs a tolerance; elsewhere a check that was left out is a reason to doubt."""
     case, policy, key = resolved.case, resolved.policy, load_owner_key()
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
-    findings, artefacts = _ask_all(case, policy, run)
-    doubts = tuple(_collect_doubts(case, policy, findings, run, purpose))
+    findings, artefacts = _ask_all(resolved, run)
+    collected = list(_collect_doubts(case, policy, findings, run, purpose))
+    doubts = tuple(doubt for doubt in collected if isinstance(doubt, str))
+    findings += tuple(failure for failure in collected if isinstance(failure, Finding))
     return Assessment(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
         verdict=decide_verdict(findings, doubts),
         findings=findings,
         columns=resolved.columns,
         suggestion=_suggest_roles(resolved),
-        provenance=Provenance(
-            **_hash_fields(case, key, run.reveal),
-            versions=MappingProxyType(_library_versions()),
-            policy=MappingProxyType(_public_policy(resolved.given, run.reveal)),
-            seed=policy.seed,
-            started=started.isoformat(timespec="seconds"),
-            seconds=round(time.perf_counter() - clock, 3),
+        provenance=make_provenance(
+            case, resolved.given, key, run, started, seconds=round(time.perf_counter() - clock, 3)
         ),
         not_asked=tuple(_unasked_names(case, run)),
         checks_off=tuple(risk.id for risk in _checks_off(case, policy)),
@@ -239,11 +250,11 @@ def _asked_questions(case: Case, run: Run) -> list[Question]:
     return [q for q in questions.questions_about(case.release.kind) if run.asks(*q.risks)]
 
 
-def _ask_all(case: Case, policy: Policy, run: Run) -> tuple[tuple[Finding, ...], dict[str, Callable[[], pa.Table]]]:
+def _ask_all(resolved: ResolvedCase, run: Run) -> tuple[tuple[Finding, ...], dict[str, Callable[[], pa.Table]]]:
     findings: list[Finding] = []
     artefacts: dict[str, Callable[[], pa.Table]] = {}
-    for question in _asked_questions(case, run):
-        for answer in _ask_question(question, case, policy, run):
+    for question in _asked_questions(resolved.case, run):
+        for answer in _ask_question(question, resolved, run):
             if isinstance(answer, Artefact):
                 artefacts[answer.name] = answer.table
             elif run.only is None or answer.id in run.only or answer.value is None:
@@ -251,12 +262,14 @@ def _ask_all(case: Case, policy: Policy, run: Run) -> tuple[tuple[Finding, ...],
     return tuple(findings), artefacts
 
 
-def _ask_question(question: Question, case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
+def _ask_question(question: Question, resolved: ResolvedCase, run: Run) -> Iterator[Finding | Artefact]:
     """The question's findings, each with the seconds it took; a question that breaks is itself a finding."""
     run.progress(question.title, None)
     clock, answered = time.perf_counter(), 0
     try:
-        for answer in question.ask(case, policy, run):
+        if question.name in resolved.failed_checks:
+            raise resolved.failed_checks[question.name]
+        for answer in question.ask(resolved.case, resolved.policy, run):
             if isinstance(answer, Artefact):
                 yield answer
                 continue
@@ -265,26 +278,28 @@ def _ask_question(question: Question, case: Case, policy: Policy, run: Run) -> I
             yield replace(answer, seconds=round(now - clock, 3))
             clock = now
     except Exception as error:
-        yield _failure_finding(question, answered, error, policy, run)
+        asked = [risk for risk in question.risks if run.asks(risk)]
+        expected = isinstance(error, (UnveilError, MemoryError))
+        decides = not expected or any(resolved.policy.tolerance_for(risk) is not None for risk in asked)
+        what = f"{'The rest' if answered else 'This'} could not be measured"
+        yield _failure_finding(question, question.title, what, error, decides)
 
 
-def _failure_finding(question: Question, answered: int, error: Exception, policy: Policy, run: Run) -> Finding:
+def _failure_finding(question: Question, title: str, what: str, error: Exception, decides: bool) -> Finding:
     """What stands in place of the answers that are missing."""
-    asked = [risk for risk in question.risks if run.asks(risk)]
-    expected = isinstance(error, (UnveilError, MemoryError))
     why = str(error) if isinstance(error, UnveilError) else describe_failure(error)
     return Finding(
         id=f"{question.name}.failed",
         question=question.name,
-        title=question.title,
+        title=title,
         value=None,
         unit="",
         method=None,
         subjects=0,
         direction="lower",
-        decides=not expected or any(policy.tolerance_for(risk) is not None for risk in asked),
+        decides=decides,
         attacker="",
-        sentence=f"{'The rest' if answered else 'This'} could not be measured: {why}.",
+        sentence=f"{what}: {why}.",
     )
 
 
@@ -293,8 +308,8 @@ def _failure_finding(question: Question, answered: int, error: Exception, policy
 
 def _collect_doubts(
     case: Case, policy: Policy, findings: tuple[Finding, ...], run: Run, purpose: Risk | None
-) -> Iterator[str]:
-    """Why someone has to decide, whatever was measured."""
+) -> Iterator[str | Finding]:
+    """Why someone has to decide, whatever was measured; a question that breaks while it says so is a finding."""
     answered = {f.question for f in findings if f.decides}
     unanswered = [name for name in policy.require if name not in answered]
     if unanswered:
@@ -305,13 +320,24 @@ def _collect_doubts(
         yield f"Not measured, although the policy sets a tolerance: {list_text(unmeasured)}."
     yield from _estimate_doubts(own, findings)
     for question in _asked_questions(case, run):
-        yield from question.doubts(case, policy, findings)
+        yield from _question_doubts(question, case, policy, findings)
     yield from _checks_off_doubts(case, policy)
     if purpose is not None and not any(f.decides for f in findings if f.id == purpose.id):
         why = "has no tolerance" if policy.tolerance_for(purpose) is None else "could not be measured exactly"
         yield f"{purpose.id} {why}, so nothing decides."
     if purpose is None and (unasked := [risk.id for risk in _unasked_checks(case, policy, run)]):
         yield f"Not asked, although there is a tolerance: {list_text(unasked)}."
+
+
+def _question_doubts(
+    question: Question, case: Case, policy: Policy, findings: tuple[Finding, ...]
+) -> Iterator[str | Finding]:
+    try:
+        yield from question.doubts(case, policy, findings)
+    except Exception as error:
+        what = "Reasons to doubt these findings could not be looked for"
+        failure = _failure_finding(question, "Doubt about what was found", what, error, decides=True)
+        yield failure.sentence if failure.id in {f.id for f in findings} else failure
 
 
 def _own_tolerances(case: Case, policy: Policy) -> list[Risk]:
@@ -367,46 +393,9 @@ def _unasked_names(case: Case, run: Run) -> Iterator[str]:
             yield from (risk.id for risk in question.risks if risk in about and not run.asks(risk))
 
 
-# ---- provenance ------------------------------------------------------------------------------------------------------
-
-
-def _hash_fields(case: Case, key: OwnerKey, reveal: bool) -> dict[str, Any]:
-    """What the provenance says about the release and everything that was read beside it."""
-    held = {"original": case.original, **case.holds}
-    digests = {name: release.digest for name, release in held.items() if release is not None}
-    digests |= {f"hierarchy of {column}": made.digest for column, made in case.hierarchies.items()}
-    return {
-        "hmac_sha256": key.hash_text(case.release.digest),
-        "beside": MappingProxyType({name: key.hash_text(digest) for name, digest in digests.items()}),
-        "key_id": key.id,
-        "plain_sha256": MappingProxyType({"release": case.release.digest, **digests}) if reveal else None,
-    }
-
-
-def _public_policy(policy: Policy, reveal: bool) -> dict[str, Any]:
-    """The policy as the result may show it: values of secret settings are hidden."""
-    public = policy.to_dict()
-    if not reveal:
-        for room, chosen in policy.settings.items():
-            for name in (name for name, declaration in declared_settings(chosen).items() if declaration.secret):
-                public[room][name] = _hide_values(public[room][name])
-    return public
-
-
-def _hide_values(value: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {column: ["hidden"] * len(values) for column, values in value.items()}
-
-
 def _suggest_roles(resolved: ResolvedCase) -> str | None:
     """How to turn guesses into given roles."""
     if not resolved.policy.guessed:
         return None
     name = safe_text(resolved.case.release.name)
     return role_options(resolved.policy, resolved.columns) or f"unveil init {shlex.quote(name)}"
-
-
-def _library_versions() -> dict[str, str]:
-    import platform
-    from importlib.metadata import version
-
-    return {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES}

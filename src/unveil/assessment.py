@@ -230,6 +230,8 @@ class Assessment:
             data = json.loads(text)
         except ValueError:
             raise UnveilError("this is not JSON") from None
+        except RecursionError:
+            raise UnveilError("nests lists or objects too deeply; check that it is an assessment") from None
         return cls.from_dict(data)
 
     def to_frame(self) -> pd.DataFrame:

@@ -214,17 +214,17 @@ def _cache_class() -> Any:
         was written may do anything; so are entries that refer to classes that a later version renamed."""
 
         def _load_index(self) -> Any:
-            with suppress(OSError, AttributeError, ImportError):
-                version, stamp, overloads = pickle.loads(_read_checked(self._index_path))
+            with suppress(OSError, TypeError, ValueError):
+                version, stamp, overloads = _unpickle_checked(self._index_path)
                 if (version, stamp) == (self._version, self._source_stamp):
-                    return overloads
+                    return dict(overloads)
             return {}
 
         def _save_index(self, overloads: Any) -> None:
             self._write_checked(self._index_path, (self._version, self._source_stamp, overloads))
 
         def _load_data(self, name: str) -> Any:
-            return pickle.loads(_read_checked(self._data_path(name)))
+            return _unpickle_checked(self._data_path(name))
 
         def _save_data(self, name: str, data: Any) -> None:
             self._write_checked(self._data_path(name), data)
@@ -263,13 +263,14 @@ def _cache_class() -> Any:
     return KernelCache
 
 
-def _read_checked(path: str) -> bytes:
-    """What a file holds after the hash of it; OSError if that is not what was written."""
+def _unpickle_checked(path: str) -> Any:
+    """What was pickled to a file after the hash of it; OSError if that is not what was written."""
     data = Path(path).read_bytes()
     size = hashlib.sha256().digest_size
-    if hashlib.sha256(data[size:]).digest() != data[:size]:
-        raise OSError(errno.EIO, "the file is damaged", path)
-    return data[size:]
+    if hashlib.sha256(data[size:]).digest() == data[:size]:
+        with suppress(Exception):  # bytes that are no pickle may raise anything
+            return pickle.loads(data[size:])
+    raise OSError(errno.EIO, "the file is damaged", path)
 
 
 @functools.cache

@@ -28,6 +28,7 @@ __all__ = ["Engine", "default_engine", "sql_literal", "to_spark_sql"]
 
 _POLL_SECONDS = 0.1
 _BATCH_ROWS = 1 << 18
+_SPILL_FILE = "duckdb_temp_"  # how DuckDB begins the names of its own files
 
 
 def sql_literal(text: str) -> str:
@@ -79,6 +80,8 @@ class Engine:
         try:
             self._connection: duckdb.DuckDBPyConnection = duckdb.connect(config=settings)
         except duckdb.Error:
+            if not memory_limit:  # nothing else is given that could be wrong
+                raise MemoryError from None
             raise UnveilError(f"memory limit {memory_limit!r} is not a size; write it as 4GB or 500MB") from None
         with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without ipywidgets has no progress to show
             self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
@@ -99,7 +102,7 @@ class Engine:
         try:
             self._connection.execute(f"CREATE VIEW {name} AS {select}")
         except duckdb.Error as error:
-            raise _translate_error(error) from None
+            raise _translate_error(error, self._spill) from None
         return name
 
     def drop(self, name: str) -> None:
@@ -150,7 +153,7 @@ class Engine:
                 raise
         error = result.get("error")
         if isinstance(error, BaseException):
-            raise _translate_error(error) from None
+            raise _translate_error(error, self._spill) from None
         table: pa.Table = result["table"]
         return table
 
@@ -171,18 +174,21 @@ class Engine:
                     run.progress(doing, done / rows if rows else None)
                     run.check()
             except Exception as error:
-                raise _translate_error(error) from None
+                raise _translate_error(error, self._spill) from None
 
 
-def _translate_error(error: BaseException) -> BaseException:
-    """Replace an error of DuckDB by one of ours. DuckDB's own message may quote data, so it is dropped."""
+def _translate_error(error: BaseException, spill: Path) -> BaseException:
+    """Replace an error of DuckDB by one of ours. DuckDB's own message may quote data, so it is dropped.
+
+    When a spill file cannot be written, one of DuckDB's threads says so, and another that it has no memory: whichever
+    is first."""
     import duckdb
 
     if isinstance(error, duckdb.InterruptException) or (
         isinstance(error, RuntimeError) and not isinstance(error, duckdb.Error) and "interrupted" in str(error)
     ):
         return KeyboardInterrupt()
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if isinstance(error, duckdb.OutOfMemoryException) or str(spill / _SPILL_FILE) in str(error):
         return UnveilError("not enough memory or spill space; raise --memory-limit or point --spill to a larger disk")
     defects = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
     broken = isinstance(error, OSError) and error.errno is None  # how Arrow hands on an error of DuckDB

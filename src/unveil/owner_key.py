@@ -16,6 +16,7 @@ import hmac
 import os
 import re
 import secrets
+import stat
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,14 +30,16 @@ __all__ = ["OwnerKey", "load_owner_key"]
 _VARIABLE = "UNVEIL_KEY"
 _BYTES = 32
 _ID_LENGTH = 16
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True)
 class OwnerKey:
-    """A secret; ``is_kept``: later runs will have it as well."""
+    """A secret; ``is_kept``: later runs will have it as well. ``notes``: what its owner should know about it."""
 
     secret: bytes = field(repr=False)
     is_kept: bool
+    notes: tuple[str, ...] = ()
 
     @property
     def id(self) -> str | None:
@@ -55,17 +58,32 @@ def load_owner_key() -> OwnerKey:
     try:
         if not path.exists():
             _make_key(path)
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):  # a pipe would be waited for
+            raise OSError
         text = path.read_bytes()
     except OSError:
         if named:
             raise UnveilError(
                 f"{safe_text(path, 200)}: the key that {_VARIABLE} names can be neither read nor made; name another "
-                "file"
+                "regular file"
             ) from None
-        return OwnerKey(_process_secret(), is_kept=False)
-    if not re.fullmatch(rb"[0-9a-f]{%d}\s*" % (2 * _BYTES), text):
+        return OwnerKey(_process_secret(), is_kept=False, notes=(_not_kept_text(path),))
+    if not re.fullmatch(rb"[0-9a-fA-F]{%d}\s*" % (2 * _BYTES), text):
         raise UnveilError(f"{safe_text(path, 200)}: is not a key; move it away, or name another with {_VARIABLE}")
-    return OwnerKey(bytes.fromhex(text.decode()), is_kept=True)
+    notes = (_open_to_others_text(path),) if mode & _OTHERS else ()
+    return OwnerKey(bytes.fromhex(text.decode()), is_kept=True, notes=notes)
+
+
+def _not_kept_text(path: Path) -> str:
+    return (
+        f"{safe_text(path, 200)}: no key can be kept there, so the hashes of this run cannot be compared with those of "
+        f"others; name a file for the key with {_VARIABLE}"
+    )
+
+
+def _open_to_others_text(path: Path) -> str:
+    return f"{safe_text(path, 200)}: others may read or change the key of your hashes; restrict it with chmod 600"
 
 
 def _config_folder() -> Path:

@@ -56,7 +56,8 @@ class Setting:
     ``choices``: texts that it may be (a share may also be one of them). ``pattern``: what a text must look like;
     ``expected_form`` says that in words. ``release_kinds``: the kinds of release it says something about; without any,
     all that its room is asked of. ``option``: whether the command line has it. ``former_names``: the names it had
-    before. ``secret``: results hide its values. ``protecting``: it says something to protections only.
+    before. ``secret``: it holds values that people in the data have; results and ``repr`` hide them. ``protecting``: it
+    says something to protections only.
     """
 
     kind: Kind
@@ -78,10 +79,11 @@ class Setting:
 
 def setting(default: Any, *, kind: Kind, help: str, **more: Any) -> Any:
     """A field of a dataclass of settings; the keywords are those of :class:`Setting`."""
-    described = {"setting": Setting(kind, help, **more)}
+    declaration = Setting(kind, help, **more)
+    own: dict[str, Any] = {"metadata": {"setting": declaration}, "repr": not declaration.secret}
     if isinstance(default, Mapping):
-        return dataclasses.field(default_factory=lambda: MappingProxyType(dict(default)), metadata=described)
-    return dataclasses.field(default=default, metadata=described)
+        return dataclasses.field(default_factory=lambda: MappingProxyType(dict(default)), **own)
+    return dataclasses.field(default=default, **own)
 
 
 def declared_settings(settings: Any) -> dict[str, Setting]:

@@ -16,7 +16,10 @@ import tempfile
 import weakref
 from pathlib import Path
 
+from unveil.errors import UnveilError
 from unveil.file_lock import try_lock
+from unveil.settings import option_text
+from unveil.wording import safe_text
 
 __all__ = ["make_spill_directory", "remove_spill_directories"]
 
@@ -30,8 +33,15 @@ _made: dict[Path, int] = {}
 
 def make_spill_directory(parent: str | Path | None, owner: object) -> Path:
     """A new private directory in ``parent``, by default the temporary directory; it is removed with its owner."""
-    _remove_dead_directories(parent or tempfile.gettempdir())
-    path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    try:
+        _remove_dead_directories(parent or tempfile.gettempdir())
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    except OSError as error:
+        where = safe_text(parent, 200) if parent else "the temporary directory"
+        raise UnveilError(
+            f"{where}: no work files can be made there ({error.strerror}); pass {option_text('spill')} with another "
+            "directory"
+        ) from None
     _restrict_new_files(path)
     lock = path / f"{_LOCK}.new"
     _made[path] = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)

@@ -80,6 +80,16 @@ def test_listed_values_and_who_may_see_them(tmp_path: Path) -> None:
     assert "CANARY" in unveil.assess(table, policy, reveal=True).to_json()
 
 
+def test_the_policy_showed_ruled_out_values_when_it_was_printed(tmp_path: Path) -> None:
+    """Texts for missing values are no values; results show them, because numbers depend on them."""
+    (tmp_path / "t.csv").write_text("q,s\n1,flu\n1,CANARY\n2,-99\n")
+    ruled_out = {"ruled_out": {"s": ["CANARY"]}}
+    policy = Policy(quasi=("q",), sensitive=("s",), missing=("-99",), settings={"classes": ruled_out})
+    assert "CANARY" not in repr(policy) + str(policy) + repr(policy.settings)
+    assert "-99" in repr(policy)
+    assert unveil.assess(unveil.read(tmp_path / "t.csv"), policy).provenance.policy["missing"] == ["-99"]
+
+
 def test_what_cannot_be_ruled_out_is_refused() -> None:
     with pytest.raises(UnveilError, match="not among the sensitive"):
         Policy(quasi=("q",), settings={"classes": {"ruled_out": {"q": ["1"]}}})

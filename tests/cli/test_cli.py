@@ -319,7 +319,7 @@ def test_hostile_column_names_reach_no_terminal(unveil: Unveil, tmp_path: Path) 
 
 @pytest.mark.parametrize("form", ["text", "json", "html"])
 def test_a_closed_pipe_is_no_defect_and_no_verdict(patients: Path, form: str) -> None:
-    command = [sys.executable, "-m", "unveil", "assess", patients, "--format", form]
+    command = [sys.executable, "-m", "unveil", "assess", patients, "--format", form, "--quiet"]  # no progress, if slow
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -331,7 +331,7 @@ def test_a_closed_pipe_is_no_defect_and_no_verdict(patients: Path, form: str) ->
 
 def test_a_full_disk_on_standard_output_is_said(patients: Path) -> None:
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "unveil", "assess", str(patients)]
+        command = [sys.executable, "-m", "unveil", "assess", str(patients), "--quiet"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "unveil: standard output: No space left on device\n"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,28 @@ def test_a_full_spill_directory_is_named(tmp_path: Path) -> None:
     assert "not enough memory or spill space; raise --memory-limit or point --spill to a larger disk" in done.stdout
 
 
+def test_a_spill_file_that_cannot_be_written_was_taken_for_damaged_data() -> None:
+    """DuckDB reports it, or that it has no memory, whichever thread is first; in this query it is the former."""
+    script = (
+        "from unveil import Engine\n"
+        "try:\n"
+        "    Engine('12MB').query_arrow('SELECT range % 700001 AS k FROM range(1500000) GROUP BY k ORDER BY k')\n"
+        "except Exception as error:\n"
+        "    print(error)"
+    )
+    done = subprocess.run(
+        (sys.executable, "-c", script), capture_output=True, text=True, preexec_fn=limit_files(100), check=True
+    )
+    assert done.stdout == "not enough memory or spill space; raise --memory-limit or point --spill to a larger disk\n"
+
+
+def test_a_spill_directory_in_which_nothing_can_be_made_was_a_defect(patients: Path) -> None:
+    done = run("assess", patients, *ASK, "--spill", "/proc", cwd=patients.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "no work files can be made there (No such file or directory); pass --spill with another directory"
+    assert done.stderr == f"unveil: /proc: {why}\n"
+
+
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
 
@@ -95,33 +118,69 @@ def test_a_lack_of_memory_is_not_taken_for_an_open_quote(tmp_path: Path, mebibyt
         assert done.stderr == "unveil: not enough memory; lower --memory-limit so that the engine spills to disk\n"
 
 
+@pytest.mark.parametrize("kind", [resource.RLIMIT_AS, resource.RLIMIT_DATA])
+@pytest.mark.parametrize("kilobytes", [180_000, 240_000, 300_000])
+def test_a_library_that_lacked_memory_ended_the_process_with_a_verdict(
+    patients: Path, kind: int, kilobytes: int
+) -> None:
+    """OpenBLAS ends it with exit code 1, which means protect first, or interrupts it."""
+    limit = kilobytes << 10
+    done = run("assess", patients, *ASK, cwd=patients.parent, before=lambda: resource.setrlimit(kind, (limit, limit)))
+    said = f"memory is limited to {limit // 10**6} MB, which is too little; raise the limit (ulimit -v or -d)"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"unveil: {said}\n")
+
+
+# ---- damaged files ---------------------------------------------------------------------------------------------------
+
+
+def test_deeply_nested_json_was_a_defect(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000 + "]" * 200_000)
+    done = run("compare", "deep.json", "deep.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "nests lists or objects too deeply; check that it is an assessment"
+    assert done.stderr == f"unveil: deep.json: {why}\n"
+
+
 # ---- defects ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question that fails as nobody foresaw, with a value in its message."""
+@pytest.fixture(params=["ask", "check", "doubts", "ask and doubts"])
+def defect(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a question fails as nobody foresaw, with a value in its message."""
 
-    def ask(*given: object) -> Iterator[Finding]:
+    def fail(*given: object) -> Iterator[Finding]:
         raise KeyError("CANARY-SENSITIVE")
         yield
 
+    def check(*given: object) -> None:
+        next(fail())
+
+    where: str = request.param
     risk = Risk("broken.risk", title="A hole", unit="share", safer="lower", summary="Never measured.")
-    broken = Question(name="broken", title="What breaks?", kinds=("table",), risks=(risk,), ask=ask)
+    parts: dict[str, Any] = {"ask": fail if "ask" in where else lambda *given: ()}
+    parts |= {"doubts": fail} if "doubts" in where else {"check": check} if where == "check" else {}
+    broken = Question(name="broken", title="What breaks?", kinds=("table",), risks=(risk,), **parts)
     monkeypatch.setattr(questions, "QUESTIONS", (*questions.QUESTIONS, broken))
+    return where
 
 
 def test_a_defect_in_one_question_does_not_lose_the_answers_to_the_others(
-    defect: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    defect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "t.csv").write_text("sex,shoe\n" + "f,1\nm,2\nf,2\nm,1\n" * 5)
     monkeypatch.delenv("UNVEIL_DEBUG", raising=False)
     found = unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",)))
     assert found["classes.k"].value == 10
     assert found.verdict.decision == "your call"  # it would be release
-    said = "This could not be measured: internal error in unveil (KeyError); set UNVEIL_DEBUG=1 to see the traceback."
-    assert found["broken.failed"].sentence == said
-    assert "CANARY" not in found.to_json() + "".join(capsys.readouterr())
+    what = (
+        "Reasons to doubt these findings could not be looked for"
+        if defect == "doubts"
+        else "This could not be measured"
+    )
+    why = "internal error in unveil (KeyError); set UNVEIL_DEBUG=1 to see the traceback."
+    assert [f.sentence for f in found.findings if f.id == "broken.failed"] == [f"{what}: {why}"]
+    assert len(found.doubts) == (defect == "ask and doubts")
+    assert "CANARY" not in found.to_json() + found.to_html() + "".join(capsys.readouterr())
     monkeypatch.setenv("UNVEIL_DEBUG", "1")
     unveil.assess(unveil.read(tmp_path / "t.csv"), Policy(quasi=("sex",)))
     assert "Traceback" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def _results() -> Iterator[FuzzInput]:
     yield _make(1, "assess", "t.csv", *ROLES, *told, "--report", "r.html", "-o", "a.json", t_csv=TABLE)
     files = ("--population", "p.csv", "--earlier", "p.csv", "--people", "p.csv", "--hierarchy", "diagnosis=h.csv")
     yield _make(1, "assess", "t.csv", *ROLES, *files, *told, t_csv=TABLE, p_csv=TABLE, h_csv=HIERARCHY)
-    beliefs, sets = f"item,low,high\n{ITEMS[0]},.1,.9\n", f"items\n{ITEMS[0]} {ITEMS[1]}\n"
+    beliefs, sets = f"item,low,high\n{ITEMS[0]},.1,.9\n", f"items,class\n{ITEMS[0]} {ITEMS[1]},{_canary(7, 0)}\n"
     for option, text in {"beliefs": beliefs, "similar": BASKETS, "pairs": PAIRS, "itemsets-file": sets}.items():
         asked = ("--only", "items.expected_cracks,items.itemsets_vulnerable,items.correlation")
         held = ("--itemsets", "pairs", f"--{option}", "h.dat" if option == "similar" else "h.csv")

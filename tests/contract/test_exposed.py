@@ -47,7 +47,8 @@ def test_lists_are_sorted_and_hide_what_they_should(name: str) -> None:
             assert LISTS[hidden.id] in e.subject and number_of(e) >= 1
             assert e.because[0].islower() or e.because[0].isdigit()
             assert not e.because.endswith(".")
-        assert hidden.sentence == shown.sentence or "revealed" in name
+        told = shown.sentence.replace("class spices", "class 1 of your file")  # the name of a class is a value
+        assert hidden.sentence == told or "revealed" in name
 
 
 PERSON = re.compile(r"\b(?:person|entry) \d")

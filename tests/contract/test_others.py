@@ -68,7 +68,7 @@ def test_items_that_are_never_bought_together() -> None:
 
 
 def test_sets_of_items() -> None:
-    listed = {("spices",): [("1", "2")], ("listed itemsets",): [("3", "4", "6"), ("2", "5")],
+    listed = {("class 1 of your file",): [("1", "2")], ("listed itemsets",): [("3", "4", "6"), ("2", "5")],
               None: list(combinations(ITEMS, 3))}  # fmt: skip
     for f in (f for f in assessed("baskets").findings if f.id == "items.itemsets_vulnerable"):
         chances = [itemset_chances(NEAR, len(s))[tuple(sorted(ITEMS.index(i) for i in s))] for s in listed[f.known]]

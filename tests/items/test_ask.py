@@ -106,10 +106,10 @@ def test_the_original_and_the_mapping_go_together() -> None:
 
 def test_listed_and_named_itemsets_are_both_protected() -> None:
     listed = table(items=["a b", "c d e"], **{"class": ["spices {}", ""]})
-    found = unveil.assess(Case(SIX, holds={"itemsets_file": listed}), items(itemsets="3"))
+    found = unveil.assess(Case(SIX, holds={"itemsets_file": listed}), items(itemsets="3"), reveal=True)
     told = [f for f in found.findings if f.id == "items.itemsets_vulnerable"]
     assert [(f.known, f.subjects, f.decides) for f in told] == [
-        (("spices {}",), 1, True),
+        (("class 1 of your file",), 1, True),
         (("listed itemsets",), 1, True),
         (None, 20, True),
     ]
@@ -120,6 +120,23 @@ def test_listed_and_named_itemsets_are_both_protected() -> None:
     ]
     assert told[0].sentence.startswith("The only itemset of class spices {} is not vulnerable. ")
     assert found.find("items.itemsets_vulnerable", known=("listed itemsets",)) is told[1]
+
+
+def test_the_names_of_classes_of_itemsets_were_shown_without_being_revealed() -> None:
+    listed = table(items=["a gone", "c d", "a b"], **{"class": ["CANARY-1", "CANARY-2", "CANARY-3"]})
+    mapped = Transactions.from_baskets([["a", "b", "c", "d", "gone"], ["a", "b"], ["c"]])
+    truth = np.array(
+        [["a", "b", "c", "d"].index(label) if label != "gone" else -1 for label in mapped.labels.to_pylist()]
+    )
+    released = Transactions.from_baskets([["a", "b", "c", "d"], ["a", "b"], ["c"]])
+    case = Case(released, mapped, truth, holds={"itemsets_file": listed})
+    found = unveil.assess(case, only="items.itemsets_vulnerable")
+    assert [f.known for f in found.findings] == [("class 2 of your file",), ("class 3 of your file",)]
+    for form in ("to_text", "to_json", "to_html", "to_markdown", "to_junit"):
+        assert "CANARY" not in getattr(found, form)(), form
+    revealed = unveil.assess(case, only="items.itemsets_vulnerable", reveal=True)
+    assert [f.known for f in revealed.findings] == [f.known for f in found.findings]
+    assert [f.title.split()[3] for f in revealed.findings] == ["CANARY-2", "CANARY-3"]
 
 
 def test_without_pairs_there_is_nothing_to_say_about_them() -> None:

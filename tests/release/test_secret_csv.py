@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from unveil import Transactions
+from unveil import Transactions, UnveilError
 from unveil.release.item_mapping import mapping_table, truth_from_mapping
 from unveil.release.secret_csv import secret_csv, unescape_formulas
 
@@ -37,3 +38,16 @@ def test_a_mapping_with_formulas_for_labels_comes_back_as_it_was(tmp_path: Path)
     (tmp_path / "m.csv").write_bytes(secret_csv(mapping_table(original, release, truth)))
     read = unveil.read(tmp_path / "m.csv", "table", header=True)
     assert truth_from_mapping(read, original, release).tolist() == truth.tolist()
+
+
+def test_a_mapping_whose_mark_was_cut_off_was_said_to_name_unknown_items(tmp_path: Path) -> None:
+    original = Transactions.from_baskets([["=1", "milk"], ["milk"]])
+    release = Transactions.from_baskets([["a", "b"], ["b"]])
+    whole = mapping_table(original, release, np.arange(2))
+    (tmp_path / "m.csv").write_bytes(secret_csv(whole.drop_columns(["release"])))
+    cut = unveil.read(tmp_path / "m.csv", "table", header=True)
+    with pytest.raises(UnveilError, match=r"^m\.csv: has apostrophes .*, but the column release is missing; use the"):
+        truth_from_mapping(cut, original, release)
+    other = Transactions.from_baskets([["=2", "milk"], ["milk"]])
+    with pytest.raises(UnveilError, match="row 1 names an item that is not in"):
+        truth_from_mapping(cut, other, release)

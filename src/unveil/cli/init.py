@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
+from unveil.cli.output import check_output_files
 from unveil.cli.reading import read_release, reading_options, reading_text
 from unveil.errors import UnveilError
 from unveil.policy import COLUMN_SETTINGS, Policy, Role
@@ -46,6 +47,7 @@ def command(file: str, output: str, force: bool, quiet: bool, **given: Any) -> N
     from unveil.release.repeated_subjects import find_repeated_subjects
     from unveil.release.roles import complete_roles
 
+    check_output_files([output], [file])
     if os.path.exists(output) and not force:
         raise UnveilError(f"{safe_text(output, 200)} exists; pass --force to overwrite it or -o to write elsewhere")
     with progress_bar(reading_text(file), quiet):

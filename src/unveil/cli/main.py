@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import signal
 import sys
 from types import FrameType
@@ -19,6 +20,9 @@ from unveil.cli.plain_output import StandardOutputError, open_output
 from unveil.errors import UnveilError, describe_failure
 
 __all__ = ["cli", "main"]
+
+_LEAST_MEMORY = 512 << 20  # bytes; with less, libraries end the process while they are loaded, some with exit code 1
+_LITTLE_MEMORY = 4 << 30  # bytes that the threads of OpenBLAS on a machine with many processors may use up
 
 _last_signal = signal.SIGINT  # the one that interrupted the command, if any did
 
@@ -71,6 +75,19 @@ def cli() -> None:
     unveil attacks a release before an attacker does: it says who can be found and what can be learned, compares that
     with what you tolerate, and tells you whether to release.
     """
+    _check_memory_limits()
+
+
+def _check_memory_limits() -> None:
+    """Refuse limits under which libraries cannot even be loaded, and let them spare memory that is scarce."""
+    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    least = min((limit for limit in limits if limit != resource.RLIM_INFINITY), default=_LITTLE_MEMORY)
+    if least < _LEAST_MEMORY:
+        raise UnveilError(
+            f"memory is limited to {least // 10**6:,} MB, which is too little; raise the limit (ulimit -v or -d)"
+        )
+    if least < _LITTLE_MEMORY:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
@@ -16,6 +17,7 @@ from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.reading import reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
+from unveil.owner_key import load_owner_key
 from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
 
@@ -86,17 +88,30 @@ def output_options(command: _Command) -> _Command:
 
 
 def check_output_files(targets: list[str | None], sources: list[str | None]) -> None:
-    """Results must not overwrite what they are made from, nor each other."""
-    seen = [os.path.realpath(source) for source in sources if source and source != STANDARD_INPUT]
+    """Results must not overwrite what they are made from, nor each other, by whatever name."""
+    seen = {_file_identity(source) for source in filter(None, sources)}
     for target in filter(None, targets):
-        if os.path.realpath(target) in seen or (STANDARD_INPUT in sources and _is_standard_input(target)):
+        if _file_identity(target) in seen:
             raise UnveilError(
                 f"{safe_text(target, 200)}: would overwrite the input or another result; name another file"
             )
         if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
             raise UnveilError(f"{safe_text(target, 200)}: the directory does not exist; nothing was written")
-        seen.append(os.path.realpath(target))
+        seen.add(_file_identity(target))
     _finish_interrupted_runs([*filter(None, targets), *(s for s in sources if s and s != STANDARD_INPUT)])
+
+
+def _file_identity(file: str) -> tuple[object, ...]:
+    """What all names of a file have in common, links and mounted directories included: its device and inode or, if
+    there is no such file yet, those of its directory, and its name."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # there is no such file, or no standard input
+        found = os.stat(sys.stdin.fileno() if file == STANDARD_INPUT else file)
+        return found.st_dev, found.st_ino
+    directory, name = os.path.split(os.path.realpath(file))
+    with contextlib.suppress(OSError):
+        found = os.stat(directory)
+        return found.st_dev, found.st_ino, name
+    return directory, name
 
 
 def _finish_interrupted_runs(files: Iterable[str]) -> None:
@@ -112,14 +127,6 @@ def check_secret_file(target: str | None) -> None:
     """What is for the owner's eyes only is written as CSV."""
     if target and os.path.splitext(target)[1].lower() != ".csv":
         raise UnveilError(f"{safe_text(target, 200)}: matches are written as .csv")
-
-
-def _is_standard_input(file: str) -> bool:
-    """Whether standard input comes from this file."""
-    try:
-        return os.path.samestat(os.stat(file), os.fstat(sys.stdin.fileno()))
-    except (OSError, ValueError, AttributeError):  # there is no such file, or no standard input
-        return False
 
 
 def assess_and_deliver(
@@ -170,7 +177,9 @@ def _find_artefact(assessment: Assessment, name: str, target: str) -> Callable[[
 
 
 def print_notes(case: Case, tell: Callable[[str], None]) -> None:
-    """Say what was noticed when the files were read."""
+    """Say what was noticed when the files, and the key of their hashes, were read."""
+    for said in load_owner_key().notes:
+        tell(said)
     for held in (case.release, *case.holds.values()):
         for said in held.notes:
             tell(f"{safe_text(held.name)}: {said}")

@@ -38,7 +38,8 @@ _MAX_LISTED_SETS = 1000  # listed sets up to which they are
 class ItemsetGroup:
     """Sets of items with a threshold and a tolerance, and what to call one and several of them.
 
-    ``label`` tells the groups of a file apart: the class and, where a group has thresholds of its own, these.
+    ``label`` tells the groups of a file apart: the number of the class and, where a group has thresholds of its own,
+    these. Names of classes come from the data, so that they are called by them only if values are to be revealed.
     """
 
     requirement: ItemsetRequirement
@@ -53,7 +54,7 @@ def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Itera
 
     asked = "itemsets_file" in attack.case.holds or policy.settings_for(ItemsSettings).itemsets is not None
     decides = asked and policy.tolerance_for(ITEMSETS_VULNERABLE) is not None
-    for group in policy_itemsets(attack.case, policy, default=None if asked else "pairs"):
+    for group in policy_itemsets(attack.case, policy, default=None if asked else "pairs", reveal=run.reveal):
         found = measure_vulnerable_share(attack.beliefs, group.requirement, run, solution=attack.recipe.solution)
         steps, curves = _run_itemset_recipe(found, attack, run) if decides else ("", ())
         threshold = percent_text(found.requirement.sigma)
@@ -76,13 +77,13 @@ def itemset_findings(attack: FrequencyAttack, policy: Policy, run: Run) -> Itera
         )
 
 
-def policy_itemsets(case: Case, policy: Policy, default: str | None = None) -> list[ItemsetGroup]:
+def policy_itemsets(case: Case, policy: Policy, default: str | None = None, reveal: bool = False) -> list[ItemsetGroup]:
     """The sets of items that a file lists, and those that the policy names, if any."""
     from unveil.items.itemsets import ItemsetRequirement
 
     settings = policy.settings_for(ItemsSettings)
     sigma, tau = settings.itemset_threshold, policy.threshold(ITEMSETS_VULNERABLE)
-    listed = _listed_itemsets(case, sigma, tau)
+    listed = _listed_itemsets(case, sigma, tau, reveal)
     which = settings.itemsets or default
     if which is None:
         return listed
@@ -101,22 +102,24 @@ def _set_names(size: int) -> tuple[str, str]:
     return ("pair of items", "pairs of items") if size == 2 else (f"set of {size} items", f"sets of {size} items")
 
 
-def _listed_itemsets(case: Case, sigma: float, tau: float) -> list[ItemsetGroup]:
+def _listed_itemsets(case: Case, sigma: float, tau: float, reveal: bool) -> list[ItemsetGroup]:
     """The groups of sets in a file: one for each class and pair of thresholds."""
     given = case.holds.get("itemsets_file")
     if not isinstance(given, Table):
         return []
     from unveil.items.attacker_beliefs import released_codes
-    from unveil.items.attacker_files import parse_itemsets
+    from unveil.items.attacker_files import number_classes, parse_itemsets
 
-    groups = []
+    groups, numbers = [], number_classes(given)
     for kind, requirement in parse_itemsets(given, released_codes(case), sigma, tau):
         own = [f"threshold {requirement.sigma}"] if requirement.sigma != sigma else []
         own += [f"tolerance {requirement.tau}"] if requirement.tau != tau else []
-        names = "listed itemset", "listed itemsets"
+        singular, plural, label = "listed itemset", "listed itemsets", "listed itemsets"
         if kind:
-            names = f"itemset of class {safe_text(kind)}", f"itemsets of class {safe_text(kind)}"
-        groups.append(ItemsetGroup(requirement, *names, label=(kind or "listed itemsets", *own)))
+            label = f"class {numbers[kind]} of your file"
+            shown = f"class {safe_text(kind)}" if reveal else label
+            singular, plural = f"itemset of {shown}", f"itemsets of {shown}"
+        groups.append(ItemsetGroup(requirement, singular, plural, label=(label, *own)))
     return groups
 
 

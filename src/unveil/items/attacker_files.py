@@ -20,6 +20,7 @@ from unveil.run import Run
 from unveil.wording import list_text, safe_text
 
 __all__ = [
+    "number_classes",
     "parse_beliefs",
     "parse_categories",
     "parse_itemsets",
@@ -124,6 +125,12 @@ def parse_itemsets(
         if len(members) == len(labels):
             found.setdefault((kind, *own), []).append(members)
     return [(kind, ItemsetRequirement.from_itemsets(sets, s, t)) for (kind, s, t), sets in found.items()]
+
+
+def number_classes(given: Table) -> dict[str, int]:
+    """The classes of a file of itemsets, numbered from 1 in the order in which they first appear."""
+    named = pa.Table.from_batches(given.batches()).column("class").to_pylist() if "class" in given.columns else []
+    return {kind: number for number, kind in enumerate(dict.fromkeys(str(kind) for kind in named if kind), 1)}
 
 
 def _parse_share(value: object, default: float, column: str, row: int, name: str) -> float:

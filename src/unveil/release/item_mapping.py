@@ -65,14 +65,15 @@ def truth_from_mapping(mapping: Table, original: Transactions, release: Transact
         raise UnveilError(f"{name}: no column {list_text(lacking)}; a mapping needs the columns item and pseudonym")
     whole = pa.Table.from_batches(mapping.batches())
     items, pseudonyms = (whole.column(c).combine_chunks().cast("string") for c in ("item", "pseudonym"))
-    if "release" in mapping.columns:
+    has_mark = "release" in mapping.columns
+    if has_mark:
         if pc.unique(whole.column("release")).to_pylist() != [_release_mark(release)]:
             raise UnveilError(
                 f"{name}: belongs to another release than {safe_text(release.name)}, or {safe_text(release.name)} was "
                 "changed after it was written; use the mapping that was written with it"
             )
         items, pseudonyms = unescape_formulas(items), unescape_formulas(pseudonyms)
-    places = _label_positions(items, np.arange(len(items)), original, name)
+    places = _label_positions(items, np.arange(len(items)), original, name, has_mark)
     if len(np.unique(places)) < len(places) or len(places) < len(original.labels):
         raise UnveilError(
             f"{name}: does not name every item of {safe_text(original.name)} exactly once; use the mapping as written"
@@ -80,19 +81,30 @@ def truth_from_mapping(mapping: Table, original: Transactions, release: Transact
     left_out = np.asarray(pc.equal(pc.fill_null(pseudonyms, ""), ""))
     truth = np.full(len(places), -1)
     kept = np.flatnonzero(~left_out)
-    truth[places[kept]] = _label_positions(pseudonyms.filter(pa.array(~left_out)), kept, release, name)
+    truth[places[kept]] = _label_positions(pseudonyms.filter(pa.array(~left_out)), kept, release, name, has_mark)
     return truth
 
 
-def _label_positions(labels: pa.Array, rows: Ints, baskets: Transactions, name: str) -> Ints:
-    """The codes of these labels, which stand in these rows of the mapping."""
-    import numpy as np
-    import pyarrow.compute as pc
-
-    found = np.asarray(pc.index_in(labels, baskets.labels.cast("string")).fill_null(-1), np.int64)
+def _label_positions(labels: pa.Array, rows: Ints, baskets: Transactions, name: str, has_mark: bool) -> Ints:
+    """The codes of these labels, which stand in these rows of the mapping. Only one that unveil wrote has the mark of a
+    release, and apostrophes before labels that a spreadsheet would take for formulas."""
+    found = _label_codes(labels, baskets)
     if (found < 0).any():
         row = int(rows[(found < 0).argmax()]) + 1
+        if not has_mark and _label_codes(unescape_formulas(labels), baskets).min() >= 0:
+            raise UnveilError(
+                f"{name}: has apostrophes before labels, as unveil writes them, but the column release is missing; use "
+                "the mapping as written"
+            )
         raise UnveilError(
             f"{name}: row {row:,} names an item that is not in {safe_text(baskets.name)}; use the mapping as written"
         )
     return found
+
+
+def _label_codes(labels: pa.Array, baskets: Transactions) -> Ints:
+    """The code of each label, −1 where there is no such item."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.index_in(labels, baskets.labels.cast("string")).fill_null(-1), np.int64)
