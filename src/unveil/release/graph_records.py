@@ -59,6 +59,8 @@ class GraphRecords:
 
     def build_graph(self, path: Path) -> Graph:
         labels, notes = distinct_labels(self.names, list(self.index), self.file)
-        ends = self.resolve_ends(self.sources), self.resolve_ends(self.targets)
+        import numpy as np
+
+        ends = np.stack([self.resolve_ends(self.sources), self.resolve_ends(self.targets)], axis=1).reshape(-1)
         empty = "there are no nodes; add at least one"
-        return simple_graph(*ends, labels, self.directed, path.name, source_file.file_digest(path), notes, empty)
+        return simple_graph(ends, labels, self.directed, path.name, source_file.file_digest(path), notes, empty)

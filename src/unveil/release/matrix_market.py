@@ -53,9 +53,9 @@ def read_matrix_market(path: str | Path) -> Graph:
         bad = int(((ends < 1) | (ends > nodes)).argmax())
     if bad >= 0:
         raise error_at(bad // 2, f"has an index that is not a whole number from 1 to {nodes:,}; correct it")
-    labels = _number_labels(nodes)
+    ends = (ends - 1).astype(np.int32)
     return simple_graph(
-        ends[::2] - 1, ends[1::2] - 1, labels, symmetry == "general", path.name, source_file.file_digest(path)
+        ends, _number_labels(nodes), symmetry == "general", path.name, source_file.file_digest(path)
     )
 
 
