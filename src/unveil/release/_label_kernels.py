@@ -18,6 +18,9 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _USED = np.uint64(128)
 _HALF = np.uint64(32)
 _SMALL = 12  # labels that are sorted by insertion
+_KEYS = 7  # bytes of a label that are sorted at once
+_BYTE = np.uint64(8)
+_LAST_BYTE = np.uint64(255)
 _END = -1
 
 
@@ -125,19 +128,70 @@ def _median_key(known, ends, order, begin, end, depth):
     return max(min(a, b), min(max(a, b), c))
 
 
+@helper
+def _pack_key(known, ends, label, depth):
+    """The next bytes of a label, and after them how many there are, as one number in the same order."""
+    begin = np.int64(ends[label]) + depth
+    left = np.int64(ends[label + 1]) - begin
+    key = np.uint64(0)
+    for i in range(_KEYS):
+        key <<= _BYTE
+        if i < left:
+            key |= np.uint64(known[begin + i])
+    return (key << _BYTE) | np.uint64(min(left, _KEYS + 1))
+
+
+@helper
+def _sort_by_keys(order, begin, size, keys, places, counts):
+    """Sort some labels by ``keys[0]``, byte by byte from the last one; the second rows are work space."""
+    for shift in range(0, 64, 8):
+        by = np.uint64(shift)
+        for byte in range(256):
+            counts[byte] = 0
+        for i in range(size):
+            counts[(keys[0, i] >> by) & _LAST_BYTE] += 1
+        if counts[(keys[0, 0] >> by) & _LAST_BYTE] == size:
+            continue
+        filled = 0
+        for byte in range(256):
+            counts[byte], filled = filled, filled + counts[byte]
+        for i in range(size):
+            byte = (keys[0, i] >> by) & _LAST_BYTE
+            keys[1, counts[byte]], places[counts[byte]] = keys[0, i], order[begin + i]
+            counts[byte] += 1
+        for i in range(size):
+            keys[0, i], order[begin + i] = keys[1, i], places[i]
+
+
 @kernel
-def sort_labels(known, ends, order, depth, stack):
-    """Sort the distinct labels in ``order`` by their bytes, after their lengths if ``depth`` is −1, without further
-    memory: three-way radix quicksort (Bentley and Sedgewick 1997). ``stack`` holds the ranges that are to be sorted;
-    since the shortest comes first, there are at most twice as many as the length has bits.
+def sort_labels(known, ends, order, depth, stack, keys, places, counts):
+    """Sort the distinct labels in ``order`` by their bytes, after their lengths if ``depth`` is −1, in little memory.
+
+    Three-way radix quicksort (Bentley and Sedgewick 1997) divides them until their next bytes fit into the processor's
+    cache, as ``keys``. ``stack`` holds the ranges that are to be sorted. Of large ones the shortest comes first, so
+    there are at most twice as many as their number has bits; small ones are disjoint parts of one that fits into
+    ``keys``.
     """
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, len(order), depth
     top = 1
     while top > 0:
         top -= 1
         begin, end, level = stack[top, 0], stack[top, 1], stack[top, 2]
-        if end - begin <= _SMALL:
+        size = end - begin
+        if size <= _SMALL:
             _insert_labels(known, ends, order, begin, end, level)
+            continue
+        if level >= 0 and size <= len(places):
+            for i in range(size):
+                keys[0, i] = _pack_key(known, ends, order[begin + i], level)
+            _sort_by_keys(order, begin, size, keys, places, counts)
+            first = 0
+            for i in range(1, size + 1):
+                if i == size or keys[0, i] != keys[0, first]:
+                    if i - first > 1:
+                        stack[top, 0], stack[top, 1], stack[top, 2] = begin + first, begin + i, level + _KEYS
+                        top += 1
+                    first = i
             continue
         pivot = _median_key(known, ends, order, begin, end, level)
         low, i, high = begin, begin, end
@@ -156,7 +210,7 @@ def sort_labels(known, ends, order, depth, stack):
         first = top
         for part in range(3):
             a, b = (begin, low) if part == 0 else (low, high) if part == 1 else (high, end)
-            if b - a > 1 and (part != 1 or pivot != _END):
+            if b - a > 1:
                 at = top
                 while at > first and stack[at - 1, 1] - stack[at - 1, 0] < b - a:
                     stack[at, 0], stack[at, 1], stack[at, 2] = stack[at - 1, 0], stack[at - 1, 1], stack[at - 1, 2]

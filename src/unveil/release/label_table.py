@@ -24,6 +24,7 @@ __all__ = ["GrowingArray", "LabelTable", "number_dtype", "sort_labels", "string_
 # is freed is returned at once.
 _OWN_PAGES = 1 << 25
 _BLOCK = 1 << 18
+_MAX_KEYS = 1 << 18
 _FIRST_SLOTS = 1 << 12
 _WHOLE_NUMBER = r"^(0|[1-9][0-9]{0,17})$"  # 18 digits always fit
 
@@ -153,7 +154,9 @@ def sort_labels(labels: pa.Array, codes: Int32s) -> pa.Array:
     order = sorted_ends[1:]
     order[:] = np.arange(len(order), dtype=np.int32)
     by_size = bool(pc.all(pc.match_substring_regex(labels, _WHOLE_NUMBER)).as_py())
-    _label_kernels.sort_labels(known, ends, order, -1 if by_size else 0, np.empty((256, 3), np.int64))
+    stack, counts = np.empty((_MAX_KEYS // 2 + 128, 3), np.int64), np.empty(256, np.int64)
+    keys, places = np.empty((2, _MAX_KEYS), np.uint64), np.empty(_MAX_KEYS, np.int32)
+    _label_kernels.sort_labels(known, ends, order, -1 if by_size else 0, stack, keys, places, counts)
     _renumber(codes, order)
     sorted_bytes = np.empty(int(ends[-1]), np.uint8)
     if ends.dtype != sorted_ends.dtype:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +50,7 @@ __all__ = [
 ]
 
 _BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"\n|\r\n|\r(?!\Z)")
 _BLOCK = 1 << 20
 
 
@@ -70,23 +72,37 @@ def text_pieces(path: Path, cut_lines: bool = False) -> Iterator[TextPiece]:
         if (place := _first_invalid_utf8(data)) is not None:
             line = lines + line_number_at(data, place)
             raise UnveilError(f"{name}: line {line:,} is not UTF-8 text; save the file as UTF-8")
-        yield TextPiece(data.removeprefix(mark), lines, not data.endswith((b"\n", b"\r")))
+        found = [TextPiece(data.removeprefix(mark), lines, not data.endswith((b"\n", b"\r")))]
         lines, mark = lines + line_number_at(data, len(data)) - 1, b""
+        del data
+        yield found.pop()  # so that a large piece, which is no longer needed, is not held here
 
 
 def _cut_pieces(chunks: Iterable[bytes], cut_lines: bool) -> Iterator[bytes]:
-    """The same bytes, in pieces that end where a line ends, but for the last. A short file is one piece."""
+    """The same bytes, in pieces that end where a line ends, but for the last. A short file is one piece, and a line of
+    several chunks is one."""
     parts = [b""]
     for chunk in chunks:
         last = parts[-1]
-        cut = last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1  # a last CR may be half of a CRLF
+        if len(parts) > 1 and (found := _LINE_END.search(last)):
+            cut = found.end()
+        else:
+            cut = last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1  # a last CR may be half of a CRLF
         if not cut and cut_lines:
             cut = max(last.rfind(b" "), last.rfind(b"\t")) + 1
         if cut:
-            yield b"".join([*parts[:-1], last[:cut]])
-            parts = [last[cut:]]
+            parts[-1] = last[:cut]
+            yield _join_parts(parts)
+            parts.append(last[cut:])
         parts.append(chunk)
-    yield b"".join(parts)
+    yield _join_parts(parts)
+
+
+def _join_parts(parts: list[bytes]) -> bytes:
+    """Also empties the list, so that no more than this is in memory."""
+    joined = b"".join(parts)
+    parts.clear()
+    return joined
 
 
 def read_text(path: Path) -> bytes:

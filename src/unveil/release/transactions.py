@@ -18,6 +18,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["Transactions", "read_fimi", "read_jsonl", "read_long", "write_fimi", "write_jsonl", "write_long"]
 
 _BATCH = 1 << 14
-_MIN_BLOCK, _MAX_BLOCK = 1 << 20, 1 << 24  # what Arrow parses at once; a CSV row must fit into it
+_MIN_BLOCK, _MAX_BLOCK = 1 << 18, 1 << 24  # Arrow reads some blocks ahead; a CSV row must fit into one
 _PIECE = 1 << 15  # items and baskets that are numbered together
 _LONG_LINE = 1 << 18
 _FIMI_LAYOUT = "expected one basket per line, its items separated by blanks"
+_INNER_LINE_END = re.compile(rb"\r(?!\n?\Z)|\n(?!\Z)")
 _JSON_LAYOUT = "expected a JSON array of items, or an object with such an array as items, on each line"
 
 
@@ -250,19 +252,25 @@ def read_jsonl(path: str | Path) -> Transactions:
 def _json_baskets(path: Path) -> Iterator[tuple[list[str], bool]]:
     from unveil.release.text_tokens import text_pieces
 
-    for piece in text_pieces(path):
-        for number, line in enumerate(io.TextIOWrapper(io.BytesIO(piece.data), "utf-8"), piece.lines_before + 1):
+    for data, before, _ in text_pieces(path):
+        if len(data) < _LONG_LINE or _INNER_LINE_END.search(data):
+            lines: Iterable[str] = io.TextIOWrapper(io.BytesIO(data), "utf-8")
+        else:
+            lines = (data.decode(),)
+        del data
+        for number, line in enumerate(lines, before + 1):
             if line.isspace():
                 continue
             try:
-                if len(line) < _LONG_LINE:
-                    yield parse_items(line), False
-                else:
-                    for items in stream_items(line):
-                        yield items, True
-                    yield [], False
+                yield from [(parse_items(line), False)] if len(line) < _LONG_LINE else _long_basket(line)
             except ValueError:
                 raise UnveilError(f"{safe_text(path.name)}: line {number:,} is not a basket; {_JSON_LAYOUT}") from None
+
+
+def _long_basket(line: str) -> Iterator[tuple[list[str], bool]]:
+    for items in stream_items(line):
+        yield items, True
+    yield [], False
 
 
 # ---- FIMI ------------------------------------------------------------------------------------------------------------
@@ -276,9 +284,10 @@ def read_fimi(path: str | Path) -> Transactions:
 
     path = Path(path)
     rows = _BasketRows()
-    for piece in text_tokens.text_pieces(path, cut_lines=True):
-        texts, widths = text_tokens.split_tokens(piece.data)
-        rows.add(texts, widths.astype(np.int64), piece.goes_on)
+    for data, _, goes_on in text_tokens.text_pieces(path, cut_lines=True):
+        texts, widths = text_tokens.split_tokens(data)
+        del data  # a long label is in memory often enough
+        rows.add(texts, widths.astype(np.int64), goes_on)
     return rows.build(path.name, source_file.file_digest(path), 0, _FIMI_LAYOUT)
 
 
@@ -415,6 +424,7 @@ def _two_columns(
             arrow_csv.ReadOptions(
                 column_names=names,
                 skip_rows_after_names=1,
+                use_threads=False,
                 block_size=min(max(_MIN_BLOCK, 2 * longest), _MAX_BLOCK),
             ),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
