@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from unveil.arrays import Int32s, Ints
 
-__all__ = ["Graph", "distinct_labels", "edge_endpoints", "simple_graph"]
+__all__ = ["REPEATED_LABELS", "Graph", "edge_endpoints", "simple_graph"]
+
+REPEATED_LABELS = "labels repeat, so ids are used instead"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,16 +93,18 @@ class Graph:
         """A graph from networkx, or from any object with ``nodes()``, ``edges()`` and ``is_directed()``."""
         import numpy as np
 
+        from unveil.release.text_tokens import label_array
+
         try:
             index = {node: k for k, node in enumerate(graph.nodes())}
             ends = np.array([[index[u], index[v]] for u, v, *_ in graph.edges()], np.int32).reshape(-1, 2)
             directed = bool(graph.is_directed())
         except (AttributeError, TypeError):
             raise UnveilError(f"{safe_text(name)}: not a networkx graph; use Graph.from_edges for arrays") from None
-        texts, notes = distinct_labels(
-            [str(node) for node in index], [str(k) for k in range(len(index))], safe_text(name)
-        )
-        return simple_graph(ends.reshape(-1), texts, directed, name, None, notes)
+        texts, notes = [str(node) for node in index], tuple[str, ...]()
+        if len(set(texts)) < len(texts):
+            texts, notes = [str(k) for k in range(len(index))], (REPEATED_LABELS,)
+        return simple_graph(ends.reshape(-1), label_array(texts, safe_text(name)), directed, name, None, notes)
 
     @property
     def size(self) -> Mapping[str, int]:
@@ -205,15 +209,6 @@ def _check_positions(ends: Sequence[Any] | NDArray[Any], nodes: int, name: str) 
     if int(places.min()) < 0 or int(places.max()) >= nodes:
         raise UnveilError(f"{name}: an edge ends at a position outside 0 … {nodes - 1}; check nodes or labels")
     return places
-
-
-def distinct_labels(names: list[str], ids: list[str], name: str) -> tuple[pa.Array, tuple[str, ...]]:
-    """The names as labels if they are distinct, otherwise the ids; with notes."""
-    from unveil.release.text_tokens import label_array
-
-    if len(set(names)) == len(names):
-        return label_array(names, name), ()
-    return label_array(ids, name), ("labels repeat, so ids are used instead",)
 
 
 def edge_endpoints(graph: Graph) -> tuple[Int32s, Int32s]:
