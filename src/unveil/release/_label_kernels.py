@@ -12,7 +12,7 @@ import numpy as np
 
 from unveil.compilation import helper, kernel
 
-__all__ = ["find_codes", "fill_table", "permute_labels", "sort_labels"]
+__all__ = ["fill_table", "find_codes", "permute_labels", "sort_labels"]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _USED = np.uint64(128)
@@ -38,10 +38,10 @@ def _hash_bytes(data, begin, end, seed):
 def _is_label(known, first, last, data, begin, end):
     if last - first != end - begin:
         return False
-    for i in range(end - begin):
-        if known[first + i] != data[begin + i]:
-            return False
-    return True
+    i = 0
+    while begin + i < end and known[first + i] == data[begin + i]:
+        i += 1
+    return begin + i == end
 
 
 @kernel
@@ -54,15 +54,15 @@ def find_codes(data, offsets, codes, done, seed, tags, slots, known, ends, count
         h = _hash_bytes(data, begin, end, seed)
         tag = np.uint8((h & np.uint64(127)) | _USED)
         place = np.int64(((h >> _HALF) * size) >> _HALF)
-        code = np.int64(-1)
+        code = -1
         while code < 0 and tags[place] != 0:
             if tags[place] == tag:
                 other = slots[place]
                 if _is_label(known, ends[other], ends[other + 1], data, begin, end):
-                    code = np.int64(other)
+                    code = other
             place += 1
             if place == len(slots):
-                place = 0
+                place = np.int64(0)
         if code < 0:
             filled = np.int64(ends[count])
             length = end - begin
@@ -88,7 +88,7 @@ def fill_table(known, ends, count, seed, tags, slots):
         while tags[place] != 0:
             place += 1
             if place == len(slots):
-                place = 0
+                place = np.int64(0)
         tags[place], slots[place] = np.uint8((h & np.uint64(127)) | _USED), k
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 __all__ = ["is_container", "item_text", "parse_items", "stream_items"]
@@ -65,7 +65,7 @@ def stream_items(line: str) -> Iterator[list[str]]:
         raise ValueError
 
 
-def _array_items(line: str, place: int) -> Iterator[list[str]]:
+def _array_items(line: str, place: int) -> Generator[list[str], None, int]:
     """The items of the array that is open at this place. Returns where it ends."""
     begin = place
     while found := _SOME_ITEMS.match(line, place):

@@ -1,8 +1,9 @@
 """Number the distinct labels of a file that is read in pieces.
 
 A :class:`LabelTable` holds each distinct label once, one after another as Arrow stores strings, and a hash table of 5
-bytes per slot, of which half to three quarters are in use. While a file is read, a distinct label of ``b`` bytes so takes at most
-``b`` + 14 bytes, and each occurrence the 4 bytes of its code; Arrow's own dictionary takes some 60 bytes per label.
+bytes per slot, of which half to three quarters are in use. While a file is read, a distinct label of ``b`` bytes takes
+at most ``b`` + 14 bytes, and each occurrence the 4 bytes of its code. Arrow's own dictionary takes some 60 bytes per
+label.
 """
 
 from __future__ import annotations
