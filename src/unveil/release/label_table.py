@@ -51,7 +51,7 @@ def _growing_array(dtype: Any) -> NDArray[Any]:
 def _grow(array: NDArray[Any], size: int) -> None:
     """Make room for at least ``size`` values, where the array is. Nothing else may refer to its memory."""
     if size > len(array):
-        array.resize(size + max(size // 16, 1 << 14), refcheck=False)
+        array.resize(size + max(size // 32, 1 << 14), refcheck=False)
 
 
 class GrowingArray:
@@ -155,9 +155,7 @@ def sort_labels(labels: pa.Array, codes: Int32s) -> pa.Array:
     order = sorted_ends[1:]
     order[:] = np.arange(len(order), dtype=np.int32)
     by_size = bool(pc.all(pc.match_substring_regex(labels, _WHOLE_NUMBER)).as_py())
-    stack, counts = np.empty((_MAX_KEYS // 2 + 128, 3), np.int64), np.empty(256, np.int64)
-    keys, places = np.empty((2, _MAX_KEYS), np.uint64), np.empty(_MAX_KEYS, np.int32)
-    _label_kernels.sort_labels(known, ends, order, -1 if by_size else 0, stack, keys, places, counts)
+    _sort_order(known, ends, order, by_size)
     _renumber(codes, order)
     sorted_bytes = np.empty(int(ends[-1]), np.uint8)
     if ends.dtype != sorted_ends.dtype:
@@ -165,6 +163,12 @@ def sort_labels(labels: pa.Array, codes: Int32s) -> pa.Array:
     _label_kernels.permute_labels(known, ends, order, sorted_bytes, sorted_ends)
     sorted_ends[0] = 0
     return string_array(sorted_bytes, sorted_ends)
+
+
+def _sort_order(known: NDArray[np.uint8], ends: NDArray[Any], order: Int32s, by_size: bool) -> None:
+    stack, counts = np.empty((_MAX_KEYS // 2 + 128, 3), np.int64), np.empty(256, np.int64)
+    keys, places = np.empty((2, _MAX_KEYS), np.uint64), np.empty(_MAX_KEYS, np.int32)
+    _label_kernels.sort_labels(known, ends, order, -1 if by_size else 0, stack, keys, places, counts)
 
 
 def _renumber(codes: Int32s, order: Int32s) -> None:

@@ -64,11 +64,10 @@ def _read_entries(
             line = before + int(lines[ragged.argmax()]) + 1
             raise UnveilError(f"{name}: line {line:,} must have {width} values, as line 1 of the file says; correct it")
         ends, bad = text_tokens.parse_whole_numbers(texts)
-        outside = (ends < 1) | (ends > nodes)
-        if bad < 0 and outside.any():
-            bad = int(outside.argmax())
-        if bad >= 0 and not invalid:
-            invalid = before + int(lines[bad // 2]) + 1
+        wrong = (ends < 1) | (ends > nodes)
+        wrong[bad : bad + 1] |= bad >= 0
+        if wrong.any() and not invalid:
+            invalid = before + int(lines[wrong.argmax() // 2]) + 1
         found.extend((ends - 1).astype(np.int32))
         count += len(lines)
     if count != entries:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -79,30 +80,32 @@ def text_pieces(path: Path, cut_lines: bool = False) -> Iterator[TextPiece]:
 
 
 def _cut_pieces(chunks: Iterable[bytes], cut_lines: bool) -> Iterator[bytes]:
-    """The same bytes, in pieces that end where a line ends, but for the last. A short file is one piece, and a line of
-    several chunks is one."""
-    parts = [b""]
+    """The same bytes, in pieces that end where a line ends, but for the last. A short file is one piece, and so is a
+    line longer than a chunk."""
+    waiting, last = io.BytesIO(), b""  # what is to be cut comes one chunk later: a last CR may be half of a CRLF
     for chunk in chunks:
-        last = parts[-1]
-        if len(parts) > 1 and (found := _LINE_END.search(last)):
-            cut = found.end()
-        else:
-            cut = last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1  # a last CR may be half of a CRLF
+        if waiting.tell() > len(last) and (found := _LINE_END.search(last)):
+            waiting.write(last[: found.end()])
+            yield _take_bytes(waiting)
+            last = last[found.end() :]
+        cut = last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1
         if not cut and cut_lines:
             cut = max(last.rfind(b" "), last.rfind(b"\t")) + 1
         if cut:
-            parts[-1] = last[:cut]
-            yield _join_parts(parts)
-            parts.append(last[cut:])
-        parts.append(chunk)
-    yield _join_parts(parts)
+            waiting.write(last[:cut])
+            yield _take_bytes(waiting)
+        waiting.write(last[cut:])
+        last = chunk
+    waiting.write(last)
+    yield _take_bytes(waiting)
 
 
-def _join_parts(parts: list[bytes]) -> bytes:
-    """Also empties the list, so that no more than this is in memory."""
-    joined = b"".join(parts)
-    parts.clear()
-    return joined
+def _take_bytes(buffer: io.BytesIO) -> bytes:
+    """The content of a buffer, which is empty then."""
+    data = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return data
 
 
 def read_text(path: Path) -> bytes:
