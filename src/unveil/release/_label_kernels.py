@@ -30,8 +30,7 @@ def _hash_bytes(data, begin, end, seed):
     h = seed
     for i in range(begin, end):
         h = (h ^ np.uint64(data[i])) * _FACTOR
-        h ^= h >> _HALF
-    return h * _FACTOR
+    return (h ^ (h >> _HALF)) * _FACTOR
 
 
 @helper

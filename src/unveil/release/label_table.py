@@ -26,7 +26,7 @@ __all__ = ["GrowingArray", "LabelTable", "number_dtype", "sort_labels", "string_
 _OWN_PAGES = 1 << 25
 _BLOCK = 1 << 18
 _MAX_KEYS = 1 << 18
-_FIRST_SLOTS = 1 << 12
+_FIRST_SLOTS = 1 << 16  # mostly free, and so fast, while there are few labels
 _WHOLE_NUMBER = r"^(0|[1-9][0-9]{0,17})$"  # 18 digits always fit
 
 
