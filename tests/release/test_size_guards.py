@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -71,3 +73,40 @@ def test_a_workbook_declares_what_it_holds(tmp_path: Path) -> None:
         archive.writestr("xl/workbook.xml", b" " * 2_000_000)
     with pytest.raises(UnveilError, match="holds more than 1 MB when decompressed"):
         unveil.read(path, max_size="1MB")
+
+
+# ---- memory for reading
+
+_MEASURE = """
+import re, sys, pathlib, unveil
+def peak():
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+kind, tiny, large = sys.argv[1:]
+unveil.read(tiny, kind)
+before = peak()
+unveil.read(large, kind)
+print((peak() - before) / pathlib.Path(large).stat().st_size)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the operating system does not tell peak memory")
+@pytest.mark.parametrize(
+    ("kind", "name", "tiny", "large"),
+    [
+        ("transactions", "blank.dat", "a b\n\nc\n", "a b\n" + "\n" * 8_000_000),
+        ("transactions", "array.jsonl", '["a"]\n["b"]\n', '["a"]\n' + json.dumps([f"{k:08}" for k in range(600_000)])),
+        ("transactions", "line.dat", "a b\nc\n", "a b c d " * 1_000_000),
+        ("graph", "hex.edges", "a b\nb c\n", "".join(f"{k * 7919 % 2**28:07x} {k:07x}\n" for k in range(500_000))),
+    ],
+    ids=["blank lines", "a long JSON array", "a long line", "edges of many nodes"],
+)
+def test_reading_took_many_times_the_size_of_the_file(
+    tmp_path: Path, kind: str, name: str, tiny: str, large: str
+) -> None:
+    paths = [tmp_path / f"tiny-{name}", tmp_path / name]
+    for path, text in zip(paths, (tiny, large), strict=True):
+        path.write_text(text)
+    run = subprocess.run(
+        [sys.executable, "-c", _MEASURE, kind, *map(str, paths)], capture_output=True, text=True, check=True
+    )
+    assert float(run.stdout) < 6  # 4, and some room: what does not depend on the size weighs more in a small file

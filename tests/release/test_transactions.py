@@ -229,10 +229,10 @@ def test_long_refusals(tmp_path: Path, text: str, options: dict[str, str], messa
 
 
 def test_long_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unveil.release.transactions._BLOCK", 64)
+    monkeypatch.setattr("unveil.release.transactions._MIN_BLOCK", 64)
     path = saved(tmp_path, "basket,item\n" + "".join(f'{k // 3},"two\nlines {k}"\n' for k in range(300)))
     assert baskets_of(read_long(path)) == [[f"two\nlines {k}" for k in range(b, b + 3)] for b in range(0, 300, 3)]
-    monkeypatch.setattr("unveil.release.transactions._BLOCK", 4)
+    monkeypatch.setattr("unveil.release.transactions._MAX_BLOCK", 4)
     assert "cannot be read as CSV" in refusal(read_long, path)
 
 

@@ -189,7 +189,7 @@ def _rank_baskets(transactions: Transactions, least: Ints, run: Run) -> _Baskets
 
     named = pa.table({"count": transactions.counts, "label": transactions.labels})
     order = pc.sort_indices(named, sort_keys=[("count", "ascending"), ("label", "ascending")])
-    items, begins = np.asarray(order).astype(np.int64), transactions.indptr
+    items, begins = np.asarray(order).astype(np.int64), transactions.indptr.astype(np.int64)
     rank = np.empty(len(items), np.int32)
     rank[items] = np.arange(len(items), dtype=np.int32)
     run.check()

@@ -17,8 +17,12 @@ __all__ = [
     "TRAILING",
     "build_adjacency",
     "count_bounds",
+    "count_rows",
+    "drop_repeats",
     "group_by_row",
+    "pack_edges",
     "parse_digits",
+    "scan_rows",
     "split_first_fields",
     "tokenise_bytes",
     "unique_basket_items",
@@ -199,63 +203,117 @@ def parse_digits(compact, offsets, values):
 
 
 @kernel
-def unique_basket_items(indptr, items, last, starts, kept):
-    """Remove repeated items and empty baskets, preserving the order, in one pass.
+def unique_basket_items(indptr, items, last):
+    """Remove repeated items and empty baskets in place, preserving the order: what is kept never overtakes what is
+    read.
 
-    ``last[item]`` is the basket in which the item was last seen, −1 at first, so no basket is sorted or searched. Fills
-    ``starts``, 0 at first, and ``kept``; returns the numbers of baskets and of items kept.
+    ``last[item]`` is the basket in which the item was last seen, −1 at first, so no basket is sorted or searched.
+    Returns the numbers of baskets and of items kept.
     """
-    filled, baskets = 0, 0
+    filled, baskets, begin = 0, 0, indptr[0]
     for basket in range(len(indptr) - 1):
-        for k in range(indptr[basket], indptr[basket + 1]):
+        end = indptr[basket + 1]
+        for k in range(begin, end):
             item = items[k]
             if last[item] != basket:
                 last[item] = basket
-                kept[filled] = item
+                items[filled] = item
                 filled += 1
-        if indptr[basket + 1] > indptr[basket]:
+        if end > begin:
             baskets += 1
-            starts[baskets] = filled
+            indptr[baskets] = filled
+        begin = end
     return baskets, filled
 
 
 @kernel
-def group_by_row(rows, values, free, gathered):
-    """Group ``values`` by row, preserving the order within a row (counting sort). ``free`` is where each row begins."""
-    for k in range(len(rows)):
-        gathered[free[rows[k]]] = values[k]
-        free[rows[k]] += 1
+def scan_rows(data, quotes, length, longest):
+    """Count quotes and the bytes of the longest row, which ends at a line end outside quotes; both go on from the piece
+    before, and so does the length of the row that is not ended yet."""
+    for c in data:
+        quotes += c == _QUOTE
+        length += 1
+        if _ends_line(c) and quotes % 2 == 0:
+            longest = max(longest, length)
+            length = 0
+    return quotes, length, longest
 
 
 @kernel
-def build_adjacency(sources, targets, both, into, out, free, by_target, rows):
-    """Build sorted rows of neighbours without loops and duplicates; with ``both``, each edge is stored in both rows.
+def count_rows(rows, indptr):
+    """Fill where each row begins; returns whether the rows come one after another already."""
+    rising, before = True, rows[0] if len(rows) > 0 else 0
+    for row in rows:
+        indptr[row + 1] += 1
+        rising &= before <= row
+        before = row
+    for row in range(len(indptr) - 1):
+        indptr[row + 1] += indptr[row]
+    return rising
 
-    Two counting sorts: edges are grouped by target, then the targets are distributed to their sources in ascending
-    order, so each row is sorted and a duplicate equals the last entry of its row. ``into`` and ``out`` are where the
-    edges into and out of each node begin, without loops; ``free`` is a copy of ``into``. Fills ``rows``, and replaces
-    ``into`` by where each row begins.
-    """
-    nodes = len(into) - 1
-    for e in range(len(sources)):
-        s, t = sources[e], targets[e]
+
+@kernel
+def group_by_row(rows, values, indptr, gathered):
+    """Group ``values`` by row, preserving the order within a row (counting sort)."""
+    for k in range(len(rows)):
+        gathered[indptr[rows[k]]] = values[k]
+        indptr[rows[k]] += 1
+    _shift_back(indptr)
+
+
+@helper
+def _shift_back(indptr):
+    """Where each row begins, from where it ends."""
+    for row in range(len(indptr) - 1, 0, -1):
+        indptr[row] = indptr[row - 1]
+    indptr[0] = 0
+
+
+@kernel
+def pack_edges(ends, edges, directed):
+    """Replace the two ends of each edge by one number, in place and without loops; returns how many edges there are.
+    An undirected edge begins at its lower end."""
+    kept = 0
+    for e in range(len(edges)):
+        s, t = np.int64(ends[2 * e]), np.int64(ends[2 * e + 1])
         if s != t:
-            by_target[free[t]] = s
-            free[t] += 1
-            if both:
-                by_target[free[s]] = t
-                free[s] += 1
-    for s in range(nodes):
-        free[s] = out[s]
-    for t in range(nodes):
-        for k in range(into[t], into[t + 1]):
-            s = by_target[k]
-            if free[s] == out[s] or rows[free[s] - 1] != t:
-                rows[free[s]] = t
-                free[s] += 1
-    filled = 0
-    for s in range(nodes):  # close the gaps that duplicates left
-        for k in range(out[s], free[s]):
-            rows[filled] = rows[k]
-            filled += 1
-        into[s + 1] = filled
+            if not directed and s > t:
+                s, t = t, s
+            edges[kept] = (s << 32) | t
+            kept += 1
+    return kept
+
+
+@kernel
+def drop_repeats(edges):
+    """Remove repeated numbers from a sorted array, in place; returns how many remain."""
+    kept = 0
+    for e in range(len(edges)):
+        if kept == 0 or edges[e] != edges[kept - 1]:
+            edges[kept] = edges[e]
+            kept += 1
+    return kept
+
+
+@kernel
+def build_adjacency(edges, both, indptr, neighbours):
+    """Fill rows of neighbours from sorted edges; with ``both``, each edge is stored in both rows.
+
+    Each row is in rising order: of the edges of node v, those from lower nodes come first, by these nodes, and then
+    those from v, by their other end. ``indptr`` is 0 at first, and becomes where each row begins.
+    """
+    low = np.int64(0xFFFFFFFF)
+    for edge in edges:
+        indptr[(edge >> 32) + 1] += 1
+        if both:
+            indptr[(edge & low) + 1] += 1
+    for v in range(len(indptr) - 1):
+        indptr[v + 1] += indptr[v]
+    for edge in edges:
+        s, t = edge >> 32, edge & low
+        neighbours[indptr[s]] = t
+        indptr[s] += 1
+        if both:
+            neighbours[indptr[t]] = s
+            indptr[t] += 1
+    _shift_back(indptr)

@@ -57,7 +57,7 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
     def pieces() -> Iterator[pa.Array]:
         nonlocal further
         skip = 2 if header else 0
-        for data, before in text_tokens.text_pieces(path):
+        for data, before, _ in text_tokens.text_pieces(path):
             if delimiter:
                 texts, more = text_tokens.first_fields(data, delimiter, name, before)
             else:
@@ -66,8 +66,6 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
             skip, further = max(0, skip - len(texts)), further or more
 
     codes, labels = text_tokens.encode_texts(pieces(), by_appearance=True)
-    sources, targets = codes[::2].copy(), codes[1::2].copy()
-    del codes
     notes: tuple[str, ...] = ()
     if header:
         notes = ("the header line was skipped",)
@@ -76,7 +74,7 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
     if further:
         notes += ("values after the second on a line are ignored",)
     digest = source_file.file_digest(path)
-    return simple_graph(sources, targets, labels, directed, path.name, digest, notes, _EMPTY_MESSAGE)
+    return simple_graph(codes, labels, directed, path.name, digest, notes, _EMPTY_MESSAGE)
 
 
 def _split_by_blanks(data: bytes, first: bytes, name: str, lines_before: int) -> tuple[pa.Array, bool]:

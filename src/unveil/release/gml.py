@@ -23,22 +23,72 @@ _ENTITY = re.compile(r"&(?:#(?P<decimal>[0-9]{1,7})|#[xX](?P<hex>[0-9a-fA-F]{1,6
 
 def read_gml(path: str | Path) -> Graph:
     """A graph from GML. Nodes are named by their ``label``, or by their ``id`` if labels are missing or repeat."""
-    from unveil.release.text_tokens import line_number_at, read_text
-
     path = Path(path)
-    data = read_text(path)
-    text = data.decode()
-    records = GraphRecords(safe_text(path.name), lambda place: line_number_at(text[:place].encode(), len(data)))
-    _collect_records(text, records)
+    records = GraphRecords(safe_text(path.name), lambda place: _line_number(path, place))
+    _collect_records(_Window(_texts(path)), records)
     return records.build_graph(path)
 
 
-def _collect_records(text: str, records: GraphRecords) -> None:
+def _texts(path: Path) -> Iterator[str]:
+    from unveil.release.text_tokens import text_pieces
+
+    return (piece.data.decode() for piece in text_pieces(path))
+
+
+def _line_number(path: Path, place: int) -> int:
+    """The line of a character, found by reading the file again: only an error needs it."""
+    from unveil.release.text_tokens import line_number_at
+
+    before = 0
+    for text in _texts(path):
+        data = text[:place].encode()
+        before, place = before + line_number_at(data, len(data)) - 1, place - len(text)
+        if place <= 0:
+            break
+    return before + 1
+
+
+class _Window:
+    """The part of a text that is being parsed. Positions count characters from the beginning of the file."""
+
+    def __init__(self, texts: Iterator[str]) -> None:
+        self._texts, self._text, self._is_last = texts, "", False
+        self._before, self._next = 0, 0  # what precedes the window, and what of it has been parsed
+
+    @property
+    def place(self) -> int:
+        return self._before + self._next
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        """Go on to the end of what matches the pattern, all parts of which must be optional."""
+        while True:
+            found = pattern.match(self._text, self._next)
+            assert found is not None
+            open_quote = found.lastgroup is None and self._text.startswith('"', found.end())
+            if self._is_last or (found.end() < len(self._text) and not open_quote):
+                self._next = found.end()
+                return found
+            self._load_more()
+
+    def _load_more(self) -> None:
+        """Load at least as much as is kept, so that a long value is not copied too often."""
+        kept = max(self._next - 1, 0)  # a pattern may look at the character before
+        parts, loaded = [self._text[kept:]], 0
+        self._before, self._next = self._before + kept, self._next - kept
+        while loaded <= len(parts[0]) and not self._is_last:
+            text = next(self._texts, None)
+            self._is_last = text is None
+            parts.append(text or "")
+            loaded += len(parts[-1])
+        self._text = "".join(parts)
+
+
+def _collect_records(window: _Window, records: GraphRecords) -> None:
     """Fill the records; ``lists`` are the keys of the open lists, ``record`` the scalars of a node or edge."""
     graphs = 0
     lists: list[str] = []
     record: dict[str, str] = {}
-    for key, value, place in _key_value_pairs(text, records):
+    for key, value, place in _key_value_pairs(window, records):
         if key == "]":
             _close_list(records, lists, record, place)
             lists.pop()
@@ -56,7 +106,7 @@ def _collect_records(text: str, records: GraphRecords) -> None:
                 raise records.error_at(place, "directed is neither 0 nor 1; write one of them")
             records.directed = value == "1"
     if lists:
-        raise records.error_at(len(text), "the file ends inside a list; close it with ]")
+        raise records.error_at(window.place, "the file ends inside a list; close it with ]")
 
 
 def _close_list(records: GraphRecords, lists: list[str], record: dict[str, str], place: int) -> None:
@@ -68,28 +118,23 @@ def _close_list(records: GraphRecords, lists: list[str], record: dict[str, str],
         records.add_edge(record.get("source"), record.get("target"), place)
 
 
-def _key_value_pairs(text: str, records: GraphRecords) -> Iterator[tuple[str, str | None, int]]:
+def _key_value_pairs(window: _Window, records: GraphRecords) -> Iterator[tuple[str, str | None, int]]:
     """Keys with their values and positions. A list opens without a value and closes with the key ``]``."""
-    place = 0
     while True:
-        found = _KEY.match(text, place)
-        assert found is not None  # every part of the pattern is optional
-        place = found.end()
+        found = window.match(_KEY)
         if found["close"]:
-            yield "]", None, place
+            yield "]", None, window.place
             continue
         if found["key"] is None:
             if found["end"] is None:
-                raise records.error_at(place, "expected a key; check the brackets and quotes before it")
+                raise records.error_at(window.place, "expected a key; check the brackets and quotes before it")
             return
         key = found["key"]
-        found = _VALUE.match(text, place)
-        assert found is not None
-        place = found.end()
+        found = window.match(_VALUE)
         if found.lastgroup is None:
-            raise records.error_at(place, "a key has no value, or a quote is not closed; correct it")
+            raise records.error_at(window.place, "a key has no value, or a quote is not closed; correct it")
         value = found["word"] if found["text"] is None else _ENTITY.sub(_decode_entity, found["text"])
-        yield key, value, place
+        yield key, value, window.place
 
 
 def _decode_entity(entity: re.Match[str]) -> str:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from unveil.arrays import Int32s, Ints
 
-__all__ = ["Graph", "distinct_labels", "edge_endpoints", "simple_graph"]
+__all__ = ["REPEATED_LABELS", "Graph", "edge_endpoints", "simple_graph"]
+
+REPEATED_LABELS = "labels repeat, so ids are used instead"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +75,8 @@ class Graph:
         With ``labels`` or the number of ``nodes``, sources and targets are positions 0 … n − 1; otherwise they are
         labels themselves.
         """
+        import numpy as np
+
         if len(sources) != len(targets):
             raise UnveilError(
                 f"{safe_text(name)}: {count_text(len(sources), 'source')} but {count_text(len(targets), 'target')}; "
@@ -82,12 +86,14 @@ class Graph:
             return _graph_from_labels([*map(str, sources), *map(str, targets)], directed, name)
         texts = _check_labels(labels, nodes, safe_text(name))
         places = [_check_positions(ends, len(texts), safe_text(name)) for ends in (sources, targets)]
-        return simple_graph(places[0], places[1], texts, directed, name, None)
+        return simple_graph(np.stack(places, axis=1).astype(np.int32).reshape(-1), texts, directed, name, None)
 
     @classmethod
     def from_networkx(cls, graph: Any, name: str = "graph") -> Graph:
         """A graph from networkx, or from any object with ``nodes()``, ``edges()`` and ``is_directed()``."""
         import numpy as np
+
+        from unveil.release.text_tokens import label_array
 
         try:
             index = {node: k for k, node in enumerate(graph.nodes())}
@@ -95,10 +101,10 @@ class Graph:
             directed = bool(graph.is_directed())
         except (AttributeError, TypeError):
             raise UnveilError(f"{safe_text(name)}: not a networkx graph; use Graph.from_edges for arrays") from None
-        texts, notes = distinct_labels(
-            [str(node) for node in index], [str(k) for k in range(len(index))], safe_text(name)
-        )
-        return simple_graph(ends[:, 0], ends[:, 1], texts, directed, name, None, notes)
+        texts, notes = [str(node) for node in index], tuple[str, ...]()
+        if len(set(texts)) < len(texts):
+            texts, notes = [str(k) for k in range(len(index))], (REPEATED_LABELS,)
+        return simple_graph(ends.reshape(-1), label_array(texts, safe_text(name)), directed, name, None, notes)
 
     @property
     def size(self) -> Mapping[str, int]:
@@ -136,8 +142,7 @@ class Graph:
 
 
 def simple_graph(
-    sources: NDArray[Any],
-    targets: NDArray[Any],
+    ends: NDArray[Any],
     labels: pa.Array,
     directed: bool,
     name: str,
@@ -145,23 +150,24 @@ def simple_graph(
     notes: tuple[str, ...] = (),
     empty: str = "there are no nodes; add at least one",
 ) -> Graph:
-    """The simple graph of these edges, with notes on what was dropped. Without a digest, the content is hashed."""
+    """The simple graph of these edges, with notes on what was dropped. Without a digest, the content is hashed.
+
+    ``ends`` are the source and the target of each edge, one after another, and are changed: sorting the edges where
+    they are takes no further memory.
+    """
     import numpy as np
 
     from unveil.release import _kernels, text_tokens
 
     if len(labels) == 0:
         raise UnveilError(f"{safe_text(name)}: {empty}")
-    ends = text_tokens.freeze_array(sources, np.int32), text_tokens.freeze_array(targets, np.int32)
-    here = ends[0] != ends[1]
-    out, into = (np.bincount(end[here], minlength=len(labels)) for end in ends)
-    if not directed:
-        out = into = out + into
-    indptr, begins = np.append(0, np.cumsum(into)), np.append(0, np.cumsum(out))
-    by_target, neighbours = np.empty((2, int(indptr[-1])), np.int32)
-    _kernels.build_adjacency(*ends, not directed, indptr, begins, indptr.copy(), by_target, neighbours)
-    neighbours, loops = neighbours[: indptr[-1]].copy(), len(ends[0]) - int(here.sum())
-    duplicates = len(sources) - loops - len(neighbours) // (1 if directed else 2)
+    edges = ends.view(np.int64)
+    loops = len(edges) - (kept := _kernels.pack_edges(ends, edges, directed))
+    edges = edges[:kept]
+    edges.sort()
+    duplicates = kept - (kept := _kernels.drop_repeats(edges))
+    indptr, neighbours = np.zeros(len(labels) + 1, np.int64), np.empty(kept if directed else 2 * kept, np.int32)
+    _kernels.build_adjacency(edges[:kept], not directed, indptr, neighbours)
     if loops:
         notes += (f"{count_text(loops, 'loop')} dropped",)
     if duplicates:
@@ -174,7 +180,7 @@ def _graph_from_labels(ends: list[str], directed: bool, name: str) -> Graph:
     from unveil.release import text_tokens
 
     codes, labels = text_tokens.encode_texts([text_tokens.label_array(ends, safe_text(name))], by_appearance=True)
-    return simple_graph(codes[: len(ends) // 2], codes[len(ends) // 2 :], labels, directed, name, None)
+    return simple_graph(codes.reshape(2, -1).T.flatten(), labels, directed, name, None)
 
 
 def _check_labels(labels: Iterable[str] | None, nodes: int | None, name: str) -> pa.Array:
@@ -203,15 +209,6 @@ def _check_positions(ends: Sequence[Any] | NDArray[Any], nodes: int, name: str) 
     if int(places.min()) < 0 or int(places.max()) >= nodes:
         raise UnveilError(f"{name}: an edge ends at a position outside 0 … {nodes - 1}; check nodes or labels")
     return places
-
-
-def distinct_labels(names: list[str], ids: list[str], name: str) -> tuple[pa.Array, tuple[str, ...]]:
-    """The names as labels if they are distinct, otherwise the ids; with notes."""
-    from unveil.release.text_tokens import label_array
-
-    if len(set(names)) == len(names):
-        return label_array(names, name), ()
-    return label_array(ids, name), ("labels repeat, so ids are used instead",)
 
 
 def edge_endpoints(graph: Graph) -> tuple[Int32s, Int32s]:

@@ -13,8 +13,6 @@ from unveil.wording import safe_text
 
 __all__ = ["read_graphml"]
 
-_BATCH = 1 << 16
-
 
 def read_graphml(path: str | Path) -> Graph:
     """A graph from GraphML. Nodes are named by their ``label`` data, or by their id if labels are missing or repeat.
@@ -24,17 +22,16 @@ def read_graphml(path: str | Path) -> Graph:
     from xml.parsers import expat
 
     path = Path(path)
-    data = source_file.load_bytes(path)
     name = safe_text(path.name)
     parser = expat.ParserCreate(namespace_separator="}")
     records = GraphRecords(name, lambda place: place)
     _GraphMLHandler(parser, records)
-    view = memoryview(data)
     try:
-        for start in range(0, len(data), _BATCH):
-            parser.Parse(bytes(view[start : start + _BATCH]), False)
+        for chunk in source_file.stream_bytes(path):
+            parser.Parse(chunk, False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:
+        records.number_records()  # a node before this place may be at fault
         what = expat.ErrorString(error.code) or "error"
         raise UnveilError(
             f"{name}: line {error.lineno:,}, column {error.offset + 1:,}: not well-formed XML ({what}); export it again"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,9 @@ from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from unveil.arrays import Int32s
+    from unveil.release.text_tokens import TextPiece
 
 __all__ = ["read_matrix_market"]
 
@@ -25,38 +30,55 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 def read_matrix_market(path: str | Path) -> Graph:
     """A graph from the entries of a square sparse matrix: directed if it is general, undirected if symmetric."""
-    import numpy as np
-
-    from unveil.release import text_tokens
+    from unveil.release.text_tokens import text_pieces
 
     path = Path(path)
     name = safe_text(path.name)
-    data = text_tokens.read_text(path)
-    values, symmetry = _parse_banner(data, name)
-    start, nodes, entries = _parse_size(data, name)
-    texts, widths = text_tokens.split_tokens(memoryview(data)[start:], comments=True, limit=2)
-    lines = np.flatnonzero(widths)  # lines of the entries, counted from the one after the size line
-    before = text_tokens.line_number_at(data, start)
+    size = sum(len(piece.data) for piece in text_pieces(path))
+    pieces = text_pieces(path)
+    head = next(pieces).data
+    values, symmetry = _parse_banner(head, name)
+    while _find_size_line(head) is None and (piece := next(pieces, None)):
+        head += piece.data
+    start, nodes, entries = _parse_size(head, size, name)
+    ends = _read_entries(head, start, pieces, 2 + values, nodes, entries, name)
+    return simple_graph(ends, _number_labels(nodes), symmetry == "general", path.name, source_file.file_digest(path))
 
-    def error_at(entry: int, what: str) -> UnveilError:
-        return UnveilError(f"{name}: line {before + int(lines[entry]):,} {what}")
 
-    ragged = widths[lines] != 2 + values
-    if ragged.any():
-        raise error_at(int(ragged.argmax()), f"must have {2 + values} values, as line 1 of the file says; correct it")
-    if len(lines) != entries:
+def _read_entries(
+    head: bytes, start: int, pieces: Iterator[TextPiece], width: int, nodes: int, entries: int, name: str
+) -> Int32s:
+    """The row and the column of each entry, one after another, from 0."""
+    import numpy as np
+
+    from unveil.release import text_tokens
+    from unveil.release.label_table import GrowingArray
+
+    found, count, invalid = GrowingArray(), 0, 0
+    first = text_tokens.TextPiece(head[start:], text_tokens.line_number_at(head, start) - 1)
+    for data, before, _ in itertools.chain([first], pieces):
+        texts, widths = text_tokens.split_tokens(data, comments=True, limit=2)
+        lines = np.flatnonzero(widths)
+        ragged = widths[lines] != width
+        if ragged.any():
+            line = before + int(lines[ragged.argmax()]) + 1
+            raise UnveilError(f"{name}: line {line:,} must have {width} values, as line 1 of the file says; correct it")
+        ends, bad = text_tokens.parse_whole_numbers(texts)
+        wrong = (ends < 1) | (ends > nodes)
+        wrong[bad : bad + 1] |= bad >= 0
+        if wrong.any() and not invalid:
+            invalid = before + int(lines[wrong.argmax() // 2]) + 1
+        found.extend((ends - 1).astype(np.int32))
+        count += len(lines)
+    if count != entries:
         raise UnveilError(
-            f"{name}: {count_text(len(lines), 'entry', 'entries')}, but the size line says {entries:,}; export it again"
+            f"{name}: {count_text(count, 'entry', 'entries')}, but the size line says {entries:,}; export it again"
         )
-    ends, bad = text_tokens.parse_whole_numbers(texts)
-    if bad < 0 and ((ends < 1) | (ends > nodes)).any():
-        bad = int(((ends < 1) | (ends > nodes)).argmax())
-    if bad >= 0:
-        raise error_at(bad // 2, f"has an index that is not a whole number from 1 to {nodes:,}; correct it")
-    labels = _number_labels(nodes)
-    return simple_graph(
-        ends[::2] - 1, ends[1::2] - 1, labels, symmetry == "general", path.name, source_file.file_digest(path)
-    )
+    if invalid:
+        raise UnveilError(
+            f"{name}: line {invalid:,} has an index that is not a whole number from 1 to {nodes:,}; correct it"
+        )
+    return found.take()
 
 
 def _number_labels(nodes: int) -> pa.Array:
@@ -80,17 +102,21 @@ def _parse_banner(data: bytes, name: str) -> tuple[int, str]:
     return _VALUES_PER_ENTRY[values], symmetry
 
 
-def _parse_size(data: bytes, name: str) -> tuple[int, int, int]:
-    """The end of the size line, the number of nodes and the number of entries."""
+def _find_size_line(data: bytes) -> re.Match[bytes] | None:
     lines = re.finditer(rb"[^\r\n]++", data)
-    found = next((line for line in lines if line.group().strip()[:1] not in (b"", b"%")), None)
+    return next((line for line in lines if line.group().strip()[:1] not in (b"", b"%")), None)
+
+
+def _parse_size(data: bytes, file_size: int, name: str) -> tuple[int, int, int]:
+    """The end of the size line, the number of nodes and the number of entries."""
+    found = _find_size_line(data)
     sizes = found.group().split() if found else []
     if not found or len(sizes) != 3 or not all(size.isdigit() and len(size) < 19 for size in sizes):
         raise UnveilError(f"{name}: the size line (rows, columns, entries) is missing or broken; export it again")
     rows, columns, entries = map(int, sizes)
     if rows != columns:
         raise UnveilError(f"{name}: the matrix is not square, so it is not a graph; export the adjacency matrix")
-    if rows > min(_MAX_NODES, max(_MAX_SMALL_NODES, len(data))):  # a few bytes must not fill the memory
+    if rows > min(_MAX_NODES, max(_MAX_SMALL_NODES, file_size)):  # a few bytes must not fill the memory
         raise UnveilError(
             f"{name}: the size line says {rows:,} nodes, more than a file of this size can be about; export it again, "
             "without nodes that have no edges"

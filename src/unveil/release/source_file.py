@@ -34,7 +34,7 @@ __all__ = [
     "stream_bytes",
 ]
 
-_CHUNK = 1 << 22
+_CHUNK = 1 << 18
 _MAX_RATIO = 100
 _MAX_SMALL_SIZE = 256_000_000  # up to which any ratio will do
 _MAX_UNPACKED_SIZE = 64_000_000_000

@@ -7,7 +7,7 @@ read in pieces, so that only the codes and the distinct tokens are ever in memor
 
 1. :func:`text_pieces` loads some lines at a time and checks that they are text;
 2. :func:`split_tokens` or :func:`first_fields` copies the tokens one after another, which is how Arrow stores strings;
-3. :func:`encode_texts` has Arrow number the distinct tokens, which stay text: "01" is not "1";
+3. a :class:`~unveil.release.label_table.LabelTable` numbers the distinct tokens, which stay text: "01" is not "1";
 4. the kernels arrange the codes by row.
 
 A line ends with ``\\n``, ``\\r\\n`` or ``\\r``. Blank means space or tab, nothing else.
@@ -15,21 +15,23 @@ A line ends with ``\\n``, ``\\r\\n`` or ``\\r``. Blank means space or tab, nothi
 
 from __future__ import annotations
 
+import codecs
 import hashlib
-import itertools
+import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.arrays import Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.release import _kernels, source_file
+from unveil.release.label_table import GrowingArray, LabelTable, sort_labels, string_array
 from unveil.wording import safe_text
 
 __all__ = [
@@ -49,40 +51,61 @@ __all__ = [
 ]
 
 _BOM = b"\xef\xbb\xbf"
-_WHOLE_NUMBER = r"^(0|[1-9][0-9]{0,17})$"  # 18 digits always fit
+_LINE_END = re.compile(rb"\n|\r\n|\r(?!\Z)")
+_BLOCK = 1 << 20
 
 
 class TextPiece(NamedTuple):
-    """Whole lines of a file, and how many lines precede them."""
+    """Part of a file, how many lines end before it, and whether its last line goes on in the next piece."""
 
     data: bytes
     lines_before: int
+    goes_on: bool = False
 
 
-def text_pieces(path: Path) -> Iterator[TextPiece]:
-    """The file without byte order mark, a few megabytes of whole lines at a time, checked to be UTF-8 and free of NUL;
-    an error names the line. There is at least one piece."""
-    lines, name = 0, safe_text(path.name)
-    for data in _whole_lines(source_file.stream_bytes(path)):
+def text_pieces(path: Path, cut_lines: bool = False) -> Iterator[TextPiece]:
+    """The file without byte order mark, less than a megabyte of whole lines at a time, checked to be UTF-8 and free of
+    NUL; an error names the line. There is at least one piece. With ``cut_lines``, a long line may be cut at a blank."""
+    lines, mark, name = 0, _BOM, safe_text(path.name)
+    for data in _cut_pieces(source_file.stream_bytes(path), cut_lines):
         if b"\0" in data:
             raise UnveilError(f"{name}: contains NUL bytes, so it is not a text file; save it as UTF-8 text")
         if (place := _first_invalid_utf8(data)) is not None:
             line = lines + line_number_at(data, place)
             raise UnveilError(f"{name}: line {line:,} is not UTF-8 text; save the file as UTF-8")
-        yield TextPiece(data if lines else data.removeprefix(_BOM), lines)
-        lines += line_number_at(data, len(data)) - 1
+        found = [TextPiece(data.removeprefix(mark), lines, not data.endswith((b"\n", b"\r")))]
+        lines, mark = lines + line_number_at(data, len(data)) - 1, b""
+        del data
+        yield found.pop()  # so that a large piece, which is no longer needed, is not held here
 
 
-def _whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes, in pieces that end where a line ends, but for the last. A short file is one piece."""
-    parts = [b""]
+def _cut_pieces(chunks: Iterable[bytes], cut_lines: bool) -> Iterator[bytes]:
+    """The same bytes, in pieces that end where a line ends, but for the last. A short file is one piece, and so is a
+    line longer than a chunk."""
+    waiting, last = io.BytesIO(), b""  # what is to be cut comes one chunk later: a last CR may be half of a CRLF
     for chunk in chunks:
-        last = parts[-1]
-        if cut := last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1:  # a last CR may be half of a CRLF
-            yield b"".join([*parts[:-1], last[:cut]])
-            parts = [last[cut:]]
-        parts.append(chunk)
-    yield b"".join(parts)
+        if waiting.tell() > len(last) and (found := _LINE_END.search(last)):
+            waiting.write(last[: found.end()])
+            yield _take_bytes(waiting)
+            last = last[found.end() :]
+        cut = last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1
+        if not cut and cut_lines:
+            cut = max(last.rfind(b" "), last.rfind(b"\t")) + 1
+        if cut:
+            waiting.write(last[:cut])
+            yield _take_bytes(waiting)
+        waiting.write(last[cut:])
+        last = chunk
+    waiting.write(last)
+    yield _take_bytes(waiting)
+
+
+def _take_bytes(buffer: io.BytesIO) -> bytes:
+    """The content of a buffer, which is empty then."""
+    data = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return data
 
 
 def read_text(path: Path) -> bytes:
@@ -92,11 +115,15 @@ def read_text(path: Path) -> bytes:
 
 def _first_invalid_utf8(data: bytes) -> int | None:
     """The position of the first byte that is not UTF-8."""
-    try:
-        if not data.isascii():
-            data.decode()
-    except UnicodeDecodeError as error:
-        return error.start
+    if data.isascii():
+        return None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(data), _BLOCK):  # decoded text may take four times as much memory
+        end = min(start + _BLOCK, len(data))
+        try:
+            decoder.decode(data[start:end], final=end == len(data))
+        except UnicodeDecodeError as error:
+            return end - len(error.object) + error.start
     return None
 
 
@@ -133,7 +160,7 @@ def split_tokens(
     compact = np.empty(len(raw), np.uint8)
     widths = np.empty(lines, np.int32)
     kept, filled, lines = _kernels.tokenise_bytes(raw, comments, limit or len(raw), compact, offsets, widths)
-    return Tokens(_string_array(compact[:filled], offsets[: kept + 1]), widths[:lines])
+    return Tokens(string_array(compact[:filled], offsets[: kept + 1]), widths[:lines])
 
 
 def first_fields(data: bytes, delimiter: str, name: str, lines_before: int = 0) -> Fields:
@@ -148,7 +175,7 @@ def first_fields(data: bytes, delimiter: str, name: str, lines_before: int = 0) 
     kept, filled, further, line, problem = _kernels.split_first_fields(raw, np.uint8(ord(delimiter)), compact, offsets)
     if problem:
         raise UnveilError(f"{name}: line {lines_before + line:,} {_FIELD_PROBLEMS[problem]}")
-    return Fields(_string_array(compact[:filled], offsets[: kept + 1]), bool(further))
+    return Fields(string_array(compact[:filled], offsets[: kept + 1]), bool(further))
 
 
 _FIELD_PROBLEMS = {
@@ -165,57 +192,14 @@ def _empty_offsets(size: int, count: int, wide: bool | None) -> NDArray[Any]:
     return offsets
 
 
-def _string_array(compact: NDArray[np.uint8], offsets: NDArray[Any]) -> pa.Array:
-    """An Arrow string array over these bytes, without a copy."""
-    kind = pa.string() if offsets.dtype == np.int32 else pa.large_string()
-    return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(compact)])
-
-
 def encode_texts(pieces: Iterable[pa.Array], by_appearance: bool = False) -> tuple[Int32s, pa.Array]:
-    """A code for each text, and the distinct texts in the order of their codes: numbers by size if all texts are whole
-    numbers without leading zeros, otherwise by text, character by character (10 before 9); or in order of first
-    appearance. Each piece is encoded by itself, so that no table of all texts is needed."""
-    codes, found, ends = np.empty(0, np.int32), list[pa.Array](), [0]
+    """A code for each text, and the distinct texts in the order of their codes: sorted as by :func:`sort_labels`, or in
+    order of first appearance."""
+    table, found = LabelTable(), GrowingArray()
     for texts in pieces:
-        encoded = texts.dictionary_encode()
-        codes.resize(ends[-1] + len(encoded), refcheck=False)  # where it is, without a copy
-        codes[ends[-1] :] = encoded.indices.to_numpy(zero_copy_only=False)
-        found.append(encoded.dictionary)
-        ends.append(len(codes))
-    starts = np.append(0, np.cumsum([len(labels) for labels in found])).tolist()
-    ranks, labels = _unify_labels(found, by_appearance)
-    for place, own in zip(itertools.pairwise(ends), itertools.pairwise(starts), strict=True):
-        codes[slice(*place)] = ranks[slice(*own)][codes[slice(*place)]]
-    return codes, labels
-
-
-def _unify_labels(found: list[pa.Array], by_appearance: bool) -> tuple[Int32s, pa.Array]:
-    """The distinct labels, and the place of each given label among them. Empties the list."""
-    kind = pa.large_string() if sum(labels.nbytes for labels in found) >= 2**31 else pa.string()
-    whole = pa.concat_arrays([labels.cast(kind) for labels in found] or [pa.array([], kind)])
-    found.clear()
-    order = pc.sort_indices(whole)
-    labels, order = whole.take(order), order.to_numpy()
-    del whole
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = pc.not_equal(labels.slice(1), labels.slice(0, max(0, len(labels) - 1))).to_numpy(zero_copy_only=False)
-    ranks = np.empty(len(order), np.int32)
-    ranks[order] = np.cumsum(fresh) - 1
-    if not fresh.all():
-        labels = labels.filter(pa.array(fresh))
-    if pa.types.is_large_string(labels.type) and labels.nbytes < 2**31:
-        labels = labels.cast(pa.string())
-    if by_appearance:
-        first = np.empty(len(labels), np.int64)
-        first[ranks[::-1]] = np.arange(len(ranks) - 1, -1, -1)  # the last assignment wins
-        better = np.argsort(first)
-    elif len(labels) and pc.all(pc.match_substring_regex(labels, _WHOLE_NUMBER)).as_py():
-        better = pc.sort_indices(labels.cast(pa.int64())).to_numpy().astype(np.int64)
-    else:
-        return ranks, labels
-    moved = np.empty(len(labels), np.int32)
-    moved[better] = np.arange(len(labels), dtype=np.int32)
-    return moved[ranks], labels.take(pa.array(better))
+        found.extend(table.encode(texts))
+    codes, labels = found.take(), table.take_labels()
+    return codes, labels if by_appearance else sort_labels(labels, codes)
 
 
 def label_array(texts: Sequence[str], name: str) -> pa.Array:

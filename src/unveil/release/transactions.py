@@ -18,8 +18,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
-from array import array
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,20 +27,23 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from unveil.errors import UnveilError
 from unveil.release import source_file
+from unveil.release.json_items import is_container, item_text, parse_items, stream_items
 from unveil.wording import count_text, safe_text
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from unveil.arrays import Bools, Int32s, Ints
+    from unveil.arrays import Int32s, Ints
 
 __all__ = ["Transactions", "read_fimi", "read_jsonl", "read_long", "write_fimi", "write_jsonl", "write_long"]
 
 _BATCH = 1 << 14
-_BLOCK = 1 << 24  # a CSV row must fit into it
-_PIECE = 1 << 18  # items that are numbered together
+_MIN_BLOCK, _MAX_BLOCK = 1 << 18, 1 << 24  # Arrow reads some blocks ahead; a CSV row must fit into one
+_PIECE = 1 << 15  # items and baskets that are numbered together
+_LONG_LINE = 1 << 18
 _FIMI_LAYOUT = "expected one basket per line, its items separated by blanks"
+_INNER_LINE_END = re.compile(rb"\r(?!\n?\Z)|\n(?!\Z)")
 _JSON_LAYOUT = "expected a JSON array of items, or an object with such an array as items, on each line"
 
 
@@ -58,7 +60,7 @@ class Transactions:
     [1, 3]
     """
 
-    indptr: Ints
+    indptr: Int32s | Ints
     items: Int32s
     labels: pa.Array
     name: str
@@ -70,9 +72,10 @@ class Transactions:
     def __post_init__(self) -> None:
         import numpy as np
 
+        from unveil.release.label_table import number_dtype
         from unveil.release.text_tokens import freeze_array
 
-        object.__setattr__(self, "indptr", freeze_array(self.indptr, np.int64))
+        object.__setattr__(self, "indptr", freeze_array(self.indptr, number_dtype(len(self.items))))
         object.__setattr__(self, "items", freeze_array(self.items, np.int32))
 
     @classmethod
@@ -133,29 +136,63 @@ class Transactions:
         return "\n  ".join([f"Transactions {safe_text(self.name)}", f"{size}, {entries}", *self.notes])
 
 
+class _BasketRows:
+    """Baskets that arrive piece by piece. Empty ones are dropped at once, so that they take no memory."""
+
+    def __init__(self) -> None:
+        from unveil.release.label_table import GrowingArray, LabelTable
+
+        self._table, self._codes, self._ends = LabelTable(), GrowingArray(), GrowingArray(0)
+        self._open_size: int | None = None
+        self._empty = 0
+
+    def add(self, texts: pa.Array, sizes: Ints, goes_on: bool) -> None:
+        """Add items, and the number of them in each basket; the last basket may go on in the next piece."""
+        self._codes.extend(self._table.encode(texts))
+        if len(sizes) == 0:
+            return
+        sizes[0] += self._open_size or 0
+        self._open_size = int(sizes[-1]) if goes_on else None
+        self._close(sizes[:-1] if goes_on else sizes)
+
+    def _close(self, sizes: Ints) -> None:
+        held = sizes[sizes > 0]
+        self._empty += len(sizes) - len(held)
+        self._ends.extend(self._ends.last + held.cumsum())
+
+    def build(self, name: str, digest: str | None, nameless: int, layout: str) -> Transactions:
+        import numpy as np
+
+        from unveil.release.label_table import sort_labels
+
+        if self._open_size is not None:
+            self._close(np.array([self._open_size]))
+        codes, labels = self._codes.take(), self._table.take_labels()
+        labels = sort_labels(labels, codes)
+        return _make_transactions(self._ends.take(), codes, labels, name, digest, nameless, self._empty, layout)
+
+
 def _make_transactions(
-    indptr: Ints,
+    indptr: Int32s | Ints,
     items: Int32s,
     labels: pa.Array,
     name: str,
     digest: str | None,
     nameless: int,
+    empty: int,
     layout: str,
 ) -> Transactions:
-    """Baskets as sets, with notes on what was dropped. If no digest is given, it is computed from the content."""
+    """Baskets as sets, with notes on what was dropped. If no digest is given, it is computed from the content. Both
+    arrays are changed."""
     import numpy as np
 
     from unveil.release import _kernels, text_tokens
 
     if len(items) == 0:
         raise UnveilError(f"{safe_text(name)}: there are no baskets; {layout}")
-    frozen = text_tokens.freeze_array
-    seen, starts = np.full(len(labels), -1), np.zeros(len(indptr), np.int64)
-    baskets, filled = _kernels.unique_basket_items(  # in place: what is kept never overtakes what is read
-        frozen(indptr, np.int64), frozen(items, np.int32), seen, starts, items
-    )
-    repeated, empty = len(items) - filled, len(indptr) - 1 - baskets
-    indptr, items = starts[: baskets + 1], items[:filled]
+    baskets, filled = _kernels.unique_basket_items(indptr, items, np.full(len(labels), -1, indptr.dtype))
+    repeated, empty = len(items) - filled, empty + len(indptr) - 1 - baskets
+    indptr, items = indptr[: baskets + 1], items[:filled]
     notes = []
     if nameless:
         notes.append(f"{count_text(nameless, 'empty item')} dropped")
@@ -163,23 +200,14 @@ def _make_transactions(
         notes.append(f"{count_text(empty, 'empty basket')} dropped")
     if repeated:
         notes.append(f"{count_text(repeated, 'repeated item')} in a basket counted once")
-    digest = digest or text_tokens.content_digest(labels, indptr, items)
+    digest = digest or text_tokens.content_digest(labels, indptr.astype(np.int64), items)
     return Transactions(indptr, items, labels, name, digest, tuple(notes))
 
 
 # ---- from memory and JSON --------------------------------------------------------------------------------------------
 
 
-def _item_text(item: object) -> str:
-    """An item as text: None and NaN are empty, booleans are written as in JSON."""
-    import numpy as np
-
-    if isinstance(item, (bool, np.bool_)):
-        return "true" if item else "false"
-    return "" if item is None or (isinstance(item, float) and math.isnan(item)) else str(item)
-
-
-def _basket_texts(baskets: Iterable[Iterable[object]], name: str) -> Iterator[list[str]]:
+def _basket_texts(baskets: Iterable[Iterable[object]], name: str) -> Iterator[tuple[list[str], bool]]:
     try:
         rows = enumerate(baskets, 1)
     except TypeError:
@@ -187,42 +215,32 @@ def _basket_texts(baskets: Iterable[Iterable[object]], name: str) -> Iterator[li
     for number, basket in rows:
         listed = isinstance(basket, Iterable) and not isinstance(basket, (str, bytes))
         items = list(basket) if listed else []
-        if not listed or any(_is_container(item) for item in items):
+        if not listed or any(is_container(item) for item in items):
             raise UnveilError(f"{name}: basket {number:,} is not a list of items; put its items in a list")
-        yield [_item_text(item) for item in items]
-
-
-def _is_container(item: object) -> bool:
-    import numpy as np
-
-    return isinstance(item, (bytes, list, tuple, dict, set, frozenset, np.ndarray))
+        yield [item_text(item) for item in items], False
 
 
 def _number_items(
-    baskets: Iterable[list[str]], name: str, digest: str | None, layout: str = _FIMI_LAYOUT
+    baskets: Iterable[tuple[list[str], bool]], name: str, digest: str | None, layout: str = _FIMI_LAYOUT
 ) -> Transactions:
-    """Number the items of baskets that arrive one by one."""
+    """Number the items of baskets that arrive one by one, or in parts: each comes with whether the next goes on with
+    it."""
     import numpy as np
 
-    from unveil.release.text_tokens import encode_texts, label_array
+    from unveil.release.text_tokens import label_array
 
-    ends, nameless = array("q", [0]), 0
-
-    def pieces() -> Iterator[pa.Array]:
-        nonlocal nameless
-        texts = list[str]()
-        for basket in baskets:
-            named = [item for item in basket if item]
-            nameless += len(basket) - len(named)
-            ends.append(ends[-1] + len(named))
-            texts += named
-            if len(texts) >= _PIECE:
-                yield label_array(texts, safe_text(name))
-                texts = []
-        yield label_array(texts, safe_text(name))
-
-    items, labels = encode_texts(pieces())
-    return _make_transactions(np.asarray(ends, np.int64), items, labels, name, digest, nameless, layout)
+    rows, nameless = _BasketRows(), 0
+    texts, sizes, goes_on = list[str](), list[int](), False
+    for basket, goes_on in baskets:
+        named = [item for item in basket if item]
+        nameless += len(basket) - len(named)
+        texts += named
+        sizes.append(len(named))
+        if goes_on or len(texts) + len(sizes) >= _PIECE:
+            rows.add(label_array(texts, safe_text(name)), np.array(sizes, np.int64), goes_on)
+            texts, sizes = [], []
+    rows.add(label_array(texts, safe_text(name)), np.array(sizes, np.int64), goes_on)
+    return rows.build(name, digest, nameless, layout)
 
 
 def read_jsonl(path: str | Path) -> Transactions:
@@ -231,33 +249,28 @@ def read_jsonl(path: str | Path) -> Transactions:
     return _number_items(_json_baskets(path), path.name, source_file.file_digest(path), _JSON_LAYOUT)
 
 
-def _json_baskets(path: Path) -> Iterator[list[str]]:
+def _json_baskets(path: Path) -> Iterator[tuple[list[str], bool]]:
     from unveil.release.text_tokens import text_pieces
 
-    for piece in text_pieces(path):
-        for number, line in enumerate(io.TextIOWrapper(io.BytesIO(piece.data), "utf-8"), piece.lines_before + 1):
+    for data, before, _ in text_pieces(path):
+        if len(data) < _LONG_LINE or _INNER_LINE_END.search(data):
+            lines: Iterable[str] = io.TextIOWrapper(io.BytesIO(data), "utf-8")
+        else:
+            lines = (data.decode(),)
+        del data
+        for number, line in enumerate(lines, before + 1):
             if line.isspace():
                 continue
             try:
-                yield _json_items(line)
+                yield from [(parse_items(line), False)] if len(line) < _LONG_LINE else _long_basket(line)
             except ValueError:
                 raise UnveilError(f"{safe_text(path.name)}: line {number:,} is not a basket; {_JSON_LAYOUT}") from None
 
 
-def _json_items(line: str) -> list[str]:
-    """The items of one line; a ValueError says that it is not a basket."""
-    try:
-        basket: Any = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
-    except RecursionError:
-        raise ValueError from None
-    if isinstance(basket, dict):
-        basket = basket.get("items")
-    if not isinstance(basket, list) or any(_is_container(item) for item in basket):
-        raise ValueError
-    items = [_item_text(item) for item in basket]
-    if "\\u" in line:  # only an escape can produce half a surrogate pair, which fails to encode
-        "".join(items).encode()
-    return items
+def _long_basket(line: str) -> Iterator[tuple[list[str], bool]]:
+    for items in stream_items(line):
+        yield items, True
+    yield [], False
 
 
 # ---- FIMI ------------------------------------------------------------------------------------------------------------
@@ -270,18 +283,12 @@ def read_fimi(path: str | Path) -> Transactions:
     from unveil.release import text_tokens
 
     path = Path(path)
-    widths: list[Int32s] = []
-
-    def pieces() -> Iterator[pa.Array]:
-        for piece in text_tokens.text_pieces(path):
-            found = text_tokens.split_tokens(piece.data)
-            widths.append(found.widths.copy())
-            yield found.texts
-
-    items, labels = text_tokens.encode_texts(pieces())
-    indptr = np.zeros(sum(map(len, widths)) + 1, np.int64)
-    np.cumsum(np.concatenate(widths), out=indptr[1:])
-    return _make_transactions(indptr, items, labels, path.name, source_file.file_digest(path), 0, _FIMI_LAYOUT)
+    rows = _BasketRows()
+    for data, _, goes_on in text_tokens.text_pieces(path, cut_lines=True):
+        texts, widths = text_tokens.split_tokens(data)
+        del data  # a long label is in memory often enough
+        rows.add(texts, widths.astype(np.int64), goes_on)
+    return rows.build(path.name, source_file.file_digest(path), 0, _FIMI_LAYOUT)
 
 
 # ---- long CSV --------------------------------------------------------------------------------------------------------
@@ -293,14 +300,26 @@ def read_long(path: str | Path, basket: str | None = None, item: str | None = No
     ``basket`` and ``item`` name the two columns. By default they are the columns with these names, or the two columns
     of a file that has only two.
     """
-    from unveil.release import text_tokens
-
     path = Path(path)
-    data = text_tokens.read_text(path)
     name = safe_text(path.name)
-    delimiter, header = _read_header(data, name)
+    quotes, longest = _scan_rows(path)
+    delimiter, header = _read_header(path)
     columns = _find_columns(header, basket, item, name)
-    return _group_by_basket(_two_columns(data, delimiter, len(header), columns, name), path)
+    if quotes % 2:
+        _raise_first_fault(path, delimiter, len(header))  # an open quote would silently swallow the rest of the file
+    return _group_by_basket(_two_columns(path, delimiter, len(header), columns, longest), path)
+
+
+def _scan_rows(path: Path) -> tuple[int, int]:
+    """The number of quotes, and the length of the longest row."""
+    import numpy as np
+
+    from unveil.release import _kernels, text_tokens
+
+    quotes, length, longest = 0, 0, 0
+    for piece in text_tokens.text_pieces(path):
+        quotes, length, longest = _kernels.scan_rows(np.frombuffer(piece.data, np.uint8), quotes, length, longest)
+    return quotes, max(length, longest)
 
 
 def _group_by_basket(batches: Iterator[tuple[pa.Array, pa.Array]], path: Path) -> Transactions:
@@ -308,52 +327,51 @@ def _group_by_basket(batches: Iterator[tuple[pa.Array, pa.Array]], path: Path) -
     import numpy as np
     import pyarrow.compute as pc
 
-    from unveil.release import _kernels, text_tokens
+    from unveil.release import _kernels
+    from unveil.release.label_table import GrowingArray, LabelTable, number_dtype, sort_labels
 
-    named: list[pa.Array] = []  # the items of the pieces whose baskets were encoded, as dictionaries
-    filled: list[Bools] = [np.empty(0, np.bool_)]
+    basket_table, item_table, found_rows, found_codes = LabelTable(), LabelTable(), GrowingArray(), GrowingArray()
     count = 0
-
-    def basket_pieces() -> Iterator[pa.Array]:
-        nonlocal count
-        for baskets, items in batches:
-            first = pc.index(baskets, "").as_py()
-            if first >= 0:
-                place = count + first + 1
-                raise UnveilError(f"{safe_text(path.name)}: data row {place:,} has no basket; complete or remove it")
-            there = pc.not_equal(items, "")
-            named.append(items.filter(there).dictionary_encode())
-            filled.append(there.to_numpy(zero_copy_only=False))
-            count += len(items)
-            yield baskets
-
-    rows, names = text_tokens.encode_texts(basket_pieces(), by_appearance=True)
-    codes, labels = text_tokens.encode_texts(named.pop(0) for _ in range(len(named)))
-    rows, gathered = rows[np.concatenate(filled)], np.empty(len(codes), np.int32)
-    indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(names))))
-    _kernels.group_by_row(
-        text_tokens.freeze_array(rows, np.int32),
-        text_tokens.freeze_array(codes, np.int32),
-        indptr[:-1].copy(),
-        gathered,
-    )
+    for baskets, items in batches:
+        first = pc.index(baskets, "").as_py()
+        if first >= 0:
+            place = count + first + 1
+            raise UnveilError(f"{safe_text(path.name)}: data row {place:,} has no basket; complete or remove it")
+        there = pc.not_equal(items, "")
+        found_rows.extend(basket_table.encode(baskets)[there.to_numpy(zero_copy_only=False)])
+        found_codes.extend(item_table.encode(items.filter(there)))
+        count += len(items)
+    indptr = np.zeros(len(basket_table) + 1, number_dtype(count))
+    del basket_table  # what the baskets are called does not matter
+    rows, codes = found_rows.take(), found_codes.take()
+    labels, nameless = sort_labels(item_table.take_labels(), codes), count - len(codes)
+    if not _kernels.count_rows(rows, indptr):
+        gathered = np.empty(len(codes), np.int32)
+        _kernels.group_by_row(rows, codes, indptr, gathered)
+        codes = gathered
+    del rows
     layout = "expected a header, then one row per item with its basket"
-    return _make_transactions(
-        indptr, gathered, labels, path.name, source_file.file_digest(path), count - len(codes), layout
-    )
+    digest = source_file.file_digest(path)
+    return _make_transactions(indptr, codes, labels, path.name, digest, nameless, 0, layout)
 
 
-def _csv_rows(data: bytes, delimiter: str) -> Any:
+def _text_lines(path: Path, newline: str | None) -> Iterator[str]:
+    from unveil.release.text_tokens import text_pieces
+
+    for piece in text_pieces(path):
+        yield from io.TextIOWrapper(io.BytesIO(piece.data), "utf-8", newline=newline)
+
+
+def _csv_rows(path: Path, delimiter: str) -> Any:
     """Python's own CSV reader, for the header and for finding errors: slow, but it knows line numbers."""
-    text = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
-    return csv.reader(text, delimiter=delimiter, strict=True)
+    return csv.reader(_text_lines(path, ""), delimiter=delimiter, strict=True)
 
 
-def _read_header(data: bytes, name: str) -> tuple[str, list[str]]:
+def _read_header(path: Path) -> tuple[str, list[str]]:
     """The delimiter, which is the most frequent candidate in the first line, and the column names."""
-    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8")
-    delimiter = max(",;\t", key=next((line for line in lines if line != "\n"), "").count)
-    rows = _csv_rows(data, delimiter)
+    name = safe_text(path.name)
+    delimiter = max(",;\t", key=next((line for line in _text_lines(path, None) if line != "\n"), "").count)
+    rows = _csv_rows(path, delimiter)
     try:
         header: list[str] = next((row for row in rows if row), [])
     except csv.Error:
@@ -391,7 +409,7 @@ def _find_column(header: list[str], requested: str | None, role: str, name: str)
 
 
 def _two_columns(
-    data: bytes, delimiter: str, width: int, columns: tuple[int, int], name: str
+    path: Path, delimiter: str, width: int, columns: tuple[int, int], longest: int
 ) -> Iterator[tuple[pa.Array, pa.Array]]:
     """Two columns of text, some rows at a time. Arrow's messages quote the data, so errors are located again and
     reported without it."""
@@ -400,30 +418,62 @@ def _two_columns(
 
     names = [str(k) for k in range(width)]
     kept_names = [str(k) for k in columns]
-    if data.count(b'"') % 2:
-        _raise_first_fault(data, delimiter, width, name)  # an open quote would silently swallow the rest of the file
-    rows = data.lstrip(b"\r\n")  # Arrow takes a blank line before the header for the header
     try:
         batches = arrow_csv.open_csv(
-            pa.BufferReader(rows if b"\n" in rows or b"\r" in rows else rows + b"\n"),
-            arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=_BLOCK),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(kept_names, pa.large_string()), include_columns=kept_names
+            pa.PythonFile(io.BufferedReader(_RowStream(path)), mode="r"),
+            arrow_csv.ReadOptions(
+                column_names=names,
+                skip_rows_after_names=1,
+                use_threads=False,
+                block_size=min(max(_MIN_BLOCK, 2 * longest), _MAX_BLOCK),
             ),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(kept_names, pa.string()), include_columns=kept_names),
         )
         for batch in batches:
             yield batch[kept_names[0]], batch[kept_names[1]]
     except MemoryError:
         raise
     except pa.ArrowException:
-        _raise_first_fault(data, delimiter, width, name)
-        raise UnveilError(f"{name}: cannot be read as CSV; check that every quote is closed") from None
+        _raise_first_fault(path, delimiter, width)
+        raise UnveilError(f"{safe_text(path.name)}: cannot be read as CSV; check that every quote is closed") from None
 
 
-def _raise_first_fault(data: bytes, delimiter: str, width: int, name: str) -> None:
+class _RowStream(io.RawIOBase):
+    """The text of a file as Arrow's CSV parser wants it: it takes a blank line before the header for the header, and
+    no header for one that does not end."""
+
+    def __init__(self, path: Path) -> None:
+        self._pieces = self._edit_text(path)
+        self._rest = memoryview(b"")
+
+    @staticmethod
+    def _edit_text(path: Path) -> Iterator[bytes]:
+        from unveil.release.text_tokens import text_pieces
+
+        ended, begun = False, False
+        for piece in text_pieces(path):
+            data = piece.data if begun else piece.data.lstrip(b"\r\n")
+            begun, ended = begun or data != b"", ended or b"\n" in data or b"\r" in data
+            yield data
+        if not ended:
+            yield b"\n"
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest and (data := next(self._pieces, None)) is not None:
+            self._rest = memoryview(data)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def _raise_first_fault(path: Path, delimiter: str, width: int) -> None:
     """Raise an error that names the first faulty line, if there is one."""
-    rows = _csv_rows(data, delimiter)
+    rows, name = _csv_rows(path, delimiter), safe_text(path.name)
     try:
         for row in rows:
             if row and len(row) != width:
@@ -490,7 +540,7 @@ def _write_rows(tx: Transactions, texts: pa.Array, marks: tuple[str, str, str], 
     for start in range(0, tx.baskets, _BATCH):
         indptr = tx.indptr[start : start + _BATCH + 1]
         items = texts.take(pa.array(tx.items[indptr[0] : indptr[-1]]))
-        lines = pc.binary_join(pa.LargeListArray.from_arrays(pa.array(indptr - indptr[0]), items), between)
+        lines = pc.binary_join(pa.LargeListArray.from_arrays(pa.array(indptr - indptr[0], pa.int64()), items), between)
         rows = pc.binary_join_element_wise(before, lines, after, pa.scalar("", kind))
         file.write(
             pc.binary_join(pa.LargeListArray.from_arrays([0, len(rows)], rows), pa.scalar("", kind))[0].as_buffer()
