@@ -335,10 +335,12 @@ class _Attempt:
 
     def blocking_findings(self, before: Assessment) -> tuple[str, ...]:
         """The findings that rule the result out: those over their tolerance, and those that had a value before and have
-        none now."""
+        none now, although there is still something to be known."""
         findings = () if self.assessment is None else self.assessment.findings
         over = [f.id for f in findings if f.decides and f.status == "over"]
         lost = _answered_findings(before) - _answered_findings(self.assessment)
+        if self.assessment is not None and not any(c.role == "quasi" for c in self.assessment.columns):
+            lost = set() if any(c.role == "quasi" for c in before.columns) else lost
         return tuple(dict.fromkeys([*over, *sorted(risk_id for risk_id, _, _ in lost)]))
 
     def sort_key(self) -> tuple[int, float]:

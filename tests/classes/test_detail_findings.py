@@ -271,9 +271,10 @@ def test_two_diverse_releases_break_each_other() -> None:
     assert (together.value, together.baseline, together.subjects, together.status) == (0.5, None, 2, "over")
     assert together.sentence == (
         "For 1 of 2 people (50%), the releases together leave only one value. For 1 of them, no single release does. "
-        "For 1, several values are left, but fewer than in any single release. Of the values left for 2 people, the "
-        "likeliest is expected to be right for 75% of them; without the releases, guessing the most frequent value is "
-        "expected to be right for 33.3%. Taken one by one, the releases have smallest classes of 3 rows and 3 rows."
+        "For 1, several values are left, but fewer than in any single release. Where values are left (2 people), the "
+        "likeliest by the most telling release, or by all of them together, is expected to be right for 75%; without "
+        "the releases, guessing the most frequent value is expected to be right for 33.3%. Taken one by one, the "
+        "releases have smallest classes of 3 rows and 3 rows."
     )
     assert together.curves[0].y == (0.0, 0.5)
     assert "hiv" not in found.to_json()
@@ -340,8 +341,8 @@ def test_one_row_that_was_left_out_is_a_doubt() -> None:
 def test_hints_name_what_is_in_the_way_and_never_turn_it_off() -> None:
     case, policy = Case(table([(0, "x")], "q s")), Policy(quasi=("q",), sensitive=("s",))
     for name, says in (
-        ("classes.k", "coarser values of q"),
-        ("classes.l_distinct", "more different values of s"),
+        ("classes.k", "or release fewer of q"),
+        ("classes.l_distinct", "release fewer of q, or leave out s"),
         ("classes.intersection", "another release"),
         ("classes.known_items", "rare items"),
     ):

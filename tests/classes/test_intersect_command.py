@@ -50,7 +50,7 @@ def test_two_diverse_releases_break_each_other(unveil: Unveil, files: tuple[Path
     told = next(f for f in json.loads(done.stdout)["findings"] if f["id"] == "classes.intersection")
     assert (told["value"], told["baseline"], told["subjects"]) == (0.5, None, 2)
     assert told["status"] == "over"
-    said = "Of the values left for 2 people, the likeliest is expected to be right for 75% of them;"
+    said = "Where values are left (2 people), the likeliest by the most telling release, or by all of them together, is"
     assert said in told["sentence"]
     assert told["curves"][0]["y"] == [0.0, 0.5]
     assert "hiv" not in done.stdout

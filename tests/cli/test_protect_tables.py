@@ -41,7 +41,7 @@ def test_it_writes_a_release_that_holds(unveil: Unveil, written: Path) -> None:
     assert done.returncode == 3, done.stderr
     told = json.loads(done.stdout)
     assert told["checks_off"] == ["classes.k"] and len(told["verdict"]["reasons"]) == 1
-    assert [p["id"] for p in told["protections"]] == ["none", "columns", "values", "rows", "mixed"]
+    assert [p["id"] for p in told["protections"]] == ["none", "levels", "local", "columns", "values", "rows", "mixed"]
     (chosen,) = [p for p in told["protections"] if p["chosen"]]
     assert chosen["usefulness"] == max(
         p["usefulness"] for p in told["protections"] if p["usefulness"] is not None and p["decision"] == "your call"
@@ -91,9 +91,9 @@ def test_what_is_within_tolerance_is_written_in_another_order(unveil: Unveil, wr
         (
             ("--tolerance", "linkage.success=.2", "--tolerance", "classes.k=50", "--method", "columns"),
             1,
-            "classes.k is still over its tolerance after the protection that comes closest (columns)\nunveil: no "
-            "protection targets classes.k; release coarser values of age, sex, zip and select, or fewer of these "
-            "columns",
+            "classes.k is still over its tolerance after the protection that comes closest (columns)\nunveil: for "
+            "classes.k: try all methods, let more people be left out (--suppress), give columns coarser levels "
+            "(--hierarchy), or release fewer of age, sex, zip and select",
         ),
         (
             ("--tolerance", "linkage.success=.0001", "--method", "values"),
@@ -103,8 +103,8 @@ def test_what_is_within_tolerance_is_written_in_another_order(unveil: Unveil, wr
         ),
         (("--write-mapping", "map.csv"), 2, "--write-mapping is for baskets"),
         (("--categories", "people.csv"), 2, "--categories is for baskets"),
-        (("--method", "merge"), 2, "choose from columns"),
-        (("--subject", "weight"), 2, "one row per person"),
+        (("--method", "merge"), 2, "choose from levels and local"),
+        (("--subject", "weight", "--method", "mixed"), 2, "choose from levels"),
     ],
 )
 def test_nothing_is_written_where_it_fails(
@@ -129,8 +129,7 @@ def test_what_was_tried_is_reported_though_nothing_reaches_it(unveil: Unveil, wr
     assert "Group rare values" in (written.parent / "tried.html").read_text()
 
 
-def test_a_table_with_two_columns_to_know_is_refused(unveil: Unveil, written: Path) -> None:
+def test_a_table_with_two_columns_to_know_was_refused(unveil: Unveil, written: Path) -> None:
     done = unveil("protect", written, "--quasi", "age,zip", "--insensitive", "weight,sex,select", "-o", "safe.csv")
-    assert done.returncode == 2
-    assert done.stderr.strip().splitlines()[-1].endswith("name what an attacker may know with --quasi a,b,c")
-    assert not written.with_name("safe.csv").exists()
+    assert done.returncode in (0, 3), done.stderr
+    assert written.with_name("safe.csv").exists()

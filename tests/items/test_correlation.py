@@ -137,7 +137,7 @@ def bought(**baskets: int) -> Transactions:
 
 def asked(data: Transactions, known_pairs: int, width: int = 0) -> Finding:
     chosen = {"frequency_precision": width / data.baskets, "known_pairs": known_pairs}
-    return unveil.assess(data, Policy(settings={"items": chosen}))["items.correlation"]
+    return unveil.assess(data, Policy(settings={"items": chosen}), only="items.correlation")["items.correlation"]
 
 
 def believed(*intervals: tuple[int, int], counts: list[int]) -> float:

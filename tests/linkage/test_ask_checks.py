@@ -135,8 +135,8 @@ def test_true_links_say_which_row_is_whom(case: Case, tmp_path: Path) -> None:
         "40 links seem likelier right than wrong; 20 of them are right (precision 0.5000, recall 1.0000)."
     )
     assert found.sentence.endswith(
-        "Everybody fits only one row. If everything known about them is right and no two people share a row, the "
-        "likeliest row is right for 40 of them."
+        "Everybody fits only one row. If everything known about them is right, no two people share a row and all ways "
+        "to assign them are equally likely, the likeliest row is right for 40 of them."
     )
 
 

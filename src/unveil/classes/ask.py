@@ -34,6 +34,7 @@ from unveil.question import Artefact, Question
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
+from unveil.settings import option_text
 from unveil.wording import count_text, list_text
 
 __all__ = ["QUESTION"]
@@ -128,17 +129,18 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
-    """What makes classes larger or more diverse; no protection does that by itself yet."""
+    """What makes classes larger or more diverse than the protections that were tried could."""
     columns = list_text(policy.quasi_columns) if policy.quasi_columns else "the quasi-identifiers"
     if matches := [name for name in in_the_way if name in _MATCHES]:
         yield (
-            f"no protection targets {list_text(matches)}; release coarser values of {columns}, or fewer of these "
-            "columns, so that more people look alike"
+            f"for {list_text(matches)}: try all methods, let more people be left out ({option_text('suppress')}), give "
+            f"columns coarser levels ({option_text('hierarchy')}), or release fewer of {columns}"
         )
     if diversity := [name for name in in_the_way if name in _DIVERSITY]:
         yield (
-            f"no protection targets {list_text(diversity)}; release coarser values of {columns}, so that classes "
-            f"contain more different values of {list_text(policy.sensitive)}, or leave such a column out"
+            f"for {list_text(diversity)}: no class can be more diverse than the table; otherwise try all methods, let "
+            f"more people be left out ({option_text('suppress')}), release fewer of {columns}, or leave out "
+            f"{list_text(policy.sensitive)}"
         )
     if risks.INTERSECTION.id in in_the_way:
         yield (

@@ -39,21 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PROTECTED_RISKS", "PROTECTIONS", "ClassProtector", "class_goals", "class_protector"]
 
-PROTECTED_RISKS = (
-    risks.K,
-    risks.UNIQUES,
-    risks.AT_RISK,
-    risks.REIDENTIFICATION,
-    risks.L_DISTINCT,
-    risks.L_ENTROPY,
-    risks.RECURSIVE_C,
-    risks.ALPHA,
-    risks.T,
-    risks.BETA,
-    risks.BETA_ENHANCED,
-    risks.DELTA_DISCLOSURE,
-    risks.HOMOGENEITY,
-)
+PROTECTED_RISKS = tuple(r for r in risks.RISKS if "table" in r.release_kinds and r is not risks.INTERSECTION)
 _MAX_NAMED_COLUMNS = 1000
 
 

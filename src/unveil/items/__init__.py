@@ -58,7 +58,7 @@ else:
             "mixed_up_itemsets": "MixedUpItemsets assess_mixed_up_itemsets exchange_probabilities",
             "never_together": "ConditionalCracks pairs_still_apart solve_never_together",
             "pair_attack": "AttackTarget NamedBaskets NamedItems attack_by_pairs draw_baskets named_baskets",
-            "pair_matching": "ItemMatching PairProblem PairShares climb_by_exchanges find_ties match_items",
+            "pair_matching": "ItemMatching PairProblem PairShares climb_by_exchanges find_ties group_ties match_items",
             "sample_similarity": "SampleKnowledge SampleMean sample_knowledge",
         },
     )

@@ -181,6 +181,6 @@ QUESTION = Question(
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,
-    protected_risks=_PROTECTED,
+    protected_risks=RISKS,
     hints=hints,
 )

@@ -287,9 +287,12 @@ def _are_copies_suspicious(quasi: Sequence[Codes], others: Sequence[Codes], rows
 def _find_spread(codes: Mapping[str, Codes], policy: Policy) -> RepeatedSubjects | None:
     """A column in which rows with the same quasi-identifiers agree far less often than random rows."""
     rows = len(next(iter(codes.values())).codes)
-    others = [c for c in codes if c not in policy.quasi_columns and _recurs_at_all(codes[c])]
+    others = [c for c in codes if c not in (*policy.quasi_columns, *policy.sensitive) and _recurs_at_all(codes[c])]
     for group in policy.quasi:
-        ids, count = class_ids([codes[c].codes for c in group if c in codes], rows)
+        varying = [codes[c].codes for c in group if c in codes and len(codes[c].values) > 1]
+        if len(varying) < 2:
+            continue
+        ids, count = class_ids(varying, rows)
         sizes = np.bincount(ids, minlength=count)
         pairs = int((sizes * (sizes - 1) // 2).sum())
         for column in others:

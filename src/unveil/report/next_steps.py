@@ -65,8 +65,7 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
     elif not _is_protectable(failing, assessment):
         yield from _steps_about_roles(assessment)
         yield NextStep(
-            "Release coarser values, or fewer columns: unveil has no protection against this yet. Then assess the new "
-            "file:",
+            "Release coarser values, or less: unveil has no protection against this yet. Then assess the new file:",
             _command("assess", assessment),
         )
     else:
