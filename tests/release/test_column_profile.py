@@ -82,3 +82,10 @@ def test_one_query_for_all_columns() -> None:
 )
 def test_nearly_unique(rows: int, distinct: int, missing: int, unique: bool) -> None:
     assert ColumnProfile("x", "text", rows, distinct, missing).is_nearly_unique is unique
+
+
+def test_whole_numbers_however_they_are_stored() -> None:
+    whole = [pa.array([1.0, -3.0]), pa.array(["2.0", "5."]), pa.array([Decimal("7.00")], pa.decimal128(4, 2))]
+    assert {infer_type(values) for values in whole} == {"whole number"}
+    others = [pa.array([1.5]), pa.array(["2.5", "5"]), pa.array([Decimal("0.25")], pa.decimal128(2, 2))]
+    assert {infer_type(values) for values in others} == {"number"}

@@ -66,7 +66,8 @@ def infer_type(values: pa.Array) -> ColumnType:
     if pa.types.is_integer(kind):
         return "whole number"
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "whole number" if pc.all(pc.equal(pc.floor(values), values)).as_py() else "number"
+        numbers = values.cast(pa.float64(), safe=False)
+        return "whole number" if pc.all(pc.equal(pc.floor(numbers), numbers)).as_py() else "number"
     if pa.types.is_temporal(kind):
         return "date"
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
