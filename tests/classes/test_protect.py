@@ -251,3 +251,11 @@ def test_protectors_are_made_once() -> None:
     run, attacked = Run(), case([("21", "11", "f", "a")] * 5)
     asked = policy({"classes.k": 2})
     assert class_protector(attacked, asked, run) is class_protector(attacked, asked, run)
+
+
+def test_more_people_than_there_are_cannot_be_alike() -> None:
+    """With a limit to the average risk as well, a class of all people was taken to be large enough."""
+    rows = [("21", "11", "f", "a"), ("44", "22", "m", "b")] * 5
+    asked = policy({"classes.k": 11, "classes.reidentification": 0.3})
+    assert PROTECTIONS["local"].fit(case(rows), asked, Run(), 1.0) is None
+    assert PROTECTIONS["levels"].fit(case(rows), asked, Run(), 1.0) is None

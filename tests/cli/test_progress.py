@@ -87,6 +87,7 @@ import unveil.demo.examples as examples
 from unveil.cli import main
 messages.PROGRESS_LINE_EVERY = 0.2
 class Slow:
+    protected_file = ""
     def __init__(self, example): self.example = example
     def write(self, directory, seed):
         time.sleep(.5)

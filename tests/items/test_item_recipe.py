@@ -189,7 +189,7 @@ def test_itemsets_that_are_named_decide() -> None:
         {"items": ["i0 i1", "i2 i3 i4", "i5"], "sigma": ["", "0.9", ""], "tau": ["", "", ""], "class": ["a", "b", "a"]}
     )
     listed = unveil.assess(Case(data, holds={"itemsets_file": unveil.read(table)}), Policy(tolerance=off))
-    groups = [("a",), ("b", "threshold 0.9")]
+    groups = [("class 1 of your file",), ("class 2 of your file", "threshold 0.9")]
     assert [listed.find("items.itemsets_vulnerable", known=known).subjects for known in groups] == [2, 1]
     from unveil.items.attacker_files import parse_itemsets
 

@@ -368,7 +368,7 @@ def test_what_suits_is_offered(table: Table) -> None:
     with pytest.raises(UnveilError, match="'people'; choose from levels, local, columns, values, rows and mixed"):
         unveil.protect(table, quasi, method="people")
     several = Policy(subject="user", quasi=("film", "stars", "day"), tolerance=quasi.tolerance)
-    with pytest.raises(UnveilError, match="--ratings person,item"):
+    with pytest.raises(UnveilError, match="'columns'; choose from levels"):
         unveil.protect(table, several, method="columns")
 
 

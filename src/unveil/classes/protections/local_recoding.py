@@ -55,20 +55,23 @@ def recode_with_average(
     """As :func:`recode_locally`; if the average risk is still too high, with larger classes, by bisection."""
 
     def recode(k: int) -> RecodedRows | None:
-        found = recode_locally(columns, people, replace(goals, k=k), weights, run, kept_columns)
-        limit = goals.average_risk
-        return found if found is None or limit is None or len(found.levels) <= limit * people.total else None
+        return recode_locally(columns, people, replace(goals, k=k), weights, run, kept_columns)
 
-    if (found := recode(goals.k)) is not None or not goals.average_risk:
-        return found
-    low, high = goals.k, min(people.total, max(goals.k, ceil(1 / goals.average_risk)))  # classes of high are enough
-    best = recode(high)
-    while best is not None and high - low > 1:
+    def is_fine(found: RecodedRows | None) -> bool:
+        return found is not None and len(found.levels) <= (goals.average_risk or 1.0) * people.total
+
+    best = recode(goals.k)
+    if best is None or goals.average_risk is None or is_fine(best):
+        return best
+    low, high = goals.k, min(people.total, ceil(1 / goals.average_risk))  # classes of this size are enough
+    if high <= low or not is_fine(best := recode(high)):
+        return None
+    while high - low > 1:
         middle = (low + high) // 2
-        if (found := recode(middle)) is None:
-            low = middle
-        else:
+        if is_fine(found := recode(middle)):
             high, best = middle, found
+        else:
+            low = middle
     return best
 
 
