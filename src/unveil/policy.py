@@ -61,8 +61,10 @@ PRESETS: Mapping[str, str] = MappingProxyType(
 
 _MAX_POLICY_BYTES = 1_000_000
 _DEEP_NAME = re.compile(r"(?<![\w.\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){50}")
-_RULE_NAMES = ("prefixes", "intervals", "dates")
-_RULE_PATTERN = re.compile(r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|dates")
+_RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "dates", "frequency")
+_RULE_PATTERN = re.compile(
+    r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|cuts:-?[\d.]+(,-?[\d.]+)*|quantiles:\d+(,\d+)*|dates|frequency"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,8 +161,8 @@ class Policy:
         metavar="COLUMN=WHAT",
         example='zip = "prefixes"',
         expected_form="a file name or a rule such as prefixes",
-        help="The hierarchy of a column's values: a file in ARX's format, prefixes, prefixes:4,2, intervals:5,10,20 or "
-        "dates.",
+        help="The hierarchy of a column's values: a file in ARX's format, prefixes, prefixes:4,2, intervals:5,10,20, "
+        "cuts:18,65, quantiles:8,4,2, dates or frequency.",
     )
     preset: str = setting(
         "default", kind="text", choices=tuple(PRESETS), help="Published set of tolerances to start from."
@@ -399,7 +401,7 @@ def _check_policy(policy: Policy) -> None:
         if _like_rule(text) and not is_hierarchy_rule(text):
             raise UnveilError(
                 f"the hierarchy of {safe_text(column)}: {safe_text(text)!r} is not a rule; write prefixes, "
-                "prefixes:4,2, intervals:5,10,20 or dates"
+                "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, dates or frequency"
             )
     _check_ratings(policy)
     _check_roles(policy)

@@ -51,6 +51,7 @@ _COMMAND_SUMMARIES = {
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",
     "describe": "Say what was read: kind, size, columns, missing values.",
+    "hierarchy": "Show, build and check the hierarchy of a column.",
     "init": "Write a policy with suggested roles, to be edited.",
     "crack": "Say how likely an attacker is to crack each pseudonym in a matrix.",
     "theory": "Say what theorems guarantee an attacker before there is any data.",

@@ -5,11 +5,15 @@ each level) or a rule that builds a hierarchy from the column's values:
 
 - ``prefixes``: ever fewer leading characters; ``prefixes:4,2``: four of them, then two;
 - ``intervals:5,10,20``: numbers in intervals of these widths, each a multiple of the one before;
-- ``dates``: by day, month and year.
+- ``cuts:18,65``: numbers in intervals that begin at these;
+- ``quantiles:8,4,2``: numbers in so many intervals of about equally many rows, each number a divisor of the one before;
+- ``dates``: by day, month and year;
+- ``frequency``: rare values together, on each level more of them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -33,7 +37,9 @@ __all__ = ["load_hierarchies"]
 
 _RULE_KINDS = {
     "dates": ("date", "write dates like 1987-06-05, or declare other values missing"),
-    "intervals": ("number", "use another rule, or declare other values missing"),
+    **dict.fromkeys(
+        ("intervals", "cuts", "quantiles"), ("number", "use another rule, or declare other values missing")
+    ),
 }
 
 
@@ -56,7 +62,8 @@ def load_hierarchies(
             made[column] = Hierarchy.read(Path(text))
             _check_hierarchy_fits(made[column], _column_values(having, column, policy.missing, run), column)
             continue
-        made[column] = _hierarchy_from_rule(text, _raw_values(text, having, column, policy, run), column)
+        counts = _value_counts(having, column, policy, run) if text.startswith(("quantiles", "frequency")) else {}
+        made[column] = _hierarchy_from_rule(text, _raw_values(text, having, column, policy, run), column, counts)
     return MappingProxyType(made)
 
 
@@ -77,6 +84,18 @@ def _column_values(tables: Sequence[Table], column: str, missing: tuple[str, ...
     name = f"column {safe_text(column)!r}"
     parts = [cast_to_text(t.codes([column], missing, run)[column].values, name) for t in tables]
     return pa.chunked_array(parts, pa.string())
+
+
+def _value_counts(tables: Sequence[Table], column: str, policy: Policy, run: Run | None) -> Counter[str]:
+    """How many rows of all tables have each value."""
+    import numpy as np
+
+    found = Counter[str]()
+    for table in tables:
+        codes = table.codes([column], policy.missing, run)[column]
+        rows = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values)).tolist()
+        found.update(dict(zip(cast_to_text(codes.values).to_pylist(), rows, strict=True)))
+    return found
 
 
 def _raw_values(text: str, tables: Sequence[Table], column: str, policy: Policy, run: Run | None) -> pa.ChunkedArray:
@@ -111,7 +130,8 @@ def _fits_intervals(value: str) -> bool:
     return parse_fraction(value.strip()) is not None
 
 
-def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str) -> Hierarchy:
+def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str, counts: Mapping[str, int]) -> Hierarchy:
+    from unveil.release.counted_hierarchies import frequency_hierarchy, quantile_cuts
     from unveil.release.hierarchy import Hierarchy
 
     rule, _, numbers = text.partition(":")
@@ -120,5 +140,12 @@ def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str) -> Hie
         return Hierarchy.from_dates(values, name)
     if rule == "intervals":
         return Hierarchy.from_intervals(values, numbers.split(","), name=name)
+    if rule == "cuts":
+        return Hierarchy.from_intervals(values, [numbers.split(",")], name=name)
+    if rule == "quantiles":
+        cuts = quantile_cuts(counts, [int(n) for n in numbers.split(",")], name)
+        return Hierarchy.from_intervals(values, cuts, name=name)
+    if rule == "frequency":
+        return frequency_hierarchy(counts, name)
     lengths = [int(n) for n in numbers.split(",")] if numbers else None
     return Hierarchy.from_prefixes(values, lengths, name)
