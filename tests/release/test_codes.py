@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.reference.naive_table import naive_codes
 
 from unveil.engine import Engine
-from unveil.release.codes import encode_column, mark_missing
+from unveil.release.codes import Codes, encode_column, mark_missing
 from unveil.release.table import read_csv, table_from_frame
 
 TEXT = st.one_of(
@@ -108,3 +108,10 @@ def test_codes_follow_the_rows(tmp_path: Path) -> None:
     assert np.array_equal(codes["x"].codes, np.arange(n) % 977)
     back = codes["y"].values.take(pa.array(codes["y"].codes)).to_pylist()
     assert back == [str(i % 31) for i in range(n)]
+
+
+def test_a_missing_text_that_is_no_text_was_a_defect() -> None:
+    """Bytes that are not UTF-8 reach a command line as lone surrogates; no value equals them."""
+    column = Codes(np.array([0, 1], np.int32), pa.array(["?", "a"]))
+    assert mark_missing(column, ("\udcff",)) is column
+    assert mark_missing(column, ("\udcff", "?")).codes.tolist() == [-1, 0]

@@ -81,11 +81,11 @@ def arrow_integers(numbers: npt.NDArray[Any]) -> pa.Array:
 
 
 def _arrow_strings(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
-    """Texts as an Arrow array."""
+    """Texts as an Arrow array, without those that are no valid text and so equal no value."""
     import numpy as np
     import pyarrow as pa
 
-    parts = [text.encode() for text in texts]
+    parts = [text.encode() for text in texts if not any("\ud800" <= c <= "\udfff" for c in text)]
     ends = np.cumsum([0, *map(len, parts)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts))).cast(kind)
 
