@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import io
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -221,3 +223,16 @@ def test_other_archives_and_kinds_are_still_refused(tmp_path: Path) -> None:
 def test_a_column_gets_the_type_that_its_values_share(given: list[Any], found: list[Any]) -> None:
     made = typed_column(given).to_pylist()
     assert (made, list(map(type, made))) == (found, list(map(type, found)))
+
+
+@pytest.mark.parametrize("name", ["b.csv", "b.xlsx"])
+def test_a_zip_archive_of_an_unknown_version_was_a_defect(tmp_path: Path, name: str) -> None:
+    """A damaged byte may say that version 17.7 is needed to unpack an archive."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("a.csv", "a,b\n1,2\n")
+    data = bytearray(whole.getvalue())
+    data[data.index(b"PK\x01\x02") + 6] = 177
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UnveilError):
+        unveil.read(tmp_path / name)

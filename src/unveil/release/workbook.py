@@ -33,7 +33,7 @@ def is_workbook(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return "xl/workbook.xml" in archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):  # damaged, or of a version nobody writes
         return False
 
 
@@ -45,7 +45,8 @@ def read_workbook(
 
     library = import_format_library("openpyxl", path, "Excel files")
     origin, sha256 = Origin.of_file(path), file_digest(path)
-    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:  # a damaged file is refused below
+    damaged = (zipfile.BadZipFile, NotImplementedError)  # refused below
+    with contextlib.suppress(*damaged), zipfile.ZipFile(path) as archive:
         check_unpacked_size(path, sum(part.file_size for part in archive.infolist()))  # never more than this is read
     chosen, others, rows = read_foreign_file(path, "Excel", lambda: _read_sheet(library, path, sheet))
     origin.check_unchanged()
