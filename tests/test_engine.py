@@ -170,3 +170,8 @@ def test_a_memory_limit_that_is_no_size() -> None:
 def test_too_little_memory_is_said_in_words() -> None:
     with pytest.raises(UnveilError, match="memory"):
         Engine(memory_limit="12MB").query_arrow("SELECT list(range) FROM range(30000000)")
+
+
+def test_a_memory_limit_that_is_no_text_was_a_defect() -> None:
+    with pytest.raises(UnveilError, match="is not a size; write it as 4GB or 500MB"):
+        Engine(memory_limit="\udcff")

@@ -79,7 +79,7 @@ class Engine:
             settings["memory_limit"] = memory_limit
         try:
             self._connection: duckdb.DuckDBPyConnection = duckdb.connect(config=settings)
-        except duckdb.Error:
+        except (duckdb.Error, RuntimeError):  # the latter for bytes that are no text
             if not memory_limit:  # nothing else is given that could be wrong
                 raise MemoryError from None
             raise UnveilError(f"memory limit {memory_limit!r} is not a size; write it as 4GB or 500MB") from None
