@@ -7,6 +7,7 @@ import os
 import stat
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ import unveil
 from classes.test_full_domain import LABELS, NAMES, SETTINGS, case, policy, small_tables
 from reference import naive_generalisation as naive
 from unveil import Policy, ProtectedRelease, Table, UnveilError
-from unveil.classes.protect import PROTECTIONS, class_protector
+from unveil.classes.protect import PROTECTIONS, class_protector, proof_text
+from unveil.classes.protections.lattice_search import LatticeOptimum
 from unveil.owner_key import OwnerKey
 from unveil.release.pseudonyms import keyed_pseudonyms
 from unveil.run import Run
@@ -259,3 +261,12 @@ def test_more_people_than_there_are_cannot_be_alike() -> None:
     asked = policy({"classes.k": 11, "classes.reidentification": 0.3})
     assert PROTECTIONS["local"].fit(case(rows), asked, Run(), 1.0) is None
     assert PROTECTIONS["levels"].fit(case(rows), asked, Run(), 1.0) is None
+
+
+def test_levels_that_are_not_proven_best_were_said_to_be_reachable() -> None:
+    """A search that ended early knows a bound, not what other levels lose."""
+    short = LatticeOptimum((0, 1), 0.4, 0.25, 3, 12)
+    assert proof_text(short) == (
+        "These levels lose 0.4; others may lose less, but not less than 0.25 (3 of 12 combinations of levels checked)."
+    )
+    assert proof_text(replace(short, bound=0.4)).startswith("No other levels lose less (3 of 12 ")

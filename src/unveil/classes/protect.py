@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from unveil.classes.protections.lattice_search import LatticeOptimum, Levels
     from unveil.release.coarse_table import CoarseColumn
 
-__all__ = ["PROTECTED_RISKS", "PROTECTIONS", "ClassProtector", "class_goals", "class_protector"]
+__all__ = ["PROTECTED_RISKS", "PROTECTIONS", "ClassProtector", "class_goals", "class_protector", "proof_text"]
 
 PROTECTED_RISKS = tuple(r for r in risks.RISKS if "table" in r.release_kinds and r is not risks.INTERSECTION)
 _MAX_NAMED_COLUMNS = 1000
@@ -221,7 +221,7 @@ def _full_domain_protection(case: Case, policy: Policy, run: Run, strictness: fl
     if found.levels is None:
         return None
     columns, kept = _coarse_columns(protector, search, found.levels)
-    return _protection(protector, columns, kept, _proof_text(found))
+    return _protection(protector, columns, kept, proof_text(found))
 
 
 def _coarse_columns(
@@ -244,11 +244,13 @@ def _coarse_columns(
     return columns, np.flatnonzero(kept[protector.combination_of_row])
 
 
-def _proof_text(found: LatticeOptimum) -> str:
+def proof_text(found: LatticeOptimum) -> str:
+    """Whether other levels could lose less."""
     checked = f"{number_text(found.checked)} of {count_text(found.nodes, 'combination')} of levels checked"
     if found.is_proven:
         return f"No other levels lose less ({checked})."
-    return f"Other levels may lose {number_text(found.bound)} instead of {number_text(found.loss)} ({checked})."
+    lost, bound = number_text(found.loss), number_text(found.bound)
+    return f"These levels lose {lost}; others may lose less, but not less than {bound} ({checked})."
 
 
 # ---- every class on its own levels -----------------------------------------------------------------------------------
