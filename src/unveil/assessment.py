@@ -16,6 +16,7 @@ from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.owner_key import load_owner_key
 from unveil.policy import Column
+from unveil.usefulness.use_measure import UseMeasure
 from unveil.verdict import Decision, Verdict
 from unveil.wording import did_you_mean, safe_text
 
@@ -96,7 +97,8 @@ class ProtectionResult:
 
     ``usefulness`` is how useful it leaves the data (1: as before), or None if it cannot reach the tolerance.
     ``decision`` is the verdict after it, ``harmed`` the share of subjects that the risk which decided before it
-    still harms.
+    still harms. ``comparison`` says whether another one keeps more at no more harm, and ``use`` what the data can still
+    be used for.
     """
 
     id: str
@@ -106,15 +108,19 @@ class ProtectionResult:
     decision: Decision | None = None
     harmed: tuple[float, float] | None = None
     chosen: bool = False
+    comparison: str = ""
+    use: tuple[UseMeasure, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The protection as plain JSON values."""
-        return {**asdict(self), "harmed": None if self.harmed is None else list(self.harmed)}
+        harmed = None if self.harmed is None else list(self.harmed)
+        return {**asdict(self), "harmed": harmed, "use": [measure.to_dict() for measure in self.use]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ProtectionResult:
         """The inverse of :meth:`to_dict`."""
-        return cls(**{**data, "harmed": None if data["harmed"] is None else tuple(data["harmed"])})
+        harmed = None if data["harmed"] is None else tuple(data["harmed"])
+        return cls(**{**data, "harmed": harmed, "use": tuple(UseMeasure.from_dict(m) for m in data["use"])})
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 tolerance.
 
 The result shows risk and usefulness side by side: what was tried, how useful it leaves the data, and the verdict after
-it. If the result of a protection is still over a tolerance, the protection is tried again a few times with more
-strictness, unless the strictest attempt is over as well.
+it.
 
 A release with nothing over a tolerance gets harmless protections only. If no harmless one is on offer, an open finding
 counts as over.
@@ -16,32 +15,39 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from unveil import questions
 from unveil.assess import ResolvedCase, assess, assess_resolved, check_input, make_run, resolve
-from unveil.assessment import Assessment, ProtectionResult
+from unveil.assessment import Assessment
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy
-from unveil.protection import Protection, ProtectionOffer
+from unveil.protection import ProtectionOffer
+from unveil.protection_attempt import (
+    Attempt,
+    add_doubts,
+    has_open_finding,
+    protection_result,
+    try_offer,
+    unchanged_result,
+)
+from unveil.protection_front import add_comparisons
 from unveil.release import Release, Table, Transactions
 from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.run import Progress, Run
 from unveil.settings import declared_settings, make_settings, plain_settings
-from unveil.wording import list_text, percent_text, safe_text
+from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from unveil.usefulness.use_measure import UseMeasure
+
 __all__ = ["ProtectedRelease", "offered_protections", "policy_for_what_is_left", "protect"]
 
-_STRICTNESS_STEPS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.4)
-_LOW_USEFULNESS = 0.1  # usefulness below which a person has to decide
 _KEPT_ORDER = "Rows keep their order, which may tell more than the values do: shuffle them, unless you need it."
-_DECISION_RANK = {"release": 0, "your call": 1, "protect first": 2}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +55,9 @@ class ProtectedRelease:
     """A safer release: the case (with the original and the truth, which stay with the owner), its assessment, and the
     assessment of the original. ``case`` is None where no protection reaches what is tolerated; ``blocking_findings``
     are then the findings that the protection which came closest leaves beyond their tolerance, or that it leaves
-    unanswered, and ``closest_method`` is its name; None where nothing was even made. ``caveats`` are what an owner
-    should know about the protection that was chosen."""
+    unanswered, ``closest_method`` is its name, None where nothing was even made, and ``advice`` says how far it gets
+    and what would make the goal reachable. ``caveats`` are what an owner should know about the protection that was
+    chosen."""
 
     case: Case | None
     assessment: Assessment
@@ -58,6 +65,7 @@ class ProtectedRelease:
     closest_method: str | None = None
     blocking_findings: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     @property
     def release(self) -> Release:
@@ -105,6 +113,7 @@ def protect(
     method: str | None = None,
     pseudonymise: Sequence[str] = (),
     keep_order: bool = False,
+    predict: str | None = None,
     reveal: bool = False,
     exposed: int = 10,
     progress: Progress | None = None,
@@ -124,10 +133,13 @@ def protect(
         Columns that are replaced by pseudonyms under the owner's key. Other declared identifiers are left out.
     keep_order
         Whether the rows of a table stay in their order, with the verdict ``your call``. By default they are shuffled.
+    predict
+        A column: measure how well it can be predicted from the others, before and after (needs scikit-learn).
     reveal, exposed, progress
         As for :func:`unveil.assess`.
     """
     case, policy = check_input(release, policy)
+    _check_prediction(case, predict)
     if (keep_order or pseudonymise) and not isinstance(case.release, Table):
         wish = "keep their order" if keep_order else "get pseudonyms by their key"
         raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can {wish}")
@@ -142,9 +154,14 @@ def protect(
         left = policy_for_what_is_left(policy, case.release, safer.release)
         return assess(safer, left, reveal=reveal, exposed=exposed, progress=progress)
 
+    def measure_use(safer: Case) -> tuple[UseMeasure, ...]:
+        from unveil.usefulness.measure import measure_use
+
+        return tuple(measure_use(case, safer, policy, run, predict)) if isinstance(case.release, Table) else ()
+
     start = before if not hidden else assess_again(case)
     over = start.verdict.decision == "protect first" or (
-        _has_open_finding(start) and not any(o.is_harmless for o in offered.values())
+        has_open_finding(start) and not any(o.is_harmless for o in offered.values())
     )
     aim = _aim_at_bounds(policy)
     to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
@@ -152,17 +169,39 @@ def protect(
     doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
         return _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
-    tried = [_try_offer(name, offered[name], case, aim, run, start, assess_again, reorder) for name in to_try]
+    tried = [try_offer(name, offered[name], case, aim, run, start, assess_again, reorder) for name in to_try]
     tried = [t.with_doubts(doubt).with_prefix(hidden) for t in tried]
-    made = [t for t in tried if t.assessment is not None]
-    best = min((t for t in made if not t.blocking_findings(start)), key=_Attempt.sort_key, default=None)
-    weighed = (_unchanged_result(before), *(t.to_result(before, t is best) for t in tried))
+    tried = [t.with_use(measure_use(t.case)) if t.case is not None else t for t in tried]
+    fine = (t for t in tried if t.assessment is not None and not t.blocking_findings(start))
+    best = min(fine, key=Attempt.sort_key, default=None)
+    weighed = add_comparisons((unchanged_result(before), *(t.to_result(before, t is best) for t in tried)))
     if best is None or best.assessment is None:
-        closest = min(made, key=lambda t: (len(t.blocking_findings(start)), t.sort_key()), default=None)
-        stopped = (None, ()) if closest is None else (closest.name, closest.blocking_findings(start))
-        return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
+        return _explain_failure(tried, start, case, aim, run, replace(before, protections=weighed), before)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
     return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+
+
+def _explain_failure(
+    tried: Sequence[Attempt],
+    start: Assessment,
+    case: Case,
+    policy: Policy,
+    run: Run,
+    assessment: Assessment,
+    before: Assessment,
+) -> ProtectedRelease:
+    """What comes closest, how far it gets, and what would make the goal reachable."""
+    made = [t for t in tried if t.assessment is not None]
+    closest = min(made, key=lambda t: (len(t.blocking_findings(start)), t.sort_key()), default=None)
+    if closest is None:
+        blocking = tuple(dict.fromkeys(f.id for f in start.findings if f.decides and f.status == "over"))
+    else:
+        blocking = closest.blocking_findings(start)
+    advice = [] if closest is None else list(closest.describe_shortfalls(start))
+    for question in questions.questions_about(case.release.kind):
+        advice += question.hints(case, policy, blocking, run)
+    name = None if closest is None else closest.name
+    return ProtectedRelease(None, assessment, before, name, blocking, advice=tuple(advice))
 
 
 def _repeated_people_doubts(before: Assessment) -> list[str]:
@@ -179,6 +218,17 @@ def _aim_at_bounds(policy: Policy) -> Policy:
         if below and limits:
             tolerance[bound.id] = min(limits)
     return replace(policy, tolerance=tolerance)
+
+
+def _check_prediction(case: Case, predict: str | None) -> None:
+    """Refuse to predict what cannot be predicted."""
+    if predict is None:
+        return
+    if not isinstance(case.release, Table) or predict not in case.release.columns:
+        raise UnveilError(f"{safe_text(case.release.name)}: there is no column {safe_text(predict)!r} to predict")
+    from unveil.usefulness.prediction import check_learner
+
+    check_learner()
 
 
 def _hide_identifiers(case: Case, policy: Policy, pseudonymise: Sequence[str]) -> tuple[Case, Policy, str]:
@@ -210,10 +260,10 @@ def _reorder_only(
     moved = reorder(case)
     order = "" if moved is case else "The rows are in random order." if hidden else "Only the order of rows changes."
     sentence = f"{hidden} {order}".strip() or "Nothing changes."
-    after = _with_reasons(start if moved is case else assess_again(moved), [doubt] if doubt else [])
+    after = add_doubts(start if moved is case else assess_again(moved), [doubt] if doubt else [])
     name, title = ("identifiers", "Hide identifiers") if hidden else ("none", "As it is")
-    done = _protection_result(name, title, sentence, 1.0, before, after, chosen=True)
-    weighed = (_unchanged_result(before), done) if hidden else (done,)
+    done = protection_result(name, title, sentence, 1.0, before, after, chosen=True)
+    weighed = (unchanged_result(before), done) if hidden else (done,)
     return ProtectedRelease(moved, replace(after, protections=weighed), before)
 
 
@@ -281,165 +331,3 @@ def _has_new_labels(column: str, before: Table, after: Table, policy: Policy) ->
 
     was, now = (t.codes([column], policy.missing)[column].values for t in (before, after))
     return bool(was.type != now.type or not pc.all(pc.is_in(now, value_set=was)).as_py())
-
-
-# ---- what was tried --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Attempt:
-    """An offer and its outcome; there is none if no protection of its kind reaches the tolerance."""
-
-    name: str
-    offer: ProtectionOffer
-    protection: Protection | None = None
-    case: Case | None = None
-    assessment: Assessment | None = None
-
-    @property
-    def rank(self) -> int:
-        """0 if the result may be released, 1 if that is the owner's call, 2 if it is still over a tolerance."""
-        return 2 if self.assessment is None else _DECISION_RANK[self.assessment.verdict.decision]
-
-    def with_doubts(self, doubt: str) -> _Attempt:
-        """The same attempt; its verdict is ``your call`` if there is this or another doubt that the assessment does not
-        see."""
-        if self.protection is None or self.assessment is None:
-            return self
-        doubts = [said for said in (self.protection.doubt, doubt) if said]
-        if self.protection.usefulness < _LOW_USEFULNESS:
-            left = percent_text(self.protection.usefulness)
-            doubts.append(f"The protected data keeps only {left} of its usefulness. {self.protection.sentence}")
-        return replace(self, assessment=_with_reasons(self.assessment, doubts))
-
-    def with_prefix(self, hidden: str) -> _Attempt:
-        """The same attempt; it also says what became of identifiers."""
-        if not hidden or self.protection is None:
-            return self
-        return replace(self, protection=replace(self.protection, sentence=f"{hidden} {self.protection.sentence}"))
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is a result, and it is over a tolerance."""
-        return self.assessment is not None and self.rank == 2
-
-    def may_improve(self, before: Assessment) -> bool:
-        """Whether more strictness could help: a deciding finding is not within its tolerance.
-
-        An open bound that has not moved does not count, since it will not move.
-        """
-        deciding = [] if self.assessment is None else [f for f in self.assessment.findings if f.decides]
-        still = {(f.id, f.value, "open") for f in before.findings if f.method == "bound"}
-        moved = [f for f in deciding if (f.id, f.value, f.status) not in still]
-        return any(f.status != "within" or f.method == "truncated" for f in moved)
-
-    def blocking_findings(self, before: Assessment) -> tuple[str, ...]:
-        """The findings that rule the result out: those over their tolerance, and those that had a value before and have
-        none now, although there is still something to be known."""
-        findings = () if self.assessment is None else self.assessment.findings
-        over = [f.id for f in findings if f.decides and f.status == "over"]
-        lost = _answered_findings(before) - _answered_findings(self.assessment)
-        if self.assessment is not None and not any(c.role == "quasi" for c in self.assessment.columns):
-            lost = set() if any(c.role == "quasi" for c in before.columns) else lost
-        return tuple(dict.fromkeys([*over, *sorted(risk_id for risk_id, _, _ in lost)]))
-
-    def sort_key(self) -> tuple[int, float]:
-        """Lower is better: first by verdict, then by usefulness."""
-        return self.rank, 0.0 if self.protection is None else -self.protection.usefulness
-
-    def to_result(self, before: Assessment, chosen: bool) -> ProtectionResult:
-        """The outcome for the report."""
-        if self.protection is None or self.assessment is None:
-            said = "Nothing of this kind that was tried meets the tolerances and leaves something to release."
-            return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
-        said = f"{self.protection.sentence} {self.protection.doubt}".strip()
-        return _protection_result(
-            self.name, self.offer.title, said, self.protection.usefulness, before, self.assessment, chosen
-        )
-
-
-def _with_reasons(assessment: Assessment, doubts: Sequence[str]) -> Assessment:
-    """The assessment with further doubts; the verdict is ``your call`` then, unless it is ``protect first``."""
-    verdict = assessment.verdict
-    if not doubts or verdict.decision == "protect first":
-        return assessment
-    reasons = (*(verdict.reasons if verdict.decision == "your call" else ()), *doubts)
-    changed = replace(verdict, decision="your call", sentence=" ".join(reasons), reasons=reasons)
-    return replace(assessment, verdict=changed, doubts=(*assessment.doubts, *doubts))
-
-
-def _try_offer(
-    name: str,
-    offer: ProtectionOffer,
-    case: Case,
-    policy: Policy,
-    run: Run,
-    before: Assessment,
-    assess_again: Callable[[Case], Assessment],
-    reorder: Callable[[Case], Case],
-) -> _Attempt:
-    """Try an offer with as much strictness as it needs for a result that is not over a tolerance."""
-
-    @cache
-    def attempt(strictness: float) -> _Attempt:
-        run.progress(f"{offer.title.lower()}, aiming at {strictness:.0%}", None)
-        protection = offer.fit(case, policy, run, strictness)
-        if protection is None:
-            return _Attempt(name, offer)
-        safer = reorder(protection.apply())
-        return _Attempt(name, offer, protection, safer, assess_again(safer))
-
-    best = attempt(_STRICTNESS_STEPS[0])
-    if offer.is_harmless or (best.is_over and attempt(_STRICTNESS_STEPS[-1]).is_over):
-        return best
-    for strictness in _STRICTNESS_STEPS[1:]:
-        if not best.may_improve(before):
-            break
-        tried = attempt(strictness)
-        if tried.protection is None:
-            break
-        if tried.rank < best.rank:
-            best = tried
-    return best
-
-
-def _answered_findings(assessment: Assessment | None) -> set[tuple[str, str | None, tuple[str, ...] | None]]:
-    """The deciding findings that have a value: id, column, and what is known unless that is columns of a table, of
-    which a protection may leave some out."""
-    if assessment is None:
-        return set()
-    answered = [f for f in assessment.findings if f.decides and f.value is not None]
-    return {(f.id, f.column, None if assessment.columns else f.known) for f in answered}
-
-
-def _has_open_finding(assessment: Assessment) -> bool:
-    return any(f.decides and f.status == "open" for f in assessment.findings)
-
-
-def _unchanged_result(before: Assessment) -> ProtectionResult:
-    decided = before.deciding_finding
-    about = f" The share harmed is about this risk: {decided.title}." if decided and decided.share else ""
-    return _protection_result("none", "As it is", f"Nothing changes.{about}", 1.0, before, before, chosen=False)
-
-
-def _protection_result(
-    name: str, title: str, sentence: str, usefulness: float, before: Assessment, after: Assessment, chosen: bool
-) -> ProtectionResult:
-    return ProtectionResult(
-        id=name,
-        title=title,
-        sentence=sentence,
-        usefulness=usefulness,
-        decision=after.verdict.decision,
-        harmed=_share_harmed(before, after),
-        chosen=chosen,
-    )
-
-
-def _share_harmed(before: Assessment, after: Assessment) -> tuple[float, float] | None:
-    """The share that the risk which decided before harms after: the same risk for every protection."""
-    decided = before.deciding_finding
-    if decided is None:
-        return None
-    same = [f.share for f in after.findings if (f.id, f.column) == (decided.id, decided.column) and f.share]
-    return max(same, default=None)

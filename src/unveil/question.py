@@ -39,7 +39,7 @@ def _no_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Itera
     return ()
 
 
-def _no_hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterable[str]:
+def _no_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterable[str]:
     return ()
 
 
@@ -90,4 +90,4 @@ class Question:
     facts: Callable[[Release], Mapping[str, float | bool]] = _no_facts
     protections: Mapping[str, ProtectionOffer] = field(default_factory=lambda: MappingProxyType({}))
     protected_risks: tuple[Risk, ...] = ()
-    hints: Callable[[Case, Policy, Sequence[str]], Iterable[str]] = _no_hints
+    hints: Callable[[Case, Policy, Sequence[str], Run], Iterable[str]] = _no_hints

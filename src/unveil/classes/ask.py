@@ -24,7 +24,7 @@ from unveil.classes.ask_sizes import size_findings
 from unveil.classes.ask_survey import check_survey, survey_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
 from unveil.classes.attacker import KnownColumnsAttacker, Subjects, attackers, bounding_attackers
-from unveil.classes.protect import PROTECTED_RISKS, PROTECTIONS
+from unveil.classes.protect import PROTECTED_RISKS, PROTECTIONS, has_classes
 from unveil.classes.settings import ClassesSettings
 from unveil.classes.table_classes import classes_with_values, count_class_sizes
 from unveil.finding import Finding
@@ -55,10 +55,17 @@ EARLIER = Holding(
 
 _ABOUT_POPULATION = (risks.POPULATION_UNIQUES, risks.K_MAP, risks.PRESENCE)
 _ABOUT_SURVEYS = (risks.INDIVIDUAL_RISK, risks.HOUSEHOLD_RISK, risks.HOUSEHOLD_UNIQUES)
-_MATCHES = {
-    risk.id for risk in (*risks.SIZE_RISKS, risks.KNOWN_COLUMNS, risks.DIS_SUDA, *_ABOUT_POPULATION, *_ABOUT_SURVEYS)
+_ABOUT_CLASSES = {
+    risk.id
+    for risk in (
+        *risks.SIZE_RISKS,
+        *risks.VALUE_RISKS,
+        risks.KNOWN_COLUMNS,
+        risks.DIS_SUDA,
+        *_ABOUT_POPULATION,
+        *_ABOUT_SURVEYS,
+    )
 }
-_DIVERSITY = {risk.id for risk in risks.VALUE_RISKS}
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
@@ -128,20 +135,10 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
         yield f"{left_out:,} of {count_text(rows, 'row')} {lack} left out."
 
 
-def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
-    """What makes classes larger or more diverse than the protections that were tried could."""
-    columns = list_text(policy.quasi_columns) if policy.quasi_columns else "the quasi-identifiers"
-    if matches := [name for name in in_the_way if name in _MATCHES]:
-        yield (
-            f"for {list_text(matches)}: try all methods, let more people be left out ({option_text('suppress')}), give "
-            f"columns coarser levels ({option_text('hierarchy')}), or release fewer of {columns}"
-        )
-    if diversity := [name for name in in_the_way if name in _DIVERSITY]:
-        yield (
-            f"for {list_text(diversity)}: no class can be more diverse than the table; otherwise try all methods, let "
-            f"more people be left out ({option_text('suppress')}), release fewer of {columns}, or leave out "
-            f"{list_text(policy.sensitive)}"
-        )
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
+    """Which goals for classes are out of reach, and what would make the others reachable."""
+    if own := [name for name in in_the_way if name in _ABOUT_CLASSES]:
+        yield from _class_hints(case, policy, own, run)
     if risks.INTERSECTION.id in in_the_way:
         yield (
             f"no protection targets {risks.INTERSECTION.id}; leave out the people who are in another release already, "
@@ -151,6 +148,21 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str
         yield (
             f"no protection targets {risks.KNOWN_ITEMS.id}; leave out rare items, or replace them with their category, "
             "so that more baskets look alike"
+        )
+
+
+def _class_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
+    from unveil.classes.reachable_goals import goals_out_of_reach, wishes_in_the_way
+
+    said = list[str]()
+    if has_classes(case, policy):
+        said = list(goals_out_of_reach(case, policy, run)) or list(wishes_in_the_way(case, policy, run))
+    yield from said
+    if not said:
+        columns = list_text(policy.quasi_columns) if policy.quasi_columns else "the quasi-identifiers"
+        yield (
+            f"for {list_text(in_the_way)}: give columns coarser levels ({option_text('hierarchy')}), or release fewer "
+            f"of {columns}"
         )
 
 

@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from unveil.classes.protections.lattice_search import LatticeOptimum, Levels
     from unveil.release.coarse_table import CoarseColumn
 
-__all__ = ["PROTECTED_RISKS", "PROTECTIONS", "ClassProtector", "class_goals", "class_protector", "proof_text"]
+__all__ = [
+    "PROTECTED_RISKS",
+    "PROTECTIONS",
+    "ClassProtector",
+    "class_goals",
+    "class_protector",
+    "has_classes",
+    "proof_text",
+]
 
 PROTECTED_RISKS = tuple(r for r in risks.RISKS if "table" in r.release_kinds and r is not risks.INTERSECTION)
 _MAX_NAMED_COLUMNS = 1000
@@ -94,7 +102,7 @@ def _value_goals(
         from_table = risk in (risks.T, risks.BETA, risks.BETA_ENHANCED, risks.DELTA_DISCLOSURE)
         limit = limit * strictness if from_table else 0 if risk is risks.HOMOGENEITY else limit
         lasting = risk in (risks.L_DISTINCT, risks.HOMOGENEITY) and policy.subject is None
-        goals.append(ValueGoal(number, measure, limit, risk.safer == "higher", lasting))
+        goals.append(ValueGoal(risk, number, measure, limit, lasting))
     return goals
 
 
@@ -322,12 +330,13 @@ def _share_changed(column: CoarseColumn) -> float:
     return float((column.step_of != unchanged[0]).mean()) if unchanged else 1.0
 
 
-def _has_classes(case: Case, policy: Policy) -> bool:
+def has_classes(case: Case, policy: Policy) -> bool:
+    """Whether there are quasi-identifiers by which people can look alike."""
     return bool(policy.quasi) and not policy.ratings
 
 
 def _has_one_row_per_person(case: Case, policy: Policy) -> bool:
-    return _has_classes(case, policy) and policy.subject is None
+    return has_classes(case, policy) and policy.subject is None
 
 
 PROTECTIONS = MappingProxyType(
@@ -337,7 +346,7 @@ PROTECTIONS = MappingProxyType(
             "Coarsen columns to the levels that lose least, for all rows alike.",
             _full_domain_protection,
             release_kinds=("table",),
-            applies_to=_has_classes,
+            applies_to=has_classes,
         ),
         "local": ProtectionOffer(
             "Coarsen only where needed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,10 @@ from unveil.cli.reading import reading_options, reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
 from unveil.release.kinds import check_kind, kinds_text
-from unveil.wording import list_text, safe_text
+from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     from unveil.case import Case
-    from unveil.policy import Policy
-    from unveil.protect import ProtectedRelease
     from unveil.protection import ProtectionOffer
 
 __all__ = ["command"]
@@ -103,6 +101,11 @@ def _method_option(command: Any) -> Any:
     help="Tables: leave the rows in their order, which may undo the protection; the verdict is then 'your call'. By "
     "default rows are shuffled.",
 )
+@click.option(
+    "--predict",
+    metavar="COLUMN",
+    help="Tables: measure how well COLUMN can be predicted from the others, before and after (needs scikit-learn).",
+)
 @policy_options(protecting=True)
 @holding_options(protecting=True)
 @reading_options
@@ -115,6 +118,7 @@ def command(
     method: str | None,
     pseudonymise: tuple[str, ...],
     keep_order: bool,
+    predict: str | None,
     form: str,
     details: bool,
     report: str | None,
@@ -148,6 +152,7 @@ def command(
             method=method,
             pseudonymise=tuple(column for text in pseudonymise for column in column_names(text)),
             keep_order=keep_order,
+            predict=predict,
             reveal=reveal,
             exposed=exposed,
             progress=report_progress,
@@ -161,7 +166,7 @@ def command(
         )
         typed = remember_command(file)
         if made.case is not None:
-            typed = replace(typed, file=output, reading=())
+            typed = replace(typed, file=output, reading=(), options=_options_of_assess(typed.options))
         assessment = replace(assessment, typed=typed)
         text = render_assessment(assessment, form, details=details, reveal=reveal, to_file=False)
         page = assessment.to_html() if report else ""
@@ -181,12 +186,25 @@ def command(
             deliver_files([OutputFile(report, page.encode(), private=reveal)])
             written = f"no release was written; {safe_text(report, 200)} shows what was tried"
         tell(f"none of the protections tried meets the tolerances; {written}")
-        for hint in _protection_hints(made, case, policy):
-            tell(hint)
+        for sentence in made.advice:
+            tell(sentence)
         return 0 if exit_zero else 1
     for caveat in made.caveats:
         tell(caveat)
     return 0 if exit_zero else assessment.verdict.exit_code
+
+
+def _options_of_assess(typed: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """What was typed, as the command ``assess`` spells it, without what only protecting understands."""
+    from unveil.cli.assess import command as assess
+
+    known = {name for option in assess.params for name in option.opts}
+    found = dict[str, tuple[str, ...]]()
+    for option in command.params:
+        name = next((name for name in option.opts if name in known), None)
+        if name is not None and option.opts[0] in typed:
+            found[name] = tuple(text.replace(option.opts[0], name, 1) for text in typed[option.opts[0]])
+    return found
 
 
 def _choose_mapping_file(case: Case, given: str | None, output: str) -> str | None:
@@ -198,17 +216,3 @@ def _choose_mapping_file(case: Case, given: str | None, output: str) -> str | No
     if given:
         check_kind("--write-mapping", ["transactions"], case.release.name, case.release.kind)
     return None
-
-
-def _protection_hints(made: ProtectedRelease, case: Case, policy: Policy) -> Iterator[str]:
-    """What stands in the way, and what to do about it."""
-    over = [f.id for f in made.before.findings if f.decides and f.status == "over"]
-    names = list(dict.fromkeys(made.blocking_findings or over))
-    if made.closest_method is not None:
-        still = "is still over its tolerance" if len(names) == 1 else "are still over their tolerances"
-        yield f"{list_text(names)} {still} after the protection that comes closest ({made.closest_method})"
-    elif names:
-        is_over, them = ("is over its tolerance", "it") if len(names) == 1 else ("are over their tolerances", "them")
-        yield f"{list_text(names)} {is_over}, and no protection that was tried brings {them} within"
-    for question in questions.questions_about(case.release.kind):
-        yield from question.hints(case, policy, names)

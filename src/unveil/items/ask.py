@@ -123,7 +123,7 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
         )
 
 
-def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
     """What an owner can do if no protection reaches what is tolerated."""
     if risks.SIMILAR_PAIRS.id in in_the_way:
         yield (

@@ -150,7 +150,7 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     yield (f"{measured}{SUCCESS.id} has no tolerance, so nothing says how many people may be found from a few ratings.")
 
 
-def hints(case: Case, policy: Policy, in_the_way: Sequence[str]) -> Iterator[str]:
+def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
     """What an owner can do if no protection reaches what this room tolerates."""
     own = [risk.id for risk in RISKS if risk.id in in_the_way]
     if policy.ratings and own:

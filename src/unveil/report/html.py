@@ -23,7 +23,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from unveil import wording
-from unveil.assessment import Assessment
+from unveil.assessment import Assessment, ProtectionResult
 from unveil.finding import Curve, LinkChart
 from unveil.report import arrangement, folding, phrases
 from unveil.report.next_steps import next_steps
@@ -75,6 +75,7 @@ def _template_environment() -> jinja2.Environment:
     )
     environment.globals.update(words=phrases, wording=wording, folding=folding, arrangement=arrangement)
     environment.globals.update(picture=_chart_markup, policy_lines=_policy_lines, next_steps=next_steps)
+    environment.globals["front_picture"] = _front_markup
     environment.filters["name"] = safe_text
     return environment
 
@@ -99,6 +100,12 @@ def _chart_markup(curve: Curve | LinkChart) -> object:
     from unveil.report.charts import chart_svg
 
     return _trusted_markup(chart_svg(curve))
+
+
+def _front_markup(protections: Sequence[ProtectionResult]) -> object:
+    from unveil.report.front_chart import front_svg
+
+    return _trusted_markup(front_svg(protections))
 
 
 def _policy_lines(policy: Mapping[str, Any]) -> Iterator[str]:

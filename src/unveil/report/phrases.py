@@ -15,6 +15,7 @@ from typing import NamedTuple
 from unveil.assessment import Assessment, ProtectionResult
 from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.policy import Role
+from unveil.usefulness.use_measure import UseMeasure
 from unveil.verdict import Decision
 from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, unit_noun
 
@@ -212,6 +213,44 @@ def protection_cells(protection: ProtectionResult) -> tuple[str, str, str]:
     harmed = "–" if p.harmed is None else " to ".join(dict.fromkeys(percent_text(x) for x in p.harmed))
     decision = "cannot meet the tolerance" if p.decision is None else p.decision
     return useful, harmed, f"{decision}, chosen" if p.chosen else decision
+
+
+USE_READING = "a coarse value is read as any of the values that it covers, all equally likely"
+
+
+class UseRow(NamedTuple):
+    """One measure of use: its title, and a text for the release as it was and for each protection."""
+
+    title: str
+    texts: tuple[str, ...]
+
+
+def used_protections(assessment: Assessment) -> list[ProtectionResult]:
+    """The protections of which it was measured what the data can still be used for, the chosen one first."""
+    return sorted((p for p in assessment.protections if p.use), key=lambda p: not p.chosen)
+
+
+def use_rows(assessment: Assessment) -> list[UseRow]:
+    """Every measure of use, before and after each protection."""
+    protections = used_protections(assessment)
+    titles = {measure.id: measure for p in reversed(protections) for measure in p.use}
+    return [
+        UseRow(m.title, (use_text(m, m.before), *(_use_after(p, m.id) for p in protections))) for m in titles.values()
+    ]
+
+
+def _use_after(protection: ProtectionResult, measure_id: str) -> str:
+    return next((use_text(m, m.after) for m in protection.use if m.id == measure_id), "–")
+
+
+def use_text(measure: UseMeasure, number: float) -> str:
+    """A number of a measure, as text."""
+    return percent_text(number) if measure.is_share else number_text(number)
+
+
+def use_sentences(assessment: Assessment) -> list[str]:
+    """What the release can still be used for after the protection that was chosen."""
+    return [measure.sentence for p in assessment.protections if p.chosen for measure in p.use]
 
 
 def risk_text(risk: float) -> str:

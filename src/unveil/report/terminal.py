@@ -28,7 +28,7 @@ from unveil.report.arrangement import (
 )
 from unveil.report.folding import details_under
 from unveil.report.next_steps import next_steps
-from unveil.wording import count_text, list_text, number_text, safe_text
+from unveil.wording import capitalise_text, count_text, list_text, number_text, safe_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -194,6 +194,7 @@ def _summary_parts(assessment: Assessment, caps: _Caps, details: bool) -> Iterat
         yield _indented_text(f"{count_text(len(unexamined) - caps.unexamined, 'more point')}.", first="-")
     yield from _attacker_lines(assessment, caps)
     yield from _protections_table(assessment, details)
+    yield from _use_table(assessment, details)
 
 
 def _verdict_lines(assessment: Assessment, caps: _Caps, details: bool) -> Iterator[RenderableType]:
@@ -275,9 +276,31 @@ def _protections_table(assessment: Assessment, details: bool) -> Iterator[Render
     yield Padding(table, (1, 0, 0, 0))
     for p in assessment.protections:
         if details:
-            yield _indented_text(f"{p.title}: {p.sentence}", first="-")
+            yield _indented_text(f"{p.title}: {p.sentence} {p.comparison}".strip(), first="-")
         elif p.chosen or p.id == "none":
             yield _styled_text(f"{p.title}: {_first_sentences(p.sentence)}")
+
+
+def _use_table(assessment: Assessment, details: bool) -> Iterator[RenderableType]:
+    """What the data can still be used for: before and after each protection, or after the chosen one in a sentence."""
+    from rich.padding import Padding
+
+    protections = phrases.used_protections(assessment)
+    if not protections:
+        return
+    if not details:
+        chosen = [row for row in phrases.use_rows(assessment) if protections[0].chosen]
+        if chosen:
+            each = "; ".join(f"{row.title[0].lower()}{row.title[1:]} {row.texts[1]}" for row in chosen)
+            yield _styled_text(f"Use: {each}.")
+        return
+    table = new_table("Use", "As it is", *(p.title for p in protections))
+    for row in phrases.use_rows(assessment):
+        table.add_row(*(_styled_text(text) for text in (row.title, *row.texts)))
+    yield Padding(table, (1, 0, 0, 0))
+    yield _styled_text(f"{capitalise_text(phrases.USE_READING)}.", "dim")
+    for sentence in phrases.use_sentences(assessment):
+        yield _indented_text(sentence, first="-")
 
 
 def _first_sentences(text: str) -> str:

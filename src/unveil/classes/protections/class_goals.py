@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unveil.arrays import Floats
+    from unveil.risk import Risk
 
 __all__ = ["ClassGoals", "ValueGoal", "classes_with_values", "count_values", "keep_safe_people"]
 
@@ -32,20 +33,20 @@ _NOISE = 1e-12  # what sums of floating-point numbers may be off by; it must not
 
 @dataclass(frozen=True, eq=False)
 class ValueGoal:
-    """A number that every class has for a sensitive column, and the most or the least that it may be.
+    """A number that every class has for a sensitive column, the most or the least that it may be, and for which risk.
 
     ``is_lasting``: a class that meets the goal still does after it was merged with any other."""
 
+    risk: Risk
     column: int
     measure: Callable[[SensitiveClasses], Floats | Ints]
     limit: float
-    is_minimum: bool
     is_lasting: bool = False
 
     def fails(self, classes: SensitiveClasses) -> Bools:
         """Whether each class fails."""
         found = self.measure(classes)
-        failing: Bools = found < self.limit - _NOISE if self.is_minimum else found > self.limit + _NOISE
+        failing: Bools = found < self.limit - _NOISE if self.risk.safer == "higher" else found > self.limit + _NOISE
         return failing
 
 
