@@ -20,6 +20,7 @@ from contract.cases import CASES, assessed
 from unveil import Finding
 from unveil.finding import Curve, LinkChart
 from unveil.questions import QUESTIONS, all_risks, questions_about
+from unveil.run import Run
 
 SAID = Path(__file__).parent / "said"
 READ = {
@@ -88,10 +89,10 @@ def test_what_is_advised_is_what_was_approved() -> None:
         for policy in (attacked.policy, replace(attacked.policy, tolerance={})):
             for question in questions_about(attacked.case.release.kind):
                 for risk in found:
-                    hints = [h.replace(risk, "it") for h in question.hints(attacked.case, policy, [risk])]
+                    hints = [h.replace(risk, "it") for h in question.hints(attacked.case, policy, [risk], Run())]
                     advised += [f"{question.name}: {h}" for h in hints if f"{question.name}: {h}" not in advised]
                     assert not hints or risk.startswith(f"{question.name}.")
-                together = list(question.hints(attacked.case, policy, found))
+                together = list(question.hints(attacked.case, policy, found, Run()))
                 assert {r for r in all_risks() if any(r in h for h in together)} <= {r.id for r in question.risks}
                 assert not [h for h in together if re.search(r"higher tolerance|\boff\b", h)]
                 advised += [

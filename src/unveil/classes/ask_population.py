@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
@@ -304,12 +305,11 @@ def _population_attacker_text(sample: ClassSample, attacker: KnownColumnsAttacke
 
 def _estimated_k_map_finding(sample: ClassSample, attacker: KnownColumnsAttacker, policy: Policy) -> Finding:
     """k-map from the sizes of the classes in the release, each tested on its own."""
-    from unveil.classes.population_estimates import least_population_class
+    from unveil.classes.population_estimates import least_population_class, smallest_sample_class
 
     smallest, k = int(sample.size[0]), policy.tolerance_for(K_MAP) or policy.threshold(K)
     plausible = min(sample.population, least_population_class(smallest, sample.fraction, _SIGNIFICANCE))
-    needed = next(f for f in range(1, int(k) + 1) if least_population_class(f, sample.fraction, _SIGNIFICANCE) >= k)
-    below = sample.size < needed
+    below = sample.size < smallest_sample_class(ceil(k), sample.fraction, _SIGNIFICANCE)
     few = int((sample.size[below] * sample.classes[below]).sum()) / sample.rows
     subjects = Subjects.from_policy(policy)
     rows = subjects.count_text(smallest)

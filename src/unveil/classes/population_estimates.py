@@ -47,6 +47,7 @@ __all__ = [
     "least_population_class",
     "pitman_estimate",
     "population_bounds",
+    "smallest_sample_class",
     "snb_estimate",
     "zayatz_estimate",
 ]
@@ -323,6 +324,16 @@ def least_population_class(size: int, fraction: float, significance: float = 0.0
 
     mean = float(brentq(excess, 1e-12, size + 1.0, xtol=1e-13))
     return max(size, math.floor(mean / fraction) + 1)
+
+
+def smallest_sample_class(people: int, fraction: float, significance: float = 0.05) -> int:
+    """The fewest rows of a class that plausibly comes from at least so many people of the population.
+
+    >>> smallest_sample_class(11, 0.01), smallest_sample_class(12, 0.01), smallest_sample_class(5, 1)
+    (2, 3, 5)
+    """
+    enough = (f for f in range(1, people + 1) if least_population_class(f, fraction, significance) >= people)
+    return next(enough)
 
 
 def population_bounds(sample: ClassSample, confidence: float = 0.95) -> PopulationBounds:

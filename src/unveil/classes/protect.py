@@ -61,17 +61,33 @@ def class_goals(
     from unveil.classes.protections.class_goals import ClassGoals
 
     k = max(policy.tolerance_for(risks.K) or 1, 2 if policy.tolerance_for(risks.UNIQUES) is not None else 1)
-    average = policy.tolerance_for(risks.REIDENTIFICATION)
+    k_map, average = policy.tolerance_for(risks.K_MAP), policy.tolerance_for(risks.REIDENTIFICATION)
+    if k_map is not None:
+        k = max(k, _sample_size(case, policy, k_map))
     return ClassGoals(
         sets=tuple(tuple(columns.index(c) for c in group) for group in policy.quasi),
         k=ceil(k / strictness),
         average_risk=None if average is None else average * strictness,
+        k_map=ceil((k_map or 1) / strictness),
         values=tuple(
             goal
             for number, name in enumerate(policy.sensitive)
             for goal in _value_goals(case, policy, number, name, sensitive_values[number], strictness)
         ),
     )
+
+
+def _sample_size(case: Case, policy: Policy, k_map: float) -> int:
+    """The size from which on a class plausibly comes from so many people of the population, of which the table is a
+    random sample; 1 if nothing says so."""
+    table, chosen = case.release, policy.settings_for(ClassesSettings)
+    assert isinstance(table, Table)
+    size, fraction = chosen.population_size, chosen.sampling_fraction
+    if case.held_releases("population") or (size is None and fraction is None):
+        return 1
+    from unveil.classes.population_estimates import smallest_sample_class
+
+    return smallest_sample_class(ceil(k_map), fraction or table.rows / (size or 1))
 
 
 def _value_goals(
@@ -112,7 +128,8 @@ def _value_goals(
 @dataclass(frozen=True, eq=False)
 class ClassProtector:
     """A table with the levels of its quasi-identifiers, and what the search needs to know about it: every row as a
-    combination, and the values that the codes of sensitive columns stand for."""
+    combination, the values that the codes of sensitive columns stand for, and the population that an attacker knows if
+    that matters."""
 
     case: Case
     table: Table
@@ -120,6 +137,7 @@ class ClassProtector:
     columns: tuple[ColumnLevels, ...]
     sensitive_values: tuple[pa.Array, ...]
     rows: Combinations
+    population: Combinations | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,6 +166,11 @@ class ClassProtector:
         """The distinct combinations in the table."""
         return self._distinct[0]
 
+    @cached_property
+    def everybody(self) -> Combinations:
+        """The distinct combinations in the table, and after them those of the population."""
+        return self.people if self.population is None else self.people.with_population(self.population)
+
     @property
     def combination_of_row(self) -> Ints:
         """The place of each row among the distinct combinations."""
@@ -175,7 +198,8 @@ class ClassProtector:
         from unveil.classes.protections.loss_measures import LOSS_MEASURES
 
         loss = LOSS_MEASURES[self.settings.loss](self.columns, self.people, self.weights)
-        return FullDomain(self.columns, self.people, self.goals(strictness), loss, self.max_left_out, self.kept_columns)
+        goals, most = self.goals(strictness), self.max_left_out
+        return FullDomain(self.columns, self.everybody, goals, loss, most, self.kept_columns)
 
 
 def _person_codes(codes: Int32s) -> Int32s:
@@ -206,17 +230,51 @@ def _make_protector(case: Case, policy: Policy, run: Run) -> ClassProtector:
     if case.original is not None:
         raise UnveilError("this release is already protected; protect the original instead")
     names, subject = policy.quasi_columns, policy.subject
-    ladders = column_ladders(table, names, case.hierarchies, policy, run)
-    codes = table.codes((*names, *policy.sensitive, *([subject] if subject else [])), (), run)
-    levels = tuple(column_levels(ladder, codes[ladder.name]) for ladder in ladders)
+    held = _known_population(case, policy)
+    both = table if held is None else _join_tables(table, held, names)
+    ladders = column_ladders(both, names, case.hierarchies, policy, run)
+    codes, quasi = (
+        table.codes((*policy.sensitive, *([subject] if subject else [])), (), run),
+        both.codes(names, (), run),
+    )
+    levels = tuple(
+        column_levels(replace(ladder, codes=ladder.codes[: table.rows]), quasi[ladder.name]) for ladder in ladders
+    )
     sensitive = [mark_missing(codes[c], policy.missing) for c in policy.sensitive]
+    labels = labels_on(levels, [quasi[name].codes for name in names], (0,) * len(names))
     rows = Combinations(
-        labels_on(levels, [codes[name].codes for name in names], (0,) * len(names)),
+        tuple(own[: table.rows] for own in labels),
         tuple(own.codes for own in sensitive),
         np.ones(table.rows, np.int64),
         None if subject is None else _person_codes(codes[subject].codes),
     )
-    return ClassProtector(case, table, policy, levels, tuple(own.values for own in sensitive), rows)
+    population = None
+    if held is not None:
+        beyond = tuple(own[table.rows :] for own in labels)
+        nobody, each = np.zeros(held.rows, np.int64), np.ones(held.rows, np.int64)
+        population = Combinations(beyond, (), nobody, population=each).coarsen([None] * len(names))
+    return ClassProtector(case, table, policy, levels, tuple(own.values for own in sensitive), rows, population)
+
+
+def _known_population(case: Case, policy: Policy) -> Table | None:
+    """The population that the attacker knows, if it matters how many in it look alike; it is compared with tables of
+    one row per person, by all quasi-identifiers."""
+    held = next(iter(case.held_releases("population")), None)
+    if not isinstance(held, Table) or policy.tolerance_for(risks.K_MAP) is None or policy.subject is not None:
+        return None
+    return held if set(policy.quasi_columns) <= set(held.columns) else None
+
+
+def _join_tables(table: Table, other: Table, columns: Sequence[str]) -> Table:
+    """These columns of both tables as text, one below the other."""
+    import pyarrow as pa
+
+    from unveil.release.codes import cast_to_text
+    from unveil.release.table import table_from_frame
+
+    parts = [pa.Table.from_batches(t.batches()).select(list(columns)) for t in (table, other)]
+    texts = [pa.table({name: cast_to_text(part.column(name)) for name in columns}) for part in parts]
+    return table_from_frame(pa.concat_tables(texts), engine=table.engine, name=table.name)
 
 
 # ---- every column on one level ---------------------------------------------------------------------------------------
@@ -242,9 +300,8 @@ def _coarse_columns(
     from unveil.classes.protections.column_levels import labels_on
     from unveil.release.coarse_table import CoarseColumn
 
-    kept = keep_safe_people(
-        protector.people.with_labels(labels_on(search.columns, protector.people.labels, levels)), search.goals
-    )
+    everybody = protector.everybody
+    kept = keep_safe_people(everybody.with_labels(labels_on(search.columns, everybody.labels, levels)), search.goals)
     columns = {
         c.ladder.name: CoarseColumn(c.ladder, (None if level == c.height else c.ladder.steps[level],))
         for c, level in zip(search.columns, levels, strict=True)

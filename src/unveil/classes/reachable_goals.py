@@ -75,8 +75,9 @@ def wishes_in_the_way(case: Case, policy: Policy, run: Run) -> Iterator[str]:
         yield f"coarser values reach the goals for classes if none of {list_text(kept)} has to stay ({option})"
     for share in _SHARES_LEFT_OUT:
         if share > protector.settings.suppress and _is_reachable(protector, suppress=share, run=run):
+            left = f"{percent_text(share)} of the people may be left out"
             option = option_text("suppress", percent_text(share))
-            yield f"coarser values reach the goals for classes if {percent_text(share)} may be left out ({option})"
+            yield f"coarser values reach the goals for classes if {left} ({option})"
             return
 
 

@@ -53,7 +53,8 @@ class ValueGoal:
 @dataclass(frozen=True, eq=False)
 class ClassGoals:
     """What must hold for every set of quasi-identifiers, given by the places of their columns. ``average_risk`` is the
-    most that the number of classes divided by that of people may be. ``table`` holds, for each sensitive column, how
+    most that the number of classes divided by that of people may be. At least ``k_map`` people of the population must
+    look like every class. ``table`` holds, for each sensitive column, how
     many people of the whole table have each value, with which classes are compared, whoever is left out."""
 
     sets: tuple[tuple[int, ...], ...]
@@ -61,6 +62,7 @@ class ClassGoals:
     average_risk: float | None = None
     values: tuple[ValueGoal, ...] = ()
     table: tuple[Ints, ...] = ()
+    k_map: int = 1
 
     @property
     def lasting(self) -> ClassGoals:
@@ -73,6 +75,8 @@ class ClassGoals:
         if sizes is None:
             sizes = np.bincount(class_of, people.people, minlength=classes)
         fails: Bools = sizes < self.k
+        if people.population is not None:
+            fails |= np.bincount(class_of, people.population, minlength=classes) < self.k_map
         for goal in self.values:
             found = classes_with_values(people, class_of, classes, goal.column)
             if self.table:
@@ -107,7 +111,7 @@ def _stays_in_classes(people: Combinations, columns: Sequence[int], goals: Class
     if goals.average_risk is not None:
         fails |= sizes < _smallest_size(sizes[~fails & (sizes > 0)], goals.average_risk)
     stays: Bools = ~fails[class_of]
-    return stays
+    return stays if people.population is None else stays | (people.people == 0)  # a population stays what it is
 
 
 def _compare_with_table(classes: SensitiveClasses, counts: Ints) -> SensitiveClasses:

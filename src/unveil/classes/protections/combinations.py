@@ -27,13 +27,15 @@ _DENSE = 4  # keys up to so many times the combinations are counted in an array;
 class Combinations:
     """Combination i has the label ``labels[c][i]`` in quasi-identifier c and the value ``values[s][i]`` in sensitive
     column s. ``people[i]`` people have it; or it is one of those that ``person[i]`` has. ``are_distinct`` if no two
-    combinations are known to be equal."""
+    combinations are known to be equal. ``population[i]`` people of a population that the attacker knows have the
+    combination's labels; those who are not in the table have combinations of their own, with no people."""
 
     labels: tuple[Int32s, ...]
     values: tuple[Int32s, ...]
     people: Ints
     person: Int32s | None = None
     are_distinct: bool = False
+    population: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.people)
@@ -47,7 +49,8 @@ class Combinations:
         """The combinations after label x of column c has become ``becomes[c][x]``; None if the column stays."""
         labels = [own if map_ is None else map_[own] for own, map_ in zip(self.labels, becomes, strict=True)]
         columns = [*labels, *self.values, *([] if self.person is None else [self.person])]
-        first, people = _put_together(*pack_columns(columns, len(self)), self.people)
+        weights = [self.people] if self.population is None else [self.people, self.population]
+        first, (people, *population) = _put_together(*pack_columns(columns, len(self)), weights)
         if self.person is not None:
             people = np.ones(len(first), np.int64)
         return Combinations(
@@ -56,6 +59,17 @@ class Combinations:
             people,
             None if self.person is None else self.person[first],
             are_distinct=True,
+            population=population[0] if population else None,
+        )
+
+    def with_population(self, others: Combinations) -> Combinations:
+        """These combinations, and after them those of a population; each person is in a combination of their own."""
+        assert others.population is not None and self.person is None
+        return Combinations(
+            tuple(np.concatenate(both) for both in zip(self.labels, others.labels, strict=True)),
+            tuple(np.append(own, np.full(len(others), -1, np.int32)) for own in self.values),
+            np.append(self.people, np.zeros(len(others), np.int64)),
+            population=np.append(np.zeros(len(self), np.int64), others.population),
         )
 
     def distinct(self) -> tuple[Combinations, Ints]:
@@ -80,6 +94,7 @@ class Combinations:
             self.people[some],
             None if self.person is None else self.person[some],
             self.are_distinct,
+            None if self.population is None else self.population[some],
         )
 
     def _known_rows(self, columns: Sequence[int]) -> KnownRows:
@@ -99,15 +114,14 @@ class Combinations:
         return ids, np.bincount(ids, self.people).astype(np.int64)
 
 
-def _put_together(key: Ints, bound: int, people: Ints) -> tuple[Ints, Ints]:
-    """The first place of each key, and the sum of its people; in the order of keys."""
+def _put_together(key: Ints, bound: int, weights: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
+    """The first place of each key, and the sums of its weights; in the order of keys."""
     if bound <= _DENSE * len(key):
-        counts = np.bincount(key, people, minlength=bound)
         first = np.empty(bound, np.int64)
         first[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # the last assignment wins
         there = np.flatnonzero(np.bincount(key, minlength=bound))
-        return first[there], counts[there].astype(np.int64)
+        return first[there], [np.bincount(key, own, minlength=bound)[there].astype(np.int64) for own in weights]
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(key) else np.empty(0, np.int64)
-    return order[starts], np.add.reduceat(people[order], starts) if len(starts) else people[:0]
+    return order[starts], [np.add.reduceat(own[order], starts) if len(starts) else own[:0] for own in weights]
