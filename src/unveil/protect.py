@@ -197,9 +197,13 @@ def _explain_failure(
         blocking = tuple(dict.fromkeys(f.id for f in start.findings if f.decides and f.status == "over"))
     else:
         blocking = closest.blocking_findings(start)
-    advice = [] if closest is None else list(closest.describe_shortfalls(start))
-    for question in questions.questions_about(case.release.kind):
-        advice += question.hints(case, policy, blocking, run)
+    asked = questions.questions_about(case.release.kind)
+    advice = [hint for question in asked for hint in question.hints(case, policy, blocking, run)]
+    if closest is not None:
+        advice = [*closest.describe_shortfalls(start), *advice]
+    elif not all(any(name in hint for hint in advice) for name in blocking):
+        is_over, it = ("is over its tolerance", "it") if len(blocking) == 1 else ("are over their tolerances", "them")
+        advice = [f"{list_text(blocking)} {is_over}, and no protection that was tried brings {it} within", *advice]
     name = None if closest is None else closest.name
     return ProtectedRelease(None, assessment, before, name, blocking, advice=tuple(advice))
 

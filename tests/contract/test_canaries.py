@@ -234,7 +234,7 @@ NAMES = {
      # of files and columns
     "text", "key", "room", "method", "risk_id", "given", "kind", "number", "step", "version", "chosen",
      # typed by the user
-    "requested", "role", "memory_limit", "place", "names",
+    "requested", "role", "memory_limit", "place", "names", "predict",
 }  # fmt: skip
 LISTS = {
     "lacking", "strange", "varying", "unknown", "lost", "refused", "columns", "twice", "released", "known", "names",

@@ -296,8 +296,11 @@ def test_the_closest_leaves_the_fewest_in_the_way(toy: Toy) -> None:
 def test_where_nothing_was_made_nothing_is_closest(toy: Toy) -> None:
     toy.offer("nothing", {})
     done = made()
-    assert (done.case, done.closest_method, done.blocking_findings) == (None, None, ())
-    with pytest.raises(UnveilError, match=r"level 0\.9: none of the protections tried meets the tolerances$"):
+    assert (done.case, done.closest_method, done.blocking_findings) == (None, None, ("toy.level",))
+    assert done.advice == ("toy.level is over its tolerance, and no protection that was tried brings it within",)
+    with pytest.raises(
+        UnveilError, match=r"none of the protections tried meets the tolerances; still over: toy.level$"
+    ):
         _ = done.release
 
 

@@ -44,7 +44,7 @@ else:
             "missing_values": "MissingValues",
             "population_estimates": (
                 "ClassSample PopulationBounds PopulationEstimate dankar_estimate least_population_class "
-                "pitman_estimate population_bounds snb_estimate zayatz_estimate"
+                "pitman_estimate population_bounds smallest_sample_class snb_estimate zayatz_estimate"
             ),
             "table_classes": "SmallClass classes_with_values count_class_sizes smallest_classes",
             "wildcard": "Neighbourhoods find_neighbourhoods neighbourhood_classes",

@@ -155,7 +155,8 @@ def _class_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run
     from unveil.classes.reachable_goals import goals_out_of_reach, wishes_in_the_way
 
     said = list[str]()
-    if has_classes(case, policy) and case.original is None:
+    goals = {risk.id for risk in (*risks.SIZE_RISKS, *risks.VALUE_RISKS, risks.K_MAP)}
+    if has_classes(case, policy) and case.original is None and goals.intersection(in_the_way):
         said = list(goals_out_of_reach(case, policy, run)) or list(wishes_in_the_way(case, policy, run))
     yield from said
     if not said:

@@ -34,6 +34,10 @@ def goals_out_of_reach(case: Case, policy: Policy, run: Run) -> Iterator[str]:
     people = protector.people.total
     if (k := policy.tolerance_for(risks.K)) is not None and people < k:
         yield _describe_miss(risks.K, k, people, "")
+    average = policy.tolerance_for(risks.REIDENTIFICATION)
+    if average is not None and average * people < 1:
+        wanted, least = percent_text(average), percent_text(1 / people)
+        yield f"the average risk must be at most {wanted}, and is {least} even if no quasi-identifier is released"
     for risk, column, limit, value in _value_misses(protector):
         yield _describe_miss(risk, limit, value, f" for {safe_text(column)}")
 
@@ -66,6 +70,9 @@ def _value_misses(protector: ClassProtector) -> Iterator[tuple[Risk, str, float,
 def wishes_in_the_way(case: Case, policy: Policy, run: Run) -> Iterator[str]:
     """What the owner could give up, so that coarser columns reach all goals for classes."""
     protector = class_protector(case, policy, run)
+    if _is_reachable(protector, run=run):
+        yield "coarser values reach the goals for classes: try all methods"
+        return
     kept = [name for name in protector.names if name in protector.settings.keep]
     free = [name for name in kept if _is_reachable(protector, keep=tuple(c for c in kept if c != name), run=run)]
     option = option_text("keep")

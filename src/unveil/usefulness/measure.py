@@ -35,8 +35,9 @@ def measure_use(before: Case, after: Case, policy: Policy, run: Run, predict: st
     columns = [found for name in names if (found := _compare(name, was[name], now.get(name), after, release.rows))]
     if not columns:
         return []
-    place = after.truth if before.truth is None and after.truth is not None else None
-    measures = [] if place is None else [_describe_cells(unchanged_cells(was, now, place))]
+    place = after.truth
+    knows_rows = before.truth is None and place is not None and len(place) == original.rows  # not people in a list
+    measures = [_describe_cells(unchanged_cells(was, now, place))] if place is not None and knows_rows else []
     measures += count_errors(columns, run.rng("usefulness.queries"))
     measures += correlation_changes(columns)
     if predict is not None:
