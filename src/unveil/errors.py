@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 
-__all__ = ["UnveilError", "describe_failure"]
+__all__ = ["Termination", "UnveilError", "describe_failure"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_MEMORY = (
@@ -24,6 +24,10 @@ _NO_MEMORY = (
 
 class UnveilError(Exception):
     """Bad usage or bad data, said in one line that names the place and the remedy."""
+
+
+class Termination(KeyboardInterrupt):
+    """Somebody else than the user ends the process: unlike after Ctrl-C, nothing is offered that was found so far."""
 
 
 def describe_failure(error: BaseException) -> str:

@@ -21,6 +21,7 @@ from reference import naive_generalisation as naive
 from unveil import Policy, ProtectedRelease, Table, UnveilError
 from unveil.classes.protect import PROTECTIONS, class_protector, proof_text
 from unveil.classes.protections.lattice_search import LatticeOptimum
+from unveil.errors import Termination
 from unveil.owner_key import OwnerKey
 from unveil.release.pseudonyms import keyed_pseudonyms
 from unveil.run import Run
@@ -270,3 +271,32 @@ def test_levels_that_are_not_proven_best_were_said_to_be_reachable() -> None:
         "These levels lose 0.4; others may lose less, but not less than 0.25 (3 of 12 combinations of levels checked)."
     )
     assert proof_text(replace(short, bound=0.4)).startswith("No other levels lose less (3 of 12 ")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, Termination])
+def test_ctrl_c_goes_on_with_the_best_levels_so_far(stop: type[KeyboardInterrupt]) -> None:
+    """What ends the process from outside ends it."""
+    rng = np.random.default_rng(1)
+    names = [f"q{i}" for i in range(7)]
+    table = pa.table({name: rng.integers(0, 40, 400) for name in names})
+    asked = Policy(quasi=(tuple(names),), tolerance={"classes.k": 3})
+    reports = 0
+
+    def interrupt(doing: str, fraction: float | None) -> None:
+        nonlocal reports
+        reports += doing.startswith("choosing levels")
+        if reports == 3:
+            reports += 1
+            raise stop
+
+    if stop is Termination:
+        with pytest.raises(Termination):
+            unveil.protect(table, asked, method="levels", progress=interrupt)
+        return
+    made = unveil.protect(table, asked, method="levels", progress=interrupt)
+    said = made.assessment.protections[-1].sentence
+    assert "; others may lose less, but not less than " in said
+    rows = Counter(tuple(row.get(name) for name in names) for row in released_rows(made.release))
+    assert min(rows.values()) >= 3
+    whole = unveil.protect(table, asked, method="levels").assessment.protections[-1].sentence
+    assert "No other levels lose less" in whole

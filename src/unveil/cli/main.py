@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from unveil.cli.plain_output import StandardOutputError, open_output
-from unveil.errors import UnveilError, describe_failure
+from unveil.errors import Termination, UnveilError, describe_failure
 
 __all__ = ["cli", "main"]
 
@@ -119,13 +119,13 @@ def _set_signals(handler: signal.Handlers) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Do as Ctrl-C does. A terminal that hung up takes no more messages."""
+    """End as Ctrl-C does, but at once. A terminal that hung up takes no more messages."""
     global _last_signal
     _last_signal = signal.Signals(number)
     for stream in (1, 2) if number == signal.SIGHUP else ():
         if os.isatty(stream):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-    raise KeyboardInterrupt
+    raise Termination
 
 
 def _run_command() -> int:

@@ -26,6 +26,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unveil.arrays import Int32s
+from unveil.errors import Termination
 from unveil.run import Run
 
 __all__ = ["CheckedNode", "LatticeOptimum", "Levels", "search_lattice"]
@@ -70,15 +71,16 @@ def search_lattice(
     """The node that loses least; of several, the first that was found.
 
     ``heights`` are the highest levels. ``bound_of`` must not fall from a node to one above it. At most ``max_checked``
-    nodes are checked and ``max_visited`` visited. An interruption ends the search if it has found something.
+    nodes are checked and ``max_visited`` visited. Ctrl-C ends the search if it has found something.
     """
     search = _Search(tuple(heights), bound_of, check, run)
     try:
         search.run_until(max_checked, max_visited)
-    except KeyboardInterrupt:
-        if search.levels is None:
+    except KeyboardInterrupt as stop:
+        if search.levels is None or isinstance(stop, Termination):
             raise
         run.cancelled.clear()
+        run.progress("going on with the best levels so far", None)
     return search.optimum()
 
 
