@@ -229,6 +229,12 @@ class Policy:
         tolerated = self.tolerance_for(risk)
         return (self.preset_tolerance(risk) or 1) if tolerated is None else tolerated
 
+    def threshold_of(self, quantity: str) -> float:
+        """The number that separates few from enough of what some risk measures."""
+        from unveil.questions import all_risks
+
+        return self.threshold(next(risk for risk in all_risks().values() if risk.quantity == quantity))
+
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain JSON values, in the shape of a policy file; a tolerance that is off is ``false``."""
         return {

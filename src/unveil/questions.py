@@ -9,6 +9,7 @@ from __future__ import annotations
 from unveil.classes.ask import QUESTION as CLASSES
 from unveil.errors import UnveilError
 from unveil.holding import Holding
+from unveil.inference.ask import QUESTION as INFERENCE
 from unveil.items.ask import QUESTION as ITEMS
 from unveil.linkage.ask import QUESTION as LINKAGE
 from unveil.matching.ask import QUESTION as MATCHING
@@ -20,7 +21,7 @@ from unveil.wording import did_you_mean, safe_text
 
 __all__ = ["QUESTIONS", "all_holdings", "all_risks", "find_risk", "questions_about", "risks_about", "room_settings"]
 
-QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, LINKAGE, ITEMS, NETWORK, MATCHING)
+QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, INFERENCE, LINKAGE, ITEMS, NETWORK, MATCHING)
 
 
 def questions_about(kind: str) -> tuple[Question, ...]:

@@ -21,9 +21,10 @@ from unveil.finding import Curve, Direction, ExposedSubject, Finding, LinkChart,
 if TYPE_CHECKING:
     from unveil.policy import Policy
 
-__all__ = ["AVERAGE_RISK", "Risk", "Unit"]
+__all__ = ["AVERAGE_RISK", "CLASS_SIZE", "Risk", "Unit"]
 
 AVERAGE_RISK = "the mean of 1 over the number of people who look the same to someone who knows all quasi-identifiers"
+CLASS_SIZE = "the fewest people who look the same to someone who knows all quasi-identifiers"
 
 Unit = Literal["share", "count", "number"]
 """What a tolerance may be: a share from 0 to 1, a whole number, or any number from 0."""

@@ -23,6 +23,7 @@ __all__ = [
     "ends_text",
     "list_text",
     "number_text",
+    "number_word",
     "ordinal_text",
     "percent_text",
     "plural_noun",
@@ -81,6 +82,16 @@ def count_text(n: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '12,345 rows', '2 classes', '0 entries')
     """
     return f"{n:,} {noun if n == 1 else plural or plural_noun(noun)}"
+
+
+def number_word(n: int) -> str:
+    """A small number as a word.
+
+    >>> number_word(3), number_word(12)
+    ('three', '12')
+    """
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[n] if 0 <= n < len(words) else f"{n:,}"
 
 
 def ordinal_text(n: int) -> str:

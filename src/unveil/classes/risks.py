@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from unveil.risk import AVERAGE_RISK, Risk
+from unveil.risk import AVERAGE_RISK, CLASS_SIZE, Risk
 
 __all__ = ["RISKS", "SIZE_RISKS", "VALUE_RISKS"]
 
@@ -17,6 +17,7 @@ K = _count_risk(
     "classes.k",
     title="Smallest class (k)",
     tolerance=5,
+    quantity=CLASS_SIZE,
     presets={"ema-0070": 11, "health-canada": 11, "cms-11": 11, "frequency-3": 3},
     summary="The smallest number of people who look the same to the attacker.",
 )

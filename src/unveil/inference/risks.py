@@ -1,0 +1,37 @@
+"""What the question ``inference`` can find."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from unveil.risk import Risk
+
+__all__ = ["RISKS"]
+
+_share_risk = partial(Risk, unit="share", safer="lower", release_kinds=("table",))
+
+LEARNED = _share_risk(
+    "inference.learned",
+    title="People whose sensitive value a few facts give away",
+    summary="The share of people about whom a few facts raise belief in their own sensitive value, unfound.",
+)
+CERTAIN = _share_risk(
+    "inference.certain",
+    title="People whose sensitive value follows from a few facts",
+    summary="The share of people whose sensitive value everybody has who shares a few facts with them.",
+)
+FACTS = Risk(
+    "inference.facts",
+    title="Fewest facts that give a sensitive value away",
+    unit="count",
+    safer="higher",
+    release_kinds=("table",),
+    summary="The fewest facts that raise belief in somebody's own sensitive value, without finding them.",
+)
+RULES = _share_risk(
+    "inference.rules",
+    title="People given away by the most telling facts",
+    summary="The share of people whose sensitive value is given away by the columns that give away most.",
+)
+
+RISKS = (LEARNED, CERTAIN, FACTS, RULES)
