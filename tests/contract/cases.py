@@ -218,6 +218,27 @@ def holes(reading: str) -> Attacked:
     return Attacked(f"holes as {reading}", Case(table(HOLES, "holes")), policy, HOLES)
 
 
+def telling() -> Attacked:
+    """Facts that give an illness away without finding anybody, one that does so alone, and some missing values."""
+    rows = [
+        {"job": "miner" if i % 3 == 0 else "clerk", "sex": "fm"[i % 2], "town": "ABCD"[i % 4], "illness": "none"}
+        for i in range(48)
+    ]
+    for row in rows:
+        if row["job"] == "miner":
+            row["illness"] = "lung" if row["town"] in "AB" else "none"
+        if row["job"] == "clerk" and row["town"] == "D":
+            row["illness"] = "back"
+    rows[3]["illness"] = rows[7]["illness"] = None
+    policy = Policy(
+        quasi=(("job", "sex", "town"),),
+        sensitive=("illness",),
+        tolerance={"classes.k": 3, "inference.learned": 0.1, "inference.facts": 2},
+        settings={"inference": {"gain": 0.4}},
+    )
+    return Attacked("telling", Case(table(rows, "telling")), policy, rows)
+
+
 def guessed() -> Attacked:
     """Nobody said what the columns are."""
     return Attacked("guessed", Case(table(PEOPLE, "guessed")), Policy(), PEOPLE)
@@ -459,7 +480,7 @@ def example(file: str) -> Attacked:
 
 DEMOS = tuple(e.file for e in EXAMPLES)
 _SMALL: tuple[Callable[[], Attacked], ...] = (
-    people, alike, mild, unanswered, single, pair, icd, visits, guessed, population, sample, survey,
+    people, alike, mild, unanswered, single, pair, icd, visits, telling, guessed, population, sample, survey,
     weighted_survey, noisy, intersection, linked,
     ratings, dated_ratings, baskets, plain_baskets, small_baskets, similar_baskets, weighted_matrix, matrix,
     small_matrix, directed_graph, graph, small_graph,
@@ -471,6 +492,6 @@ CASES: dict[str, Callable[[], Attacked]] = {
     **{file: cache(lambda file=file: example(file)) for file in DEMOS},
 }
 TABLES = [
-    "people", "alike", "mild", "single", "pair", "icd", "visits", "guessed", "population", "sample", "intersection",
-    "drawn 1", "drawn 2", "holes as value", "holes as wildcard", "holes as excluded",
+    "people", "alike", "mild", "single", "pair", "icd", "visits", "telling", "guessed", "population", "sample",
+    "intersection", "drawn 1", "drawn 2", "holes as value", "holes as wildcard", "holes as excluded",
 ]  # fmt: skip

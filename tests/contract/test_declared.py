@@ -23,7 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
-    "items.itemsets_vulnerable",
+    "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
     "classes.known_items": "baskets", "classes.k_map": "people", "classes.l_distinct": "values",
@@ -34,6 +34,7 @@ IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the to
     "matching.expected_cracks": "cracks", "matching.o_estimate": "cracks", "matching.heuristic": "cracks",
     "matching.bethe": "cracks", "matching.degree_of_anonymity": "", "network.degree_k": "nodes",
     "release.identifiers": "columns", "release.suspected_identifiers": "columns", "release.safe_harbor": "columns",
+    "inference.facts": "facts",
 }  # fmt: skip
 METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.k": "exact bound", "classes.uniques": "exact bound", "classes.at_risk": "exact bound",
@@ -47,18 +48,20 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
     "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
     "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
+    "inference.facts": "exact bound",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
 
 
 HIGHER = {"classes.k", "classes.l_distinct", "classes.l_entropy", "classes.known_items", "classes.k_map",
           "linkage.sparsity", "items.alpha_max", "matching.alpha_max", "matching.degree_of_anonymity",
-          "network.degree_k"}  # fmt: skip
+          "network.degree_k", "inference.facts"}  # fmt: skip
 TOLERATED = {"classes.k": 5, "classes.l_distinct": 2, "classes.intersection": 0, "items.expected_cracks": 0.1,
              "items.itemsets_vulnerable": 0.1, "matching.expected_cracks": 0.1, "matching.sets_vulnerable": 0.1,
              "network.degree_k": 5, "release.identifiers": 0}  # fmt: skip
 COUNTS = {"classes.k", "classes.l_distinct", "classes.known_items", "classes.k_map", "network.degree_k",
-          "release.identifiers", "release.suspected_identifiers", "release.safe_harbor"}  # fmt: skip
+          "release.identifiers", "release.suspected_identifiers", "release.safe_harbor",
+          "inference.facts"}  # fmt: skip
 NUMBERS = {f"classes.{name}" for name in ("recursive_c", "l_entropy", "beta", "beta_enhanced", "delta_disclosure")}
 OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "items.never_together",
           "items.sample_knowledge", "items.similar_pairs",
@@ -202,8 +205,8 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
         elif f.id == "classes.presence":
             (people,) = attacked.case.held_releases("population")
             assert f.baseline == pytest.approx(f.subjects / people.rows)
-        elif f.id in ("matching.sets_vulnerable", "items.itemsets_vulnerable"):
-            assert 0 <= f.baseline <= 1
+        elif f.id in ("matching.sets_vulnerable", "items.itemsets_vulnerable") or f.question == "inference":
+            assert f.baseline is None or 0 <= f.baseline <= 1
         elif f.id == "linkage.everything_learned":
             assert f.baseline >= 1 / f.subjects - 1e-12
         elif f.id == "release.order":

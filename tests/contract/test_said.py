@@ -27,6 +27,7 @@ READ = {
     "release": ("people", "guessed", "mild", "noisy"),
     "classes": ("mild", "visits", "single", "holes as wildcard", "holes as excluded", "guessed", "population", "sample",
                 "survey", "weighted survey", "intersection", "icd", "unanswered", "baskets", "small baskets"),
+    "inference": ("people", "alike", "visits", "holes as wildcard", "holes as excluded", "drawn 1", "icd", "telling"),
     "linkage": ("people", "visits", "intersection", "linked", "noisy", "ratings", "dated ratings",
                 "holes as value", "alike"),
     "items": ("baskets", "plain baskets", "small baskets", "similar baskets"),

@@ -195,6 +195,7 @@ VALUE_IN_SENTENCE = {  # how the value reads in the sentence
     "classes.known_items": number_text, "network.degree_k": number_text, "classes.population_uniques": percent_text,
     "classes.individual_risk": percent_text, "classes.household_risk": percent_text,
     "classes.household_uniques": percent_text,
+    "inference.learned": percent_text, "inference.certain": percent_text,
     "release.identifiers": number_text, "classes.beta": lambda b: number_text(1 + b),
 }  # fmt: skip
 WITHOUT = {  # values that are told in words instead
@@ -206,6 +207,7 @@ WITHOUT = {  # values that are told in words instead
     "items.alpha_max": (1, "within the limit"), "classes.population_uniques": (0, "No row"),
     "linkage.success_bound": (1, "finds all of"), "classes.homogeneity": (0, None),
     "classes.household_uniques": (0, "Every household"),
+    "inference.learned": (0, "for none of"), "inference.certain": (0, "nobody's own"),
     "items.itemsets_vulnerable": (0, None), "network.degree_unique": (0, "No node"),
 }  # fmt: skip
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["learned_findings"]
 
+_WHITE = (
+    "L. A. White, A privacy score for anonymous databases, thesis, 2021 (partial inferences, measured by their gain)"
+)
 _TOP_RULES = 8
 _THRESHOLDS = tuple(x / 20 for x in range(1, 20))
 _NOISE = 1e-12  # what differences of shares may be off by; it must not decide
@@ -143,6 +146,7 @@ class _Inference:
             may_decide=self.column not in self.policy.guessed,
             missing=f"A missing fact is {'a value of its own' if is_value else 'not known'}; a missing sensitive value "
             "neither supports nor refutes anything.",
+            source=_WHITE,
             **more,
         )
 

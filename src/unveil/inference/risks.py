@@ -27,11 +27,13 @@ FACTS = Risk(
     safer="higher",
     release_kinds=("table",),
     summary="The fewest facts that raise belief in somebody's own sensitive value, without finding them.",
+    detail_of=LEARNED,
 )
 RULES = _share_risk(
     "inference.rules",
     title="People given away by the most telling facts",
     summary="The share of people whose sensitive value is given away by the columns that give away most.",
+    detail_of=LEARNED,
 )
 
 RISKS = (LEARNED, CERTAIN, FACTS, RULES)
