@@ -2,12 +2,13 @@
 every class is large and diverse enough.
 
 :mod:`unveil.classes.protections.full_domain` puts each column on one level for all rows, at the least loss;
-:mod:`unveil.classes.protections.local_recoding` coarsens only the rows that need it.
+:mod:`unveil.classes.protections.local_recoding` coarsens only the rows that need it;
+:mod:`unveil.classes.protections.mondrian` makes ranges of numbers as narrow as each class allows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil
@@ -23,7 +24,7 @@ from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,12 +36,11 @@ if TYPE_CHECKING:
     from unveil.classes.protections.combinations import Combinations
     from unveil.classes.protections.full_domain import FullDomain
     from unveil.classes.protections.lattice_search import LatticeOptimum, Levels
-    from unveil.release.coarse_table import CoarseColumn
+    from unveil.release.coarse_table import ChangedColumn, CoarseColumn
 
 __all__ = ["PROTECTED_RISKS", "PROTECTIONS", "ClassProtector", "class_goals", "class_protector", "proof_text"]
 
 PROTECTED_RISKS = tuple(r for r in risks.RISKS if "table" in r.release_kinds and r is not risks.INTERSECTION)
-_MAX_NAMED_COLUMNS = 1000
 
 
 # ---- what must hold --------------------------------------------------------------------------------------------------
@@ -150,6 +150,13 @@ class ClassProtector:
         return self.rows.distinct()
 
     @property
+    def all_rows(self) -> Ints:
+        """The places of all rows."""
+        import numpy as np
+
+        return np.arange(self.table.rows)
+
+    @property
     def kept_columns(self) -> frozenset[int]:
         """The columns that must stay as they are."""
         return frozenset(i for i, name in enumerate(self.names) if name in self.settings.keep)
@@ -257,69 +264,75 @@ def proof_text(found: LatticeOptimum) -> str:
 
 
 def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    import numpy as np
-
-    from unveil.classes.protections.local_recoding import recode_with_average
-    from unveil.release.coarse_table import CoarseColumn
+    from unveil.classes.protections.class_goals import meet_average_risk
+    from unveil.classes.protections.local_recoding import recode_locally
 
     protector = class_protector(case, policy, run)
-    goals, people = protector.goals(strictness), protector.people
-    found = recode_with_average(protector.columns, people, goals, protector.weights, run, protector.kept_columns)
+    people, weights, kept = protector.people, protector.weights, protector.kept_columns
+    found = meet_average_risk(
+        lambda goals: recode_locally(protector.columns, people, goals, weights, run, kept),
+        protector.goals(strictness),
+        people.total,
+    )
     if found is None:
         return None
     level_of_row = found.levels[found.class_of[protector.combination_of_row]]
-    columns = {}
-    for number, column in enumerate(protector.columns):
-        used, step_of = np.unique(level_of_row[:, number], return_inverse=True)
-        steps = tuple(None if level == column.height else column.ladder.steps[level] for level in used.tolist())
-        columns[column.ladder.name] = CoarseColumn(
-            column.ladder, steps, None if len(steps) == 1 else step_of.astype(np.int32)
-        )
-    return _protection(protector, columns, np.arange(protector.table.rows), "")
+    columns = {c.ladder.name: c.on_levels(level_of_row[:, number]) for number, c in enumerate(protector.columns)}
+    return _protection(protector, columns, protector.all_rows, "")
 
 
-# ---- in words --------------------------------------------------------------------------------------------------------
+# ---- classes of neighbours -------------------------------------------------------------------------------------------
 
 
-def _protection(protector: ClassProtector, columns: dict[str, CoarseColumn], kept: Ints, proof: str) -> Protection:
+def _mondrian_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    import numpy as np
+
+    from unveil.classes.protections.class_goals import meet_average_risk
+    from unveil.classes.protections.column_order import column_order
+    from unveil.classes.protections.mondrian import split_people
+    from unveil.secret_order import secret_permutation
+
+    protector = class_protector(case, policy, run)
+    orders = [column_order(column) for column in protector.columns]
+    weights, kept, ties = protector.weights, protector.kept_columns, protector.settings.divide_ties
+    rows = secret_permutation(protector.table.rows) if ties else protector.combination_of_row
+    people = protector.rows.select(rows) if ties else protector.people
+    found = meet_average_risk(
+        lambda goals: split_people(orders, people, goals, weights, run, kept, ties),
+        protector.goals(strictness),
+        people.total,
+    )
+    if found is None:
+        return None
+    group = found.class_of[np.argsort(rows) if ties else rows]
+    columns = {
+        order.column.ladder.name: order.changed_column(found.low[group, c], found.high[group, c])
+        for c, order in enumerate(orders)
+    }
+    return _protection(protector, columns, protector.all_rows, "")
+
+
+# ---- what is offered -------------------------------------------------------------------------------------------------
+
+
+def _protection(
+    protector: ClassProtector, columns: Mapping[str, ChangedColumn], kept: Ints, proof: str
+) -> Protection | None:
+    """The protection that makes these columns of the rows that are kept; None if it leaves no column."""
+    from unveil.classes.protections.change_text import describe_change
     from unveil.release.coarse_table import coarsen_case, describe_leaks, kept_information
 
+    if all(name in columns and columns[name].is_left_out for name in protector.table.columns):
+        return None
     rows = protector.table.rows
     information = sum(kept_information(column, kept) for column in columns.values()) / max(1, len(columns))
     said = f"The quasi-identifiers keep {percent_text(information)} of their information."
     return Protection(
-        sentence=f"{_describe_change(columns, rows - len(kept), rows)} {said} {proof}".strip(),
+        sentence=f"{describe_change(columns, rows - len(kept), rows)} {said} {proof}".strip(),
         usefulness=information * len(kept) / max(1, rows),
         apply=partial(coarsen_case, protector.case, protector.table, columns, kept),
         doubt=describe_leaks(protector.table, columns, protector.policy),
     )
-
-
-def _describe_change(columns: dict[str, CoarseColumn], gone: int, rows: int) -> str:
-    """What becomes of the table, column by column."""
-    coarser, partly, out = list[str](), list[str](), list[str]()
-    for name, column in columns.items():
-        if column.is_left_out:
-            out.append(name)
-        elif column.step_of is not None:
-            partly.append(f"{safe_text(name)} in {percent_text(_share_changed(column))}")
-        elif not column.is_unchanged and column.steps[0] is not None:
-            coarser.append(f"{safe_text(name)} {column.steps[0].description}")
-    parts = [", ".join(coarser)] if coarser else []
-    if partly:
-        parts.append(f"{'coarser' if parts else 'Coarser'} or hidden in some rows: {', '.join(partly)} of the rows")
-    if out:
-        parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
-    if gone:
-        parts.append(f"{number_text(gone)} of {count_text(rows, 'row')} left out")
-    return f"{'; '.join(parts)}." if parts else "Nothing is changed."
-
-
-def _share_changed(column: CoarseColumn) -> float:
-    """The share of rows that do not keep their value."""
-    assert column.step_of is not None
-    unchanged = [number for number, step in enumerate(column.steps) if step is column.ladder.steps[0]]
-    return float((column.step_of != unchanged[0]).mean()) if unchanged else 1.0
 
 
 def _has_classes(case: Case, policy: Policy) -> bool:
@@ -343,6 +356,13 @@ PROTECTIONS = MappingProxyType(
             "Coarsen only where needed",
             "Coarsen each row only as far as needed; nobody is left out.",
             _local_protection,
+            release_kinds=("table",),
+            applies_to=_has_one_row_per_person,
+        ),
+        "mondrian": ProtectionOffer(
+            "Split people into classes of neighbours",
+            "Split people by the column in which they differ most; numbers become ranges; nobody is left out.",
+            _mondrian_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
