@@ -361,7 +361,7 @@ PROTECTIONS = MappingProxyType(
         ),
         "mondrian": ProtectionOffer(
             "Split people into classes of neighbours",
-            "Split people by the column in which they differ most; numbers become ranges; nobody is left out.",
+            "Split people where they differ most; numbers become ranges.",
             _mondrian_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,

@@ -217,44 +217,51 @@ class _Splitter:
             child[some] = order.parts(place, own, low[:, number], high[:, number])
             numbers = np.flatnonzero(order.is_range(low[:, number], high[:, number])[own])
             if len(numbers):
-                people = self.people.people[rows[some[numbers]]]
-                child[some[numbers]] = _above_median(place[numbers], own[numbers], people)
+                child[some[numbers]] = self._above_median(rows[some[numbers]], place[numbers], own[numbers])
         return child
+
+    def _above_median(self, rows: Int32s, place: Int32s, class_of: Int32s) -> Bools:
+        """Whether each combination is above the border that divides its class most evenly."""
+        keys, value = _number_pairs(class_of, place)
+        own = keys // (int(place.max(initial=0)) + 1)
+        begins = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
+        number = np.cumsum(np.append(0, own[1:] != own[:-1]))
+        count = self._count_people(rows, value, len(keys))
+        so_far, total = np.cumsum(count), np.add.reduceat(count, begins)
+        below = so_far - (np.cumsum(total) - total)[number]
+        uneven = np.abs(2 * below - total[number])
+        uneven[np.append(begins[1:], len(keys)) - 1] = np.iinfo(np.int64).max  # above the last value is nobody
+        best = np.flatnonzero(uneven == np.minimum.reduceat(uneven, begins)[number])
+        border = best[np.unique(number[best], return_index=True)[1]].astype(np.int32)
+        above: Bools = value > border[number][value]
+        return above
+
+    def _count_people(self, rows: Int32s, key: Int32s, keys: int) -> Ints:
+        """How many people have each key; in steps, because counting needs several times the memory of what it
+        counts."""
+        found = np.zeros(keys, np.int64)
+        for begin in range(0, len(rows), _BLOCK_ROWS * 4):
+            some = slice(begin, begin + _BLOCK_ROWS * 4)
+            found += np.bincount(key[some], self.people.people[rows[some]], minlength=keys).astype(np.int64)
+        return found
 
     def _allowed_parts(self, rows: Int32s, class_of: Int32s, child: Int32s, classes: int) -> Int32s:
         """The new class of each combination, numbered within its old one; −1 if the old class cannot be split so."""
         keys, part = _number_pairs(class_of, child)
         class_of_part = keys // (int(child.max(initial=0)) + 1)
-        sizes = np.bincount(part, self.people.people[rows], minlength=len(keys))
+        sizes = self._count_people(rows, part, len(keys))
         if self.goals.values:
             moving, number = self.people.select(rows.astype(np.int64)), part.astype(np.int64)
             stays = self.goals.failing_classes(moving, number, len(keys))
             stays = settle_rest(stays, class_of_part, sizes, moving, self.goals, number, classes)
         else:  # all that counts is the number of people in each part
-            each, number = Combinations((), (), sizes.astype(np.int64)), np.arange(len(keys))
+            each, number = Combinations((), (), sizes), np.arange(len(keys))
             stays = settle_rest(sizes < self.goals.k, class_of_part, sizes, each, self.goals, number, classes)
         can = np.bincount(class_of_part[~stays], minlength=classes) > 0
         first = np.searchsorted(class_of_part, np.arange(classes))
         new = np.where(stays, 0, np.arange(len(keys)) - first[class_of_part] + 1)
         new[~can[class_of_part]] = -1
         return new.astype(np.int32)[part]
-
-
-def _above_median(place: Int32s, class_of: Int32s, people: Ints) -> Bools:
-    """Whether each combination is above the border that divides its class most evenly."""
-    keys, value = _number_pairs(class_of, place)
-    own = keys // (int(place.max(initial=0)) + 1)
-    begins = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
-    number = np.cumsum(np.append(0, own[1:] != own[:-1]))
-    count = np.bincount(value, people).astype(np.int64)
-    so_far, total = np.cumsum(count), np.add.reduceat(count, begins)
-    below = so_far - (np.cumsum(total) - total)[number]
-    uneven = np.abs(2 * below - total[number])
-    uneven[np.append(begins[1:], len(keys)) - 1] = np.iinfo(np.int64).max  # above the last value is nobody
-    best = np.flatnonzero(uneven == np.minimum.reduceat(uneven, begins)[number])
-    border = best[np.unique(number[best], return_index=True)[1]]
-    above: Bools = value > border[number[value]]
-    return above
 
 
 def _second_half(place: Int32s, class_of: Int32s) -> Bools:
