@@ -46,6 +46,7 @@ def test_it_writes_a_release_that_holds(unveil: Unveil, written: Path) -> None:
         "levels",
         "local",
         "mondrian",
+        "cells",
         "columns",
         "values",
         "rows",
@@ -112,7 +113,7 @@ def test_what_is_within_tolerance_is_written_in_another_order(unveil: Unveil, wr
         ),
         (("--write-mapping", "map.csv"), 2, "--write-mapping is for baskets"),
         (("--categories", "people.csv"), 2, "--categories is for baskets"),
-        (("--method", "merge"), 2, "choose from levels, local and mondrian"),
+        (("--method", "merge"), 2, "choose from levels, local, mondrian and cells"),
         (("--subject", "weight", "--method", "mixed"), 2, "choose from levels"),
     ],
 )

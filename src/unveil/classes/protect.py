@@ -24,7 +24,7 @@ from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text
+from unveil.wording import count_text, number_text, percent_text, verb
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -312,6 +312,37 @@ def _mondrian_protection(case: Case, policy: Policy, run: Run, strictness: float
     return _protection(protector, columns, protector.all_rows, "")
 
 
+# ---- single values ---------------------------------------------------------------------------------------------------
+
+
+def _cells_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    import numpy as np
+    import pyarrow as pa
+
+    from unveil.classes.protections.cell_suppression import fewest_cells, hide_cells
+    from unveil.classes.protections.class_goals import meet_average_risk
+    from unveil.release.coarse_table import RelabelledColumn
+    from unveil.secret_order import secret_permutation
+
+    protector = class_protector(case, policy, run)
+    goals, weights, kept = protector.goals(strictness), protector.weights, protector.kept_columns
+    rows = protector.rows if goals.values else replace(protector.rows, values=())
+    people, place = rows.distinct()
+    found = meet_average_risk(lambda goals: hide_cells(people, goals, weights, run, kept), goals, people.total)
+    if found is None:
+        return None
+    hidden = found.hidden_in_rows(place, secret_permutation(len(place)))
+    columns = {
+        c.ladder.name: RelabelledColumn(c.ladder, pa.nulls(1), np.zeros(len(place), np.int32), hidden[:, number])
+        for number, c in enumerate(protector.columns)
+    }
+    gaps = [c.is_missing[own] for c, own in zip(protector.columns, people.labels, strict=True)]
+    least = fewest_cells(people, goals.k, np.stack(gaps, axis=1), kept)
+    said = f"{count_text(found.cells, 'cell')} {verb(found.cells, 'is', 'are')} hidden"
+    bound = f"classes of {count_text(goals.k, 'person', 'people')} take at least {number_text(least)}"
+    return _protection(protector, columns, protector.all_rows, f"{said}; {bound}.")
+
+
 # ---- what is offered -------------------------------------------------------------------------------------------------
 
 
@@ -363,6 +394,13 @@ PROTECTIONS = MappingProxyType(
             "Split people into classes of neighbours",
             "Split people where they differ most; numbers become ranges.",
             _mondrian_protection,
+            release_kinds=("table",),
+            applies_to=_has_one_row_per_person,
+        ),
+        "cells": ProtectionOffer(
+            "Hide single values",
+            "Hide few single values; all others stay as they are.",
+            _cells_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),

@@ -78,7 +78,7 @@ class CoarseColumn:
 @dataclass(frozen=True, eq=False)
 class RelabelledColumn:
     """What becomes of a column whose labels are none of its hierarchy: row i gets ``labels[codes[i]]`` if it is
-    ``changed``, and otherwise keeps its value."""
+    ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is."""
 
     ladder: ColumnLadder
     labels: pa.Array
@@ -92,8 +92,16 @@ class RelabelledColumn:
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the column is gone: all rows would show the root."""
-        return bool(self.changed.all()) and bool(pc.all(pc.equal(self.labels, ROOT_LABEL)).as_py())
+        """Whether the column is gone: all rows would show the root, or nothing."""
+        if not self.changed.all():
+            return False
+        is_text = pa.types.is_string(self.labels.type)
+        return self.hides_values or (is_text and bool(pc.all(pc.equal(self.labels, ROOT_LABEL)).as_py()))
+
+    @property
+    def hides_values(self) -> bool:
+        """Whether changed values become missing."""
+        return bool(self.labels.null_count == len(self.labels))
 
     @property
     def share_changed(self) -> float:
@@ -136,7 +144,8 @@ def _relabel_column(column: pa.ChunkedArray, coarse: ChangedColumn) -> pa.Array:
     """A column with its new labels; values without one stay as they were."""
     codes, labels = coarse.label_codes()
     there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
-    return pc.if_else(there, labels.take(arrow_integers(codes.clip(min=0))), cast_to_text(column))
+    own = cast_to_text(column) if pa.types.is_string(labels.type) else column
+    return pc.if_else(there, labels.cast(own.type).take(arrow_integers(codes.clip(min=0))), own)
 
 
 def kept_information(column: ChangedColumn, kept: Ints) -> float:
@@ -150,7 +159,8 @@ def kept_information(column: ChangedColumn, kept: Ints) -> float:
     own, (labels, _) = column.ladder.codes[kept], column.label_codes()
     now = labels[kept]
     if isinstance(column, RelabelledColumn):
-        now = np.where(now < 0, own + np.int32(len(column.labels)), now)
+        missing = np.int32(0 if column.hides_values else 1)  # a hidden value looks like a missing one
+        now = np.where(now < 0, own + np.int32(len(column.labels)) + missing, now)
     elif column.step_of is None:
         return min(1.0, code_entropy(now) / whole)
     both = np.unique((own.astype(np.int64) + 1) * (int(now.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]

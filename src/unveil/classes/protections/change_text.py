@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unveil.release.coarse_table import ChangedColumn, RelabelledColumn
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import capitalise_text, count_text, list_text, number_text, percent_text, safe_text
 
 __all__ = ["describe_change"]
 
@@ -14,7 +14,7 @@ _MAX_NAMED_COLUMNS = 1000
 
 def describe_change(columns: Mapping[str, ChangedColumn], gone: int, rows: int) -> str:
     """What becomes of the table, column by column, if some of its rows are left out."""
-    coarser, partly, out = list[str](), list[str](), list[str]()
+    coarser, partly, out, hides_only = list[str](), list[str](), list[str](), True
     for name, column in columns.items():
         if column.is_left_out:
             out.append(name)
@@ -22,11 +22,14 @@ def describe_change(columns: Mapping[str, ChangedColumn], gone: int, rows: int) 
             continue
         elif isinstance(column, RelabelledColumn) or column.step_of is not None:
             partly.append(f"{safe_text(name)} in {percent_text(column.share_changed)}")
+            hides_only &= isinstance(column, RelabelledColumn) and column.hides_values
         elif column.steps[0] is not None:
             coarser.append(f"{safe_text(name)} {column.steps[0].description}")
     parts = [", ".join(coarser)] if coarser else []
     if partly:
-        parts.append(f"{'coarser' if parts else 'Coarser'} or hidden in some rows: {', '.join(partly)} of the rows")
+        how = "hidden" if hides_only else "coarser or hidden"
+        said = f"{how} in some rows: {', '.join(partly)} of the rows"
+        parts.append(said if parts else capitalise_text(said))
     if out:
         parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
     if gone:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from unveil.arrays import Floats, Int32s, Ints
+from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.release.coarse_table import CoarseColumn
 from unveil.release.coarsening import ColumnLadder
 from unveil.release.codes import Codes
@@ -35,6 +35,11 @@ class ColumnLevels:
     def height(self) -> int:
         """The level on which the column is left out."""
         return len(self.becomes) - 1
+
+    @property
+    def is_missing(self) -> Bools:
+        """Whether each value means missing; nulls come last."""
+        return np.append(self.own < 0, True)
 
     @property
     def leaf_share(self) -> float:

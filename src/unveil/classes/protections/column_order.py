@@ -24,6 +24,7 @@ from unveil.classes.protections.column_levels import ColumnLevels
 from unveil.release.coarse_table import ChangedColumn, RelabelledColumn
 from unveil.release.codes import cast_to_text
 from unveil.release.generalised_labels import ROOT_LABEL, parse_fraction, range_label
+from unveil.release.hierarchy import Hierarchy
 
 __all__ = ["ColumnOrder", "column_order"]
 
@@ -128,11 +129,11 @@ def _ordered_numbers(column: ColumnLevels) -> dict[int, Fraction] | None:
     if any(len(range_label(n, n)) > _MAX_TEXT for n in numbers.values()) or any(map(_is_code, texts)):
         return None
     order = sorted(numbers, key=numbers.__getitem__)
-    for step, becomes in zip(column.ladder.steps[1:], column.becomes[1:-1], strict=True):
+    for becomes in column.becomes[1:-1]:
         own = becomes[order]
-        if int((own[1:] != own[:-1]).sum()) + 1 > len(np.unique(own)) or _hides_characters(step.labels.to_pylist()):
+        if int((own[1:] != own[:-1]).sum()) + 1 > len(np.unique(own)):
             return None
-    return numbers
+    return None if _hides_characters(column.ladder.hierarchy) else numbers
 
 
 def _is_code(text: str) -> bool:
@@ -141,7 +142,11 @@ def _is_code(text: str) -> bool:
     return bare[:1] == "0" and bare[1:2].isdigit()
 
 
-def _hides_characters(labels: Sequence[str]) -> bool:
+def _hides_characters(hierarchy: Hierarchy | None) -> bool:
+    """Whether a label shows a part of the values under it, such as 816**."""
+    if hierarchy is None:
+        return False
+    labels = (label for level in range(1, hierarchy.height + 1) for label in hierarchy.labels(level).to_pylist())
     return any("*" in label and label != ROOT_LABEL for label in labels)
 
 
