@@ -47,6 +47,7 @@ def test_it_writes_a_release_that_holds(unveil: Unveil, written: Path) -> None:
         "local",
         "mondrian",
         "cells",
+        "microaggregation",
         "columns",
         "values",
         "rows",
@@ -113,7 +114,7 @@ def test_what_is_within_tolerance_is_written_in_another_order(unveil: Unveil, wr
         ),
         (("--write-mapping", "map.csv"), 2, "--write-mapping is for baskets"),
         (("--categories", "people.csv"), 2, "--categories is for baskets"),
-        (("--method", "merge"), 2, "choose from levels, local, mondrian and cells"),
+        (("--method", "merge"), 2, "choose from levels, local, mondrian, cells and microaggregation"),
         (("--subject", "weight", "--method", "mixed"), 2, "choose from levels"),
     ],
 )

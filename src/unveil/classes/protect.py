@@ -3,7 +3,9 @@ every class is large and diverse enough.
 
 :mod:`unveil.classes.protections.full_domain` puts each column on one level for all rows, at the least loss;
 :mod:`unveil.classes.protections.local_recoding` coarsens only the rows that need it;
-:mod:`unveil.classes.protections.mondrian` makes ranges of numbers as narrow as each class allows.
+:mod:`unveil.classes.protections.mondrian` makes ranges of numbers as narrow as each class allows;
+:mod:`unveil.classes.protections.cell_suppression` hides single values;
+:mod:`unveil.classes.protections.microaggregation` replaces numbers by means.
 """
 
 from __future__ import annotations
@@ -24,13 +26,14 @@ from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, verb
+from unveil.wording import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from unveil.arrays import Floats, Int32s, Ints
     from unveil.classes.diversity import SensitiveClasses
+    from unveil.classes.protections.class_changes import TableChange
     from unveil.classes.protections.class_goals import ClassGoals, ValueGoal
     from unveil.classes.protections.column_levels import ColumnLevels
     from unveil.classes.protections.combinations import Combinations
@@ -150,13 +153,6 @@ class ClassProtector:
         return self.rows.distinct()
 
     @property
-    def all_rows(self) -> Ints:
-        """The places of all rows."""
-        import numpy as np
-
-        return np.arange(self.table.rows)
-
-    @property
     def kept_columns(self) -> frozenset[int]:
         """The columns that must stay as they are."""
         return frozenset(i for i, name in enumerate(self.names) if name in self.settings.keep)
@@ -260,87 +256,45 @@ def proof_text(found: LatticeOptimum) -> str:
     return f"These levels lose {lost}; others may lose less, but not less than {bound} ({checked})."
 
 
-# ---- every class on its own levels -----------------------------------------------------------------------------------
+# ---- every class on its own ------------------------------------------------------------------------------------------
 
 
 def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_goals import meet_average_risk
-    from unveil.classes.protections.local_recoding import recode_locally
+    from unveil.classes.protections.class_changes import coarsen_classes
 
-    protector = class_protector(case, policy, run)
-    people, weights, kept = protector.people, protector.weights, protector.kept_columns
-    found = meet_average_risk(
-        lambda goals: recode_locally(protector.columns, people, goals, weights, run, kept),
-        protector.goals(strictness),
-        people.total,
-    )
-    if found is None:
-        return None
-    level_of_row = found.levels[found.class_of[protector.combination_of_row]]
-    columns = {c.ladder.name: c.on_levels(level_of_row[:, number]) for number, c in enumerate(protector.columns)}
-    return _protection(protector, columns, protector.all_rows, "")
-
-
-# ---- classes of neighbours -------------------------------------------------------------------------------------------
+    return _protect_all_rows(coarsen_classes, class_protector(case, policy, run), run, strictness)
 
 
 def _mondrian_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    import numpy as np
+    from unveil.classes.protections.class_changes import make_ranges
 
-    from unveil.classes.protections.class_goals import meet_average_risk
-    from unveil.classes.protections.column_order import column_order
-    from unveil.classes.protections.mondrian import split_people
-    from unveil.secret_order import secret_permutation
-
-    protector = class_protector(case, policy, run)
-    orders = [column_order(column) for column in protector.columns]
-    weights, kept, ties = protector.weights, protector.kept_columns, protector.settings.divide_ties
-    rows = secret_permutation(protector.table.rows) if ties else protector.combination_of_row
-    people = protector.rows.select(rows) if ties else protector.people
-    found = meet_average_risk(
-        lambda goals: split_people(orders, people, goals, weights, run, kept, ties),
-        protector.goals(strictness),
-        people.total,
-    )
-    if found is None:
-        return None
-    group = found.class_of[np.argsort(rows) if ties else rows]
-    columns = {
-        order.column.ladder.name: order.changed_column(found.low[group, c], found.high[group, c])
-        for c, order in enumerate(orders)
-    }
-    return _protection(protector, columns, protector.all_rows, "")
-
-
-# ---- single values ---------------------------------------------------------------------------------------------------
+    return _protect_all_rows(make_ranges, class_protector(case, policy, run), run, strictness)
 
 
 def _cells_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.classes.protections.class_changes import make_gaps
+
+    return _protect_all_rows(make_gaps, class_protector(case, policy, run), run, strictness)
+
+
+def _means_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.classes.protections.class_changes import make_means
+
+    return _protect_all_rows(make_means, class_protector(case, policy, run), run, strictness)
+
+
+def _protect_all_rows(
+    change: Callable[[ClassProtector, ClassGoals, Run], TableChange | None],
+    protector: ClassProtector,
+    run: Run,
+    strictness: float,
+) -> Protection | None:
     import numpy as np
-    import pyarrow as pa
 
-    from unveil.classes.protections.cell_suppression import fewest_cells, hide_cells
-    from unveil.classes.protections.class_goals import meet_average_risk
-    from unveil.release.coarse_table import RelabelledColumn
-    from unveil.secret_order import secret_permutation
-
-    protector = class_protector(case, policy, run)
-    goals, weights, kept = protector.goals(strictness), protector.weights, protector.kept_columns
-    rows = protector.rows if goals.values else replace(protector.rows, values=())
-    people, place = rows.distinct()
-    found = meet_average_risk(lambda goals: hide_cells(people, goals, weights, run, kept), goals, people.total)
-    if found is None:
-        return None
-    hidden = found.hidden_in_rows(place, secret_permutation(len(place)))
-    columns = {
-        c.ladder.name: RelabelledColumn(c.ladder, pa.nulls(1), np.zeros(len(place), np.int32), hidden[:, number])
-        for number, c in enumerate(protector.columns)
-    }
-    gaps = [c.is_missing[own] for c, own in zip(protector.columns, people.labels, strict=True)]
-    least = fewest_cells(people, goals.k, np.stack(gaps, axis=1), kept)
-    said = f"{count_text(found.cells, 'cell')} {verb(found.cells, 'is', 'are')} hidden"
-    bound = f"classes of {count_text(goals.k, 'person', 'people')} take at least {number_text(least)}"
-    return _protection(protector, columns, protector.all_rows, f"{said}; {bound}.")
+    made = change(protector, protector.goals(strictness), run)
+    return (
+        None if made is None else _protection(protector, made.columns, np.arange(protector.table.rows), made.sentence)
+    )
 
 
 # ---- what is offered -------------------------------------------------------------------------------------------------
@@ -374,6 +328,15 @@ def _has_one_row_per_person(case: Case, policy: Policy) -> bool:
     return _has_classes(case, policy) and policy.subject is None
 
 
+def _has_numbers(case: Case, policy: Policy) -> bool:
+    from unveil.release.column_profile import infer_type
+
+    if not _has_one_row_per_person(case, policy) or not isinstance(case.release, Table):
+        return False
+    codes = case.release.codes(policy.quasi_columns, policy.missing)
+    return any(infer_type(own.values) in ("whole number", "number") for own in codes.values())
+
+
 PROTECTIONS = MappingProxyType(
     {
         "levels": ProtectionOffer(
@@ -403,6 +366,14 @@ PROTECTIONS = MappingProxyType(
             _cells_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
+        ),
+        "microaggregation": ProtectionOffer(
+            "Replace numbers by the means of similar people",
+            "Replace numbers by means of k or more similar people.",
+            _means_protection,
+            release_kinds=("table",),
+            applies_to=_has_numbers,
+            caveat="Numbers are means of groups of people, not anybody's own: tell whoever uses the table.",
         ),
     }
 )

@@ -78,12 +78,14 @@ class CoarseColumn:
 @dataclass(frozen=True, eq=False)
 class RelabelledColumn:
     """What becomes of a column whose labels are none of its hierarchy: row i gets ``labels[codes[i]]`` if it is
-    ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is."""
+    ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is.
+    ``change`` says in words what becomes of values."""
 
     ladder: ColumnLadder
     labels: pa.Array
     codes: Int32s
     changed: Bools
+    change: str = "coarser or hidden"
 
     @property
     def is_unchanged(self) -> bool:

@@ -14,7 +14,7 @@ _MAX_NAMED_COLUMNS = 1000
 
 def describe_change(columns: Mapping[str, ChangedColumn], gone: int, rows: int) -> str:
     """What becomes of the table, column by column, if some of its rows are left out."""
-    coarser, partly, out, hides_only = list[str](), list[str](), list[str](), True
+    coarser, partly, out, how = list[str](), list[str](), list[str](), "coarser or hidden"
     for name, column in columns.items():
         if column.is_left_out:
             out.append(name)
@@ -22,12 +22,11 @@ def describe_change(columns: Mapping[str, ChangedColumn], gone: int, rows: int) 
             continue
         elif isinstance(column, RelabelledColumn) or column.step_of is not None:
             partly.append(f"{safe_text(name)} in {percent_text(column.share_changed)}")
-            hides_only &= isinstance(column, RelabelledColumn) and column.hides_values
+            how = column.change if isinstance(column, RelabelledColumn) else how
         elif column.steps[0] is not None:
             coarser.append(f"{safe_text(name)} {column.steps[0].description}")
     parts = [", ".join(coarser)] if coarser else []
     if partly:
-        how = "hidden" if hides_only else "coarser or hidden"
         said = f"{how} in some rows: {', '.join(partly)} of the rows"
         parts.append(said if parts else capitalise_text(said))
     if out:
