@@ -2,12 +2,15 @@
 every class is large and diverse enough.
 
 :mod:`unveil.classes.protections.full_domain` puts each column on one level for all rows, at the least loss;
-:mod:`unveil.classes.protections.local_recoding` coarsens only the rows that need it.
+:mod:`unveil.classes.protections.local_recoding` coarsens only the rows that need it;
+:mod:`unveil.classes.protections.mondrian` makes ranges of numbers as narrow as each class allows;
+:mod:`unveil.classes.protections.cell_suppression` hides single values;
+:mod:`unveil.classes.protections.microaggregation` replaces numbers by means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil
@@ -23,19 +26,20 @@ from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
+from unveil.wording import count_text, number_text, percent_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from unveil.arrays import Floats, Int32s, Ints
     from unveil.classes.diversity import SensitiveClasses
+    from unveil.classes.protections.class_changes import TableChange
     from unveil.classes.protections.class_goals import ClassGoals, ValueGoal
     from unveil.classes.protections.column_levels import ColumnLevels
     from unveil.classes.protections.combinations import Combinations
     from unveil.classes.protections.full_domain import FullDomain
     from unveil.classes.protections.lattice_search import LatticeOptimum, Levels
-    from unveil.release.coarse_table import CoarseColumn
+    from unveil.release.coarse_table import ChangedColumn, CoarseColumn
 
 __all__ = [
     "PROTECTED_RISKS",
@@ -48,7 +52,6 @@ __all__ = [
 ]
 
 PROTECTED_RISKS = tuple(r for r in risks.RISKS if "table" in r.release_kinds and r is not risks.INTERSECTION)
-_MAX_NAMED_COLUMNS = 1000
 
 
 # ---- what must hold --------------------------------------------------------------------------------------------------
@@ -318,73 +321,68 @@ def proof_text(found: LatticeOptimum) -> str:
     return f"These levels lose {lost}; others may lose less, but not less than {bound} ({checked})."
 
 
-# ---- every class on its own levels -----------------------------------------------------------------------------------
+# ---- every class on its own ------------------------------------------------------------------------------------------
 
 
 def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.classes.protections.class_changes import coarsen_classes
+
+    return _protect_all_rows(coarsen_classes, class_protector(case, policy, run), run, strictness)
+
+
+def _mondrian_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.classes.protections.class_changes import make_ranges
+
+    return _protect_all_rows(make_ranges, class_protector(case, policy, run), run, strictness)
+
+
+def _cells_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.classes.protections.class_changes import make_gaps
+
+    return _protect_all_rows(make_gaps, class_protector(case, policy, run), run, strictness)
+
+
+def _means_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+    from unveil.classes.protections.class_changes import make_means
+
+    return _protect_all_rows(make_means, class_protector(case, policy, run), run, strictness)
+
+
+def _protect_all_rows(
+    change: Callable[[ClassProtector, ClassGoals, Run], TableChange | None],
+    protector: ClassProtector,
+    run: Run,
+    strictness: float,
+) -> Protection | None:
     import numpy as np
 
-    from unveil.classes.protections.local_recoding import recode_with_average
-    from unveil.release.coarse_table import CoarseColumn
-
-    protector = class_protector(case, policy, run)
-    goals, people = protector.goals(strictness), protector.people
-    found = recode_with_average(protector.columns, people, goals, protector.weights, run, protector.kept_columns)
-    if found is None:
-        return None
-    level_of_row = found.levels[found.class_of[protector.combination_of_row]]
-    columns = {}
-    for number, column in enumerate(protector.columns):
-        used, step_of = np.unique(level_of_row[:, number], return_inverse=True)
-        steps = tuple(None if level == column.height else column.ladder.steps[level] for level in used.tolist())
-        columns[column.ladder.name] = CoarseColumn(
-            column.ladder, steps, None if len(steps) == 1 else step_of.astype(np.int32)
-        )
-    return _protection(protector, columns, np.arange(protector.table.rows), "")
+    made = change(protector, protector.goals(strictness), run)
+    return (
+        None if made is None else _protection(protector, made.columns, np.arange(protector.table.rows), made.sentence)
+    )
 
 
-# ---- in words --------------------------------------------------------------------------------------------------------
+# ---- what is offered -------------------------------------------------------------------------------------------------
 
 
-def _protection(protector: ClassProtector, columns: dict[str, CoarseColumn], kept: Ints, proof: str) -> Protection:
+def _protection(
+    protector: ClassProtector, columns: Mapping[str, ChangedColumn], kept: Ints, proof: str
+) -> Protection | None:
+    """The protection that makes these columns of the rows that are kept; None if it leaves no column."""
+    from unveil.classes.protections.change_text import describe_change
     from unveil.release.coarse_table import coarsen_case, describe_leaks, kept_information
 
+    if all(name in columns and columns[name].is_left_out for name in protector.table.columns):
+        return None
     rows = protector.table.rows
     information = sum(kept_information(column, kept) for column in columns.values()) / max(1, len(columns))
     said = f"The quasi-identifiers keep {percent_text(information)} of their information."
     return Protection(
-        sentence=f"{_describe_change(columns, rows - len(kept), rows)} {said} {proof}".strip(),
+        sentence=f"{describe_change(columns, rows - len(kept), rows)} {said} {proof}".strip(),
         usefulness=information * len(kept) / max(1, rows),
         apply=partial(coarsen_case, protector.case, protector.table, columns, kept),
         doubt=describe_leaks(protector.table, columns, protector.policy),
     )
-
-
-def _describe_change(columns: dict[str, CoarseColumn], gone: int, rows: int) -> str:
-    """What becomes of the table, column by column."""
-    coarser, partly, out = list[str](), list[str](), list[str]()
-    for name, column in columns.items():
-        if column.is_left_out:
-            out.append(name)
-        elif column.step_of is not None:
-            partly.append(f"{safe_text(name)} in {percent_text(_share_changed(column))}")
-        elif not column.is_unchanged and column.steps[0] is not None:
-            coarser.append(f"{safe_text(name)} {column.steps[0].description}")
-    parts = [", ".join(coarser)] if coarser else []
-    if partly:
-        parts.append(f"{'coarser' if parts else 'Coarser'} or hidden in some rows: {', '.join(partly)} of the rows")
-    if out:
-        parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
-    if gone:
-        parts.append(f"{number_text(gone)} of {count_text(rows, 'row')} left out")
-    return f"{'; '.join(parts)}." if parts else "Nothing is changed."
-
-
-def _share_changed(column: CoarseColumn) -> float:
-    """The share of rows that do not keep their value."""
-    assert column.step_of is not None
-    unchanged = [number for number, step in enumerate(column.steps) if step is column.ladder.steps[0]]
-    return float((column.step_of != unchanged[0]).mean()) if unchanged else 1.0
 
 
 def has_classes(case: Case, policy: Policy) -> bool:
@@ -394,6 +392,15 @@ def has_classes(case: Case, policy: Policy) -> bool:
 
 def _has_one_row_per_person(case: Case, policy: Policy) -> bool:
     return has_classes(case, policy) and policy.subject is None
+
+
+def _has_numbers(case: Case, policy: Policy) -> bool:
+    from unveil.release.column_profile import infer_type
+
+    if not _has_one_row_per_person(case, policy) or not isinstance(case.release, Table):
+        return False
+    codes = case.release.codes(policy.quasi_columns, policy.missing)
+    return any(infer_type(own.values) in ("whole number", "number") for own in codes.values())
 
 
 PROTECTIONS = MappingProxyType(
@@ -411,6 +418,28 @@ PROTECTIONS = MappingProxyType(
             _local_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
+        ),
+        "mondrian": ProtectionOffer(
+            "Split people into classes of neighbours",
+            "Split people where they differ most; numbers become ranges.",
+            _mondrian_protection,
+            release_kinds=("table",),
+            applies_to=_has_one_row_per_person,
+        ),
+        "cells": ProtectionOffer(
+            "Hide single values",
+            "Hide few single values; all others stay as they are.",
+            _cells_protection,
+            release_kinds=("table",),
+            applies_to=_has_one_row_per_person,
+        ),
+        "microaggregation": ProtectionOffer(
+            "Replace numbers by the means of similar people",
+            "Replace numbers by means of k or more similar people.",
+            _means_protection,
+            release_kinds=("table",),
+            applies_to=_has_numbers,
+            caveat="Numbers are means of groups of people, not anybody's own: tell whoever uses the table.",
         ),
     }
 )

@@ -19,7 +19,16 @@ import numpy as np
 from unveil.errors import UnveilError
 from unveil.wording import safe_text
 
-__all__ = ["ROOT_LABEL", "Interval", "Number", "interval_labels", "mask_matches", "parse_fraction", "parse_interval"]
+__all__ = [
+    "ROOT_LABEL",
+    "Interval",
+    "Number",
+    "interval_labels",
+    "mask_matches",
+    "parse_fraction",
+    "parse_interval",
+    "range_label",
+]
 
 ROOT_LABEL = "*"
 _MAX_DIGITS = 50
@@ -201,14 +210,20 @@ def _interval_label(low: Fraction | None, high: Fraction | None, whole: bool) ->
         return f"<{_format_fraction(high)}"
     if not whole:
         return f"[{_format_fraction(low)}, {_format_fraction(high)})"
-    last = high - 1
-    if low == last:
-        return _format_fraction(low)
-    return (
-        f"{_format_fraction(low)}–{_format_fraction(last)}"
-        if low >= 0
-        else f"[{_format_fraction(low)}, {_format_fraction(last)}]"
-    )
+    return range_label(low, high - 1)
+
+
+def range_label(low: Fraction, high: Fraction) -> str:
+    """All numbers from one to another, both included.
+
+    >>> range_label(Fraction(20), Fraction(34)), range_label(Fraction(-1, 2), Fraction(3))
+    ('20–34', '[-0.5, 3]')
+    """
+    first, last = _format_fraction(low), _format_fraction(high)
+    if low == high:
+        return first
+    is_plain = low >= 0 and low.denominator == high.denominator == 1
+    return f"{first}–{last}" if is_plain else f"[{first}, {last}]"
 
 
 def _format_fraction(number: Fraction) -> str:
