@@ -155,7 +155,7 @@ def _measure_memory(rows: str, folder: str) -> dict[str, float]:
 
     import unveil
     from unveil import Case, Policy
-    from unveil.classes.protect import class_protector
+    from unveil.classes.protections.class_protector import class_protector
     from unveil.classes.protections.column_order import column_order
     from unveil.classes.protections.mondrian import split_people
     from unveil.run import Run

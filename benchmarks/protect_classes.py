@@ -19,7 +19,7 @@ import numpy as np
 from _measure import data_folder, peak_memory, print_figure, run_in_process
 
 if TYPE_CHECKING:
-    from unveil.classes.protect import ClassProtector
+    from unveil.classes.protections.class_protector import ClassProtector
 
 __all__ = ["main"]
 
@@ -57,7 +57,7 @@ def _protector(folder: str, times: int) -> ClassProtector:
 
     import unveil
     from unveil import Case, Policy
-    from unveil.classes.protect import class_protector
+    from unveil.classes.protections.class_protector import class_protector
     from unveil.release.hierarchy import Hierarchy
     from unveil.run import Run
 

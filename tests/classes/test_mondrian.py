@@ -19,7 +19,8 @@ from classes.test_protect import ROLES, measured_classes, patients, released_row
 from reference import naive_generalisation as naive
 from reference.naive_mondrian import mondrian_classes
 from unveil import Case, Policy
-from unveil.classes.protect import PROTECTIONS, class_protector
+from unveil.classes.protect import PROTECTIONS
+from unveil.classes.protections.class_protector import class_protector
 from unveil.classes.protections.column_order import column_order
 from unveil.classes.protections.mondrian import PeopleGroups, split_people
 from unveil.release.label_matching import match_labels

@@ -19,7 +19,8 @@ import unveil
 from classes.test_full_domain import LABELS, NAMES, SETTINGS, case, policy, small_tables
 from reference import naive_generalisation as naive
 from unveil import Policy, ProtectedRelease, Table, UnveilError
-from unveil.classes.protect import PROTECTIONS, class_protector, proof_text
+from unveil.classes.protect import PROTECTIONS, proof_text
+from unveil.classes.protections.class_protector import class_protector
 from unveil.classes.protections.lattice_search import LatticeOptimum
 from unveil.errors import Termination
 from unveil.owner_key import OwnerKey

@@ -20,7 +20,7 @@ from unveil.secret_order import secret_permutation
 from unveil.wording import count_text, number_text, percent_text, verb
 
 if TYPE_CHECKING:
-    from unveil.classes.protect import ClassProtector
+    from unveil.classes.protections.class_protector import ClassProtector
 
 __all__ = ["TableChange", "coarsen_classes", "make_gaps", "make_means", "make_ranges"]
 
