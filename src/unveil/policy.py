@@ -11,7 +11,6 @@ overridden one by one; ``false`` turns one off, and the finding is then for info
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unveil.errors import UnveilError
 from unveil.settings import check_value, declared_settings, make_settings, plain_settings, setting, setting_place
+from unveil.toml_reader import parse_toml
 from unveil.wording import did_you_mean, list_text, safe_text
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ PRESETS: Mapping[str, str] = MappingProxyType(
 """The published source of each preset. Risks declare their tolerance in it."""
 
 _MAX_POLICY_BYTES = 1_000_000
-_DEEP_NAME = re.compile(r"(?<![\w.\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){50}")
 _RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "dates", "frequency")
 _RULE_PATTERN = re.compile(
     r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|cuts:-?[\d.]+(,-?[\d.]+)*|quantiles:\d+(,\d+)*|dates|frequency"
@@ -258,7 +257,7 @@ class Policy:
         """Read ``unveil.toml``."""
         from unveil.release.source_file import load_bytes
 
-        data = _parse_toml(load_bytes(Path(path)), safe_text(Path(path).name))
+        data = parse_toml(load_bytes(Path(path)), safe_text(Path(path).name), "policy", _MAX_POLICY_BYTES)
         return cls.from_dict({**data, **_files_beside(Path(path), data)}, where=safe_text(Path(path).name))
 
 
@@ -266,26 +265,6 @@ COLUMN_SETTINGS = tuple(
     name for name, s in declared_settings(Policy).items() if s.kind in ("column", "columns", "sets of columns")
 )
 """The settings that name columns; a policy file may have them under ``[columns]``."""
-
-
-def _parse_toml(data: bytes, name: str) -> dict[str, Any]:
-    """What a policy file says. Python's own parser takes forever over long dotted names, so those are refused first."""
-    if len(data) > _MAX_POLICY_BYTES:
-        raise UnveilError(f"{name}: is longer than {_MAX_POLICY_BYTES:,} bytes; check that it is a policy")
-    try:
-        text = data.decode()
-        if _DEEP_NAME.search(text):
-            raise RecursionError
-        return tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise UnveilError(f"{name}: not UTF-8 text; save the policy as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        at = str(error).rpartition("(at ")[2].rstrip(")")
-        raise UnveilError(f"{name}: not valid TOML near {at}; quote names that contain spaces or dots") from None
-    except RecursionError:
-        raise UnveilError(f"{name}: nests tables or lists too deeply; check that it is a policy") from None
-    except ValueError:
-        raise UnveilError(f"{name}: holds a number with too many digits; correct it") from None
 
 
 def _columns_at_top(data: Mapping[str, Any]) -> dict[str, Any]:

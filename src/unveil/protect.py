@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from unveil import questions
@@ -26,6 +26,15 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
+from unveil.recipe import Recipe
+from unveil.recipe_protection import (
+    Unseen,
+    assess_with_released,
+    check_recipe_fits,
+    make_recipe,
+    offers_with_recipe,
+    recipe_offer,
+)
 from unveil.release import Release, Table, Transactions
 from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
@@ -58,6 +67,7 @@ class ProtectedRelease:
     closest_method: str | None = None
     blocking_findings: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    make_recipe: Callable[[], Recipe] | None = None
 
     @property
     def release(self) -> Release:
@@ -83,6 +93,13 @@ class ProtectedRelease:
             raise UnveilError(f"{safe_text(release.name)}: only baskets of items have a mapping")
         return mapping_table(original, release, truth)
 
+    def recipe(self) -> Recipe:
+        """What was done to each column of a table, to be done to new rows: ``protect(june, recipe=made.recipe())``."""
+        name = safe_text(self.release.name)
+        if self.make_recipe is None:
+            raise UnveilError(f"{name}: only what is done to tables can be written as a recipe")
+        return self.make_recipe()
+
     def assessment_of_file(self, name: str, data: bytes) -> Assessment:
         """The assessment under the name and the hash of the file that the release is written to."""
         summary = replace(self.assessment.release, name=name)
@@ -105,6 +122,10 @@ def protect(
     method: str | None = None,
     pseudonymise: Sequence[str] = (),
     keep_order: bool = False,
+    with_recipe: bool = False,
+    recipe: Recipe | None = None,
+    released: Sequence[Any] = (),
+    unseen: Unseen = "refuse",
     reveal: bool = False,
     exposed: int = 10,
     progress: Progress | None = None,
@@ -124,10 +145,20 @@ def protect(
         Columns that are replaced by pseudonyms under the owner's key. Other declared identifiers are left out.
     keep_order
         Whether the rows of a table stay in their order, with the verdict ``your call``. By default they are shuffled.
+    with_recipe
+        Whether to try only protections that can be written as a recipe, see :meth:`ProtectedRelease.recipe`.
+    recipe
+        The recipe of an earlier release: do the same to these rows, under the policy of the recipe.
+    released
+        The tables that were made by this recipe before. Old and new rows must be within tolerance together as well.
+    unseen
+        What becomes of values that the recipe has no label for: they are refused, or shown as the root.
     reveal, exposed, progress
         As for :func:`unveil.assess`.
     """
+    policy, pseudonymise = _policy_and_pseudonyms(recipe, policy, method, pseudonymise, released)
     case, policy = check_input(release, policy)
+    earlier = check_recipe_fits(recipe, case, released) if recipe is not None else []
     if (keep_order or pseudonymise) and not isinstance(case.release, Table):
         wish = "keep their order" if keep_order else "get pseudonyms by their key"
         raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can {wish}")
@@ -135,8 +166,13 @@ def protect(
     resolved = resolve(case, policy, run)
     before = assess_resolved(resolved, run)
     case, policy = _same_attackers(resolved)
+    make = partial(make_recipe, case, policy, pseudonymise)
     case, policy, hidden = _hide_identifiers(case, policy, pseudonymise)
     offered = offered_protections(case, policy, method)
+    if recipe is not None:
+        method, offered = "recipe", {"recipe": recipe_offer(recipe, earlier, unseen)}
+    elif with_recipe:
+        offered = offers_with_recipe(offered, method)
 
     def assess_again(safer: Case) -> Assessment:
         left = policy_for_what_is_left(policy, case.release, safer.release)
@@ -151,8 +187,10 @@ def protect(
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
     doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
-        return _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
-    tried = [_try_offer(name, offered[name], case, aim, run, start, assess_again, reorder) for name in to_try]
+        done = _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
+        return replace(done, make_recipe=partial(make, "none", None))
+    assess_result = assess_with_released(assess_again, earlier, _with_reasons) if earlier else assess_again
+    tried = [_try_offer(name, offered[name], case, aim, run, start, assess_result, reorder) for name in to_try]
     tried = [t.with_doubts(doubt).with_prefix(hidden) for t in tried]
     made = [t for t in tried if t.assessment is not None]
     best = min((t for t in made if not t.blocking_findings(start)), key=_Attempt.sort_key, default=None)
@@ -162,7 +200,30 @@ def protect(
         stopped = (None, ()) if closest is None else (closest.name, closest.blocking_findings(start))
         return ProtectedRelease(None, replace(before, protections=weighed), before, *stopped)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
-    return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+    return ProtectedRelease(
+        best.case,
+        replace(best.assessment, protections=weighed),
+        before,
+        caveats=caveats,
+        make_recipe=partial(make, best.name, best.protection) if recipe is None else lambda: recipe,
+    )
+
+
+def _policy_and_pseudonyms(
+    recipe: Recipe | None,
+    policy: Policy | None,
+    method: str | None,
+    pseudonymise: Sequence[str],
+    released: Sequence[Any],
+) -> tuple[Policy | None, Sequence[str]]:
+    """The policy and the columns that get pseudonyms; a recipe says both, and nothing may contradict it."""
+    if recipe is None:
+        if released:
+            raise UnveilError("released rows are measured together with new ones only under the recipe of both")
+        return policy, pseudonymise
+    if policy is not None or method is not None or pseudonymise:
+        raise UnveilError("a recipe says the policy, the method and the pseudonyms; leave them out")
+    return recipe.policy, recipe.pseudonymised
 
 
 def _repeated_people_doubts(before: Assessment) -> list[str]:

@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from unveil.classes.protections.lattice_search import LatticeOptimum, Levels
     from unveil.release.coarse_table import CoarseColumn
 
-__all__ = ["PROTECTED_RISKS", "PROTECTIONS", "ClassProtector", "class_goals", "class_protector", "proof_text"]
+__all__ = [
+    "PROTECTED_RISKS",
+    "PROTECTIONS",
+    "ClassProtector",
+    "class_goals",
+    "class_protector",
+    "person_codes",
+    "proof_text",
+]
 
 PROTECTED_RISKS = tuple(r for r in risks.RISKS if "table" in r.release_kinds and r is not risks.INTERSECTION)
 _MAX_NAMED_COLUMNS = 1000
@@ -170,7 +178,7 @@ class ClassProtector:
         return FullDomain(self.columns, self.people, self.goals(strictness), loss, self.max_left_out, self.kept_columns)
 
 
-def _person_codes(codes: Int32s) -> Int32s:
+def person_codes(codes: Int32s) -> Int32s:
     """Who each row is about; a row without a person is a person of its own."""
     import numpy as np
 
@@ -206,7 +214,7 @@ def _make_protector(case: Case, policy: Policy, run: Run) -> ClassProtector:
         labels_on(levels, [codes[name].codes for name in names], (0,) * len(names)),
         tuple(own.codes for own in sensitive),
         np.ones(table.rows, np.int64),
-        None if subject is None else _person_codes(codes[subject].codes),
+        None if subject is None else person_codes(codes[subject].codes),
     )
     return ClassProtector(case, table, policy, levels, tuple(own.values for own in sensitive), rows)
 
@@ -221,7 +229,13 @@ def _full_domain_protection(case: Case, policy: Policy, run: Run, strictness: fl
     if found.levels is None:
         return None
     columns, kept = _coarse_columns(protector, search, found.levels)
-    return _protection(protector, columns, kept, proof_text(found))
+    return replace(_protection(protector, columns, kept, proof_text(found)), columns=columns, strictness=strictness)
+
+
+def _keep_rows(case: Case, together: Table | None, policy: Policy, run: Run, strictness: float) -> Ints | None:
+    from unveil.classes.protections.left_out_rows import rows_that_stay
+
+    return rows_that_stay(case, together, policy, run, strictness)
 
 
 def _coarse_columns(
@@ -338,6 +352,8 @@ PROTECTIONS = MappingProxyType(
             _full_domain_protection,
             release_kinds=("table",),
             applies_to=_has_classes,
+            has_recipe=True,
+            keep_rows=_keep_rows,
         ),
         "local": ProtectionOffer(
             "Coarsen only where needed",

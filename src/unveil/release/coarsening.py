@@ -51,6 +51,7 @@ __all__ = [
     "effective_limits",
     "flat_ladder",
     "hierarchy_rule",
+    "labels_on_level",
 ]
 
 
@@ -60,7 +61,6 @@ _MAX_LABELS = 500  # labels of the first intervals, at most
 _MAX_NUMBERS = 100_000  # distinct numbers up to which there are intervals: half a minute
 _MIN_CODE_LENGTH = 3  # characters of a code, at least
 _RARITY_LIMITS = tuple(digit * 10**power for power in range(7) for digit in (1, 2, 5))[1:]
-_DATE_LEVELS = ("by day", "by month", "by year")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +85,14 @@ class LadderStep:
 @dataclass(frozen=True, eq=False)
 class ColumnLadder:
     """The steps of one column. ``steps[0]`` is the unchanged column; on level ``left_out_level`` it is left out. The
-    levels come from ``hierarchy``."""
+    levels come from ``hierarchy``, which was made by ``rule`` or read from the file of that name."""
 
     name: str
     codes: Int32s
     steps: tuple[LadderStep, ...]
     hierarchy: Hierarchy | None
     missing: tuple[str, ...] = ()
+    rule: str | None = None
     _step_cache: dict[tuple[int, int], LadderStep] = field(default_factory=dict, init=False)
 
     @property
@@ -171,7 +172,7 @@ def _column_ladder(
             step = _make_step(_describe_level(rule, level, hierarchy), labels, covered, texts, policy.missing)
             if len(step.labels) < len(steps[-1].labels) and step.covered.min() < 1:
                 steps.append(replace(step, level=level))
-    return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing)
+    return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing, rule)
 
 
 def flat_ladder(name: str, codes: Codes) -> ColumnLadder:
@@ -221,6 +222,13 @@ def _labels_by_level(hierarchy: Hierarchy, texts: Sequence[str]) -> Iterator[tup
         yield [labels[c] if m else t for t, c, m in zip(texts, codes.tolist(), moved.tolist(), strict=True)], covered
 
 
+def labels_on_level(hierarchy: Hierarchy, texts: Sequence[str], level: int) -> list[str | None]:
+    """The labels of values on one level, as above; None for a value that the hierarchy does not know."""
+    found = next(labels for at, (labels, _) in enumerate(_labels_by_level(hierarchy, texts), 1) if at == level)
+    known = _places_in_hierarchy(hierarchy, texts)[1] >= 0
+    return [label if is_known else None for label, is_known in zip(found, known.tolist(), strict=True)]
+
+
 def _own_shares(hierarchy: Hierarchy, texts: Sequence[str]) -> Floats:
     """The share of the hierarchy's values that each of these values or labels stands for."""
     start, leaf = _places_in_hierarchy(hierarchy, texts)
@@ -247,11 +255,13 @@ def _places_in_hierarchy(hierarchy: Hierarchy, texts: Sequence[str]) -> tuple[In
 
 def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     """A level in words."""
+    from unveil.release.hierarchy import DATE_UNITS
+
     kind, _, numbers = (rule or "").partition(":")
     if kind == "intervals":
         return f"in intervals of {numbers.split(',')[level - 1]}" if level < hierarchy.height else ""
     if kind == "dates" and level < hierarchy.height:
-        return _DATE_LEVELS[level - hierarchy.height]
+        return f"by {DATE_UNITS[level - hierarchy.height]}"
     if kind == "prefixes" and level < hierarchy.height:
         length = int(numbers.split(",")[level - 1]) if numbers else hierarchy.height - level
         return f"cut to {count_text(length, 'leading character')}"

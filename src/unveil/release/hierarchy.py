@@ -41,13 +41,16 @@ from unveil.release.source_file import load_bytes
 from unveil.settings import option_text
 from unveil.wording import count_text, list_text, ordinal_text, safe_text
 
-__all__ = ["Hierarchy", "HierarchyLevel", "LeafIndex", "is_date"]
+__all__ = ["DATE_UNITS", "Hierarchy", "HierarchyLevel", "LeafIndex", "date_label", "is_date"]
 
 _DELIMITERS = (";", ",", "\t", "|")
 _SAMPLE_ROWS = 1000
 _MAX_CELL_LENGTH = 100_000
 _MAX_PREFIX_CHARACTERS = 200_000_000  # in all labels together
 _ISO_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T].*)?")
+
+DATE_UNITS = ("day", "month", "year")
+"""The levels of dates, from fine to coarse."""
 
 ColumnValues: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
 
@@ -175,8 +178,8 @@ class Hierarchy:
         if wrong:
             remedy = "write dates like 1987-06-05, or leave out other values"
             raise _values_error(name, values, wrong, "is not a date", "are not dates", remedy)
-        kept = (10, 7, 4) if any(len(t) > 10 for t in texts) else (7, 4)
-        return cls.from_rows(((t, *(t[:n] for n in kept), ROOT_LABEL) for t in texts), name)
+        units = DATE_UNITS if any(len(t) > 10 for t in texts) else DATE_UNITS[1:]
+        return cls.from_rows(((t, *(date_label(t, unit) for unit in units), ROOT_LABEL) for t in texts), name)
 
     @property
     def digest(self) -> str:
@@ -480,6 +483,15 @@ def is_date(text: str) -> bool:
         return bool(found and dt.date.fromisoformat(found[1]))
     except ValueError:
         return False
+
+
+def date_label(text: str, unit: str) -> str:
+    """A date by day, month or year.
+
+    >>> [date_label("1987-06-05 13:45", unit) for unit in DATE_UNITS]
+    ['1987-06-05', '1987-06', '1987']
+    """
+    return text[: {"day": 10, "month": 7, "year": 4}[unit]]
 
 
 def _values_error(
