@@ -133,6 +133,9 @@ class Recipe:
         policy = _with_goals(Policy.from_dict(own, name), data["goals"], name)
         if strange := [c for c in policy.roles if c not in names]:
             raise UnveilError(f"{name}: its policy names {list_text(strange)}, which the recipe has no column for")
+        changed = [c.name for c in columns if c.becomes in ("coarser", "left out")]
+        if not set(changed) <= {*policy.quasi_columns, *policy.identifier}:
+            raise ValueError
         return cls(
             method=data["method"],
             columns=columns,

@@ -134,7 +134,7 @@ def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> li
     if lacking or more:
         what = f"lacks {list_text(lacking)}" if lacking else f"has {list_text(more)}, which the recipe does not know"
         raise UnveilError(f"{safe_text(table.name)}: {what}; {safe_text(recipe.name, 200)} is for {list_text(names)}")
-    if recipe.method not in ("none", "identifiers", *_all_offers()):
+    if recipe.method not in ("none", *_all_offers()):
         raise UnveilError(
             f"{safe_text(recipe.name, 200)}: this version of unveil has no method {safe_text(recipe.method)}"
         )

@@ -95,7 +95,7 @@ def test_every_kind_of_column_gets_its_ladder(table: Table) -> None:
     made = {ladder.name: ladder for ladder in search_of(table).ladders}
     said = {name: [step.description for step in ladder.steps] for name, ladder in made.items()}
     assert said["age"] == ["", "in intervals of 5", "in intervals of 10", "in intervals of 20"]
-    assert said["from"] == ["", "by month", "by year"]
+    assert said["from"] == ["", "by month", "by quarter", "by year"]
     assert said["zip"] == ["", "cut to 4 leading characters", "cut to 3 leading characters"]
     assert said["sex"] == said["job"] == [""]
 

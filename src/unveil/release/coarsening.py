@@ -4,7 +4,7 @@ A *ladder* holds the steps that a column can take: unchanged, then one step for 
 values and still says something, and above the last one the column is left out. The hierarchy is the one that the policy
 names. Without one it is made from the values:
 
-- dates by day, month and year;
+- dates by day, month, quarter, year and decade;
 - codes of equal length that contain digits, such as zip codes: fewer and fewer leading characters;
 - numbers: intervals whose widths double, from a width with clearly fewer labels than numbers, unless there are very
   many distinct numbers, such as timestamps;

@@ -49,7 +49,7 @@ _MAX_CELL_LENGTH = 100_000
 _MAX_PREFIX_CHARACTERS = 200_000_000  # in all labels together
 _ISO_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T].*)?")
 
-DATE_UNITS = ("day", "month", "year")
+DATE_UNITS = ("day", "month", "quarter", "year", "decade")
 """The levels of dates, from fine to coarse."""
 
 ColumnValues: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
@@ -167,10 +167,10 @@ class Hierarchy:
 
     @classmethod
     def from_dates(cls, values: ColumnValues, name: str = "hierarchy") -> Hierarchy:
-        """Dates by month and by year, and by day if the values have times.
+        """Dates by month, quarter, year and decade, and by day if the values have times.
 
         >>> list(Hierarchy.from_dates(["1987-06-05"]).rows())
-        [('1987-06-05', '1987-06', '1987', '*')]
+        [('1987-06-05', '1987-06', '1987 Q2', '1987', '1980s', '*')]
         """
         values = _to_chunked_array(values, name)
         texts = _distinct_texts(values, name)
@@ -486,12 +486,14 @@ def is_date(text: str) -> bool:
 
 
 def date_label(text: str, unit: str) -> str:
-    """A date by day, month or year.
+    """A date by one of the units.
 
     >>> [date_label("1987-06-05 13:45", unit) for unit in DATE_UNITS]
-    ['1987-06-05', '1987-06', '1987']
+    ['1987-06-05', '1987-06', '1987 Q2', '1987', '1980s']
     """
-    return text[: {"day": 10, "month": 7, "year": 4}[unit]]
+    if unit == "quarter":
+        return f"{text[:4]} Q{(int(text[5:7]) + 2) // 3}"
+    return f"{text[:3]}0s" if unit == "decade" else text[: {"day": 10, "month": 7, "year": 4}[unit]]
 
 
 def _values_error(

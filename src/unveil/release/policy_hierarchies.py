@@ -7,7 +7,7 @@ each level) or a rule that builds a hierarchy from the column's values:
 - ``intervals:5,10,20``: numbers in intervals of these widths, each a multiple of the one before;
 - ``cuts:18,65``: numbers in intervals that begin at these;
 - ``quantiles:8,4,2``: numbers in so many intervals of about equally many rows, each number a divisor of the one before;
-- ``dates``: by day, month and year;
+- ``dates``: by day, month, quarter, year and decade;
 - ``frequency``: rare values together, on each level more of them.
 """
 
