@@ -44,8 +44,9 @@ def match_labels(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, In
     A value fits the same text or number; ``*``; a mask (``476**``, see
     :func:`unveil.release.generalised_labels.mask_matches`); an interval (``[20, 30)``, ``20-29``, ``≥ 60``, see
     :func:`unveil.release.generalised_labels.parse_interval`); and, in a column that contains only dates and parts of
-    dates, its month, quarter, year or decade (``1987-06``, ``1987 Q2``, ``1980s``). The attacker may know only an interval or a mask; then the two must overlap.
-    If one text such as 06-1987 or 25-12 cannot be an interval, no hyphenated text of the column is read as one.
+    dates, its month, quarter, year or decade (``1987-06``, ``1987 Q2``, ``1980s``). The attacker may know only an
+    interval or a mask; then the two must overlap. If one text such as 06-1987 or 25-12 cannot be an interval, no
+    hyphenated text of the column is read as one.
 
     >>> match_labels(["25", "61"], ["20-29", "6*", "*", "> 61"])[1].tolist()
     [0, 2, 1, 2]
