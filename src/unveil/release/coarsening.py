@@ -8,7 +8,7 @@ names. Without one it is made from the values:
 - codes of equal length that contain digits, such as zip codes: fewer and fewer leading characters;
 - numbers: intervals whose widths double, from a width with clearly fewer labels than numbers, unless there are very
   many distinct numbers, such as timestamps;
-- other values have no levels in between.
+- other values: rare ones together, on each level more of them (at most 100,000 different values).
 
 On any step the labels of fewer than t rows can be merged into one. A missing value stays missing and no other value
 becomes missing: the fewer values a row has, the less can be known about it, which would look like protection.
@@ -35,7 +35,7 @@ from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.generalised_labels import parse_fraction
 from unveil.run import Run
-from unveil.wording import count_text
+from unveil.wording import count_text, number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +58,7 @@ __all__ = [
 _FEW_NUMBERS = 20  # numbers up to which the first intervals may have a width of two
 _MAX_LABEL_SHARE = 0.6  # labels of the first intervals as a share of the numbers, at most
 _MAX_LABELS = 500  # labels of the first intervals, at most
-_MAX_NUMBERS = 100_000  # distinct numbers up to which there are intervals: half a minute
+_MAX_VALUES = 100_000  # distinct values up to which there are intervals or rare ones: half a minute
 _MIN_CODE_LENGTH = 3  # characters of a code, at least
 _RARITY_LIMITS = tuple(digit * 10**power for power in range(7) for digit in (1, 2, 5))[1:]
 
@@ -163,7 +163,7 @@ def _column_ladder(
 
     texts = cast_to_text(codes.values).to_pylist()
     rule, hierarchy = policy.hierarchy.get(name), given
-    if hierarchy is None and (rule := hierarchy_rule(texts)) is not None:
+    if hierarchy is None and (rule := hierarchy_rule(texts) or _frequency_rule(texts)) is not None:
         hierarchy = load_hierarchies({name: rule}, [table], policy, run)[name]
     steps = list(flat_ladder(name, codes).steps)
     if hierarchy is not None:
@@ -173,6 +173,10 @@ def _column_ladder(
             if len(step.labels) < len(steps[-1].labels) and step.covered.min() < 1:
                 steps.append(replace(step, level=level))
     return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing, rule)
+
+
+def _frequency_rule(texts: Sequence[str]) -> str | None:
+    return "frequency" if 2 < len(texts) <= _MAX_VALUES else None
 
 
 def flat_ladder(name: str, codes: Codes) -> ColumnLadder:
@@ -255,6 +259,9 @@ def _places_in_hierarchy(hierarchy: Hierarchy, texts: Sequence[str]) -> tuple[In
 
 def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     """A level in words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     from unveil.release.hierarchy import DATE_UNITS
 
     kind, _, numbers = (rule or "").partition(":")
@@ -265,6 +272,9 @@ def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     if kind == "prefixes" and level < hierarchy.height:
         length = int(numbers.split(",")[level - 1]) if numbers else hierarchy.height - level
         return f"cut to {count_text(length, 'leading character')}"
+    if kind == "frequency" and level < hierarchy.height:
+        labels = hierarchy.labels(level).take(pa.array(hierarchy.levels[level - 1].codes))
+        return f"with its {number_text(pc.sum(pc.not_equal(labels, hierarchy.values)).as_py())} rarest values together"
     return f"on level {level} of {hierarchy.height} of its hierarchy"
 
 
@@ -290,7 +300,7 @@ def hierarchy_rule(texts: Sequence[str]) -> str | None:
     lengths = {len(text) for text in texts}
     if len(lengths) == 1 and min(lengths) >= _MIN_CODE_LENGTH and all(map(_is_code, texts)):
         return "prefixes"
-    if len(texts) > _MAX_NUMBERS:
+    if len(texts) > _MAX_VALUES:
         return None
     numbers = [parse_fraction(text.strip()) for text in texts]
     known = sorted({number for number in numbers if number is not None})
