@@ -136,7 +136,19 @@ def test_files_and_frames_are_treated_alike(made: ProtectedRelease, recipe: Reci
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    st.sampled_from(["intervals:5,10", "cuts:3,20", "quantiles:4,2", "prefixes", "frequency", None]),
+    st.sampled_from(
+        [
+            "intervals:5,10",
+            "cuts:3,20",
+            "quantiles:4,2",
+            "top:300,100",
+            "bottom:0,10",
+            "ends:5,90",
+            "prefixes",
+            "frequency",
+            None,
+        ]
+    ),
     st.lists(st.integers(-40, 400), min_size=8, max_size=60),
     st.booleans(),
 )

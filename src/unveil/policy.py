@@ -60,9 +60,10 @@ PRESETS: Mapping[str, str] = MappingProxyType(
 """The published source of each preset. Risks declare their tolerance in it."""
 
 _MAX_POLICY_BYTES = 1_000_000
-_RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "dates", "frequency")
+_RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "top", "bottom", "ends", "dates", "frequency")
 _RULE_PATTERN = re.compile(
-    r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|cuts:-?[\d.]+(,-?[\d.]+)*|quantiles:\d+(,\d+)*|dates|frequency"
+    r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|(cuts|top|bottom):-?[\d.]+(,-?[\d.]+)*|ends:-?[\d.]+,-?[\d.]+"
+    r"|quantiles:\d+(,\d+)*|dates|frequency"
 )
 
 
@@ -160,8 +161,9 @@ class Policy:
         metavar="COLUMN=WHAT",
         example='zip = "prefixes"',
         expected_form="a file name or a rule such as prefixes",
-        help="The hierarchy of a column's values: a file in ARX's format, prefixes, prefixes:4,2, intervals:5,10,20, "
-        "cuts:18,65, quantiles:8,4,2, dates or frequency.",
+        help="The hierarchy of a column's values: a file in ARX's format, nested lists as .json, prefixes, "
+        "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates or "
+        "frequency.",
     )
     preset: str = setting(
         "default", kind="text", choices=tuple(PRESETS), help="Published set of tolerances to start from."
@@ -380,7 +382,8 @@ def _check_policy(policy: Policy) -> None:
         if _like_rule(text) and not is_hierarchy_rule(text):
             raise UnveilError(
                 f"the hierarchy of {safe_text(column)}: {safe_text(text)!r} is not a rule; write prefixes, "
-                "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, dates or frequency"
+                "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates "
+                "or frequency"
             )
     _check_ratings(policy)
     _check_roles(policy)

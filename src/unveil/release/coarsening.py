@@ -262,6 +262,7 @@ def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from unveil.release.coded_ends import parse_ends
     from unveil.release.hierarchy import DATE_UNITS
 
     kind, _, numbers = (rule or "").partition(":")
@@ -272,6 +273,10 @@ def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     if kind == "prefixes" and level < hierarchy.height:
         length = int(numbers.split(",")[level - 1]) if numbers else hierarchy.height - level
         return f"cut to {count_text(length, 'leading character')}"
+    if kind in ("top", "bottom", "ends") and level < hierarchy.height:
+        low, high = parse_ends(kind, numbers.split(","), "")[level - 1]
+        ends = [*([f"below {low}"] if low is not None else []), *([f"from {high} on"] if high is not None else [])]
+        return f"with numbers {' and '.join(ends)} together"
     if kind == "frequency" and level < hierarchy.height:
         labels = hierarchy.labels(level).take(pa.array(hierarchy.levels[level - 1].codes))
         return f"with its {number_text(pc.sum(pc.not_equal(labels, hierarchy.values)).as_py())} rarest values together"

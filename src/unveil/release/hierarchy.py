@@ -37,6 +37,7 @@ from unveil.arrays import Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.release.codes import Codes, encode_column, rows_error
 from unveil.release.generalised_labels import ROOT_LABEL, Number, interval_labels, parse_fraction
+from unveil.release.nested_lists import parse_nested_lists
 from unveil.release.source_file import load_bytes
 from unveil.settings import option_text
 from unveil.wording import count_text, list_text, ordinal_text, safe_text
@@ -90,12 +91,16 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path, delimiter: str | None = None) -> Hierarchy:
-        """Read a file in the format of ARX: a row for every value, with the value and then its label on each level.
+        """Read a file in the format of ARX: a row for every value, with the value and then its label on each level; or
+        nested lists, if its name ends in .json.
 
         There is no header. The delimiter is ``;``, a comma, a tab or ``|``; spaces around values and labels are
         dropped.
         """
         path = Path(path)
+        if path.suffix.lower() == ".json":
+            nested = parse_nested_lists(load_bytes(path), path.name)
+            return _build_hierarchy(nested, path.name, "value", range(1, len(nested) + 1))
         text = _read_text(path)
         delimiter = delimiter or _detect_delimiter(text)
         rows, lines = [], []

@@ -4,6 +4,7 @@ A rule has a kind and a few parameters:
 
 - ``intervals``: numbers in intervals of a ``width``; ``cuts``: in intervals that begin at these. ``whole``: the labels
   are those of whole numbers, and other numbers have none;
+- ``ends``: numbers below ``low`` together and those from ``high`` on, others as they are; either may be empty;
 - ``dates``: by a ``unit`` such as month;
 - ``prefixes``: the first ``length`` characters of texts of ``shortest`` to ``longest`` characters;
 - ``hierarchy``: a ``level`` of a hierarchy in a file;
@@ -105,6 +106,13 @@ def _place_in_intervals(parameters: Mapping[str, Any], texts: Sequence[str], hie
     return [label(_fraction(text)) for text in texts]
 
 
+def _place_between_ends(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+    from unveil.release.coded_ends import end_label
+
+    ends = parameters["low"] or None, parameters["high"] or None
+    return [None if (number := _fraction(text)) is None else end_label(text, number, ends) for text in texts]
+
+
 def _place_dates(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
     from unveil.release.hierarchy import date_label, is_date
 
@@ -142,6 +150,10 @@ def _is_width(value: Any) -> bool:
     return _is_number(value) and (_fraction(value) or 0) > 0
 
 
+def _is_end(value: Any) -> bool:
+    return value == "" or _is_number(value)
+
+
 def _are_cuts(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(map(_is_number, value)):
         return False
@@ -167,6 +179,7 @@ _PARAMETERS: Mapping[str, Mapping[str, Callable[[Any], bool]]] = MappingProxyTyp
     {
         "intervals": {"width": _is_width, "whole": _is_flag},
         "cuts": {"cuts": _are_cuts, "whole": _is_flag},
+        "ends": {"low": _is_end, "high": _is_end},
         "dates": {"unit": _is_unit},
         "prefixes": {"length": _is_count, "shortest": _is_count, "longest": _is_count},
         "hierarchy": {"level": _is_count},
@@ -177,6 +190,7 @@ _PLACE: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Hierarchy | Non
     {
         "intervals": _place_in_intervals,
         "cuts": _place_in_intervals,
+        "ends": _place_between_ends,
         "dates": _place_dates,
         "prefixes": _place_prefixes,
         "hierarchy": _place_in_hierarchy,
@@ -232,6 +246,7 @@ def _level_parameters(
     text: str, hierarchy: Hierarchy, level: int, values: list[str], labels: list[str]
 ) -> tuple[str, dict[str, Any]] | None:
     """The kind and the parameters of a level that a rule of a policy made."""
+    from unveil.release.coded_ends import parse_ends
     from unveil.release.hierarchy import DATE_UNITS
 
     kind, _, numbers = text.partition(":")
@@ -243,6 +258,9 @@ def _level_parameters(
         lengths = sorted(map(len, values))
         own = int(numbers.split(",")[level - 1]) if numbers else lengths[-1] - level
         return "prefixes", {"length": own, "shortest": max(1, lengths[0]), "longest": lengths[-1]}
+    if kind in ("top", "bottom", "ends"):
+        low, high = parse_ends(kind, numbers.split(","), "recipe")[level - 1]
+        return "ends", {"low": low or "", "high": high or ""}
     if kind not in ("intervals", "cuts", "quantiles"):
         return None
     whole = not any(label.startswith("[") and label.endswith(")") for label in labels) and all(
