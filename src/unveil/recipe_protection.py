@@ -265,7 +265,8 @@ def _recode_column(
         raise rows_error(table, codes.rows_with(unknown), what, remedy)
     labels = [ROOT_LABEL if label is None else label for label in found]
     shown = sorted(set(labels))
-    becomes = np.array([shown.index(label) for label in labels], np.int32)
+    place = {label: at for at, label in enumerate(shown)}
+    becomes = np.array([place[label] for label in labels], np.int32)
     step = LadderStep("", becomes, pa.array(shown, pa.string()), np.full(len(shown), 1 / max(1, len(shown))), level=1)
     hierarchy = None
     if texts:
