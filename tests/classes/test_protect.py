@@ -112,6 +112,15 @@ def test_columns_to_keep_are_not_coarsened_locally() -> None:
     assert [(r["age"], r["sex"]) for r in released_rows(made.apply().release)] == [(row[0], row[2]) for row in rows]
 
 
+@pytest.mark.parametrize("method", ["levels", "local"])
+def test_texts_without_a_hierarchy_were_kept_or_left_out(method: str) -> None:
+    """Ten people with jobs of their own, and two groups of 245: rare jobs together make a class of ten."""
+    jobs = ["clerk"] * 245 + ["nurse"] * 245 + [f"rare job {k}" for k in range(10)]
+    asked = Policy(quasi=(("job",),), rows_are_people=True, settings={"classes": {"suppress": 0}})
+    made = unveil.protect(pa.table({"job": jobs}), asked, method=method)
+    assert Counter(row["job"] for row in released_rows(made.release)) == {"clerk": 245, "nurse": 245, "other": 10}
+
+
 # ---- the whole way ---------------------------------------------------------------------------------------------------
 
 

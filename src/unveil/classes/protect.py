@@ -11,6 +11,7 @@ every class is large and diverse enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -48,7 +49,14 @@ def _full_domain_protection(case: Case, policy: Policy, run: Run, strictness: fl
     if found.levels is None:
         return None
     columns, kept = _coarse_columns(protector, search, found.levels)
-    return _protection(protector, columns, kept, proof_text(found))
+    made = _protection(protector, columns, kept, proof_text(found))
+    return None if made is None else replace(made, columns=columns, strictness=strictness)
+
+
+def _keep_rows(case: Case, together: Table | None, policy: Policy, run: Run, strictness: float) -> Ints | None:
+    from unveil.classes.protections.left_out_rows import rows_that_stay
+
+    return rows_that_stay(case, together, policy, run, strictness)
 
 
 def _coarse_columns(
@@ -164,6 +172,8 @@ PROTECTIONS = MappingProxyType(
             _full_domain_protection,
             release_kinds=("table",),
             applies_to=has_classes,
+            has_recipe=True,
+            keep_rows=_keep_rows,
         ),
         "local": ProtectionOffer(
             "Coarsen only where needed",

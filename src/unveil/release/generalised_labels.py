@@ -23,6 +23,7 @@ __all__ = [
     "ROOT_LABEL",
     "Interval",
     "Number",
+    "interval_label",
     "interval_labels",
     "mask_matches",
     "parse_fraction",
@@ -152,6 +153,15 @@ def interval_labels(
             text,
             *(_interval_label(*grid.interval_around(number, start), w) for grid, w in zip(grids, whole, strict=True)),
         )
+
+
+def interval_label(number: Fraction, step: Number | Sequence[Number], whole: bool, name: str) -> str:
+    """The label of the interval around a number, counted from 0; among ``whole`` numbers it shows the last one.
+
+    >>> interval_label(Fraction(34), 10, True, "age"), interval_label(Fraction(34), ["18", "65"], False, "age")
+    ('30–39', '[18, 65)')
+    """
+    return _interval_label(*_make_grid(step, name).interval_around(number, Fraction(0)), whole)
 
 
 class _IntervalGrid(NamedTuple):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unveil.classes.protections.combinations import Combinations
     from unveil.classes.protections.full_domain import FullDomain
 
-__all__ = ["ClassProtector", "class_goals", "class_protector", "has_classes"]
+__all__ = ["ClassProtector", "class_goals", "class_protector", "has_classes", "person_codes"]
 
 
 def has_classes(case: Case, policy: Policy) -> bool:
@@ -189,7 +189,7 @@ class ClassProtector:
         return FullDomain(self.columns, self.everybody, goals, loss, most, self.kept_columns)
 
 
-def _person_codes(codes: Int32s) -> Int32s:
+def person_codes(codes: Int32s) -> Int32s:
     """Who each row is about; a row without a person is a person of its own."""
     import numpy as np
 
@@ -233,7 +233,7 @@ def _make_protector(case: Case, policy: Policy, run: Run) -> ClassProtector:
         tuple(own[: table.rows] for own in labels),
         tuple(own.codes for own in sensitive),
         np.ones(table.rows, np.int64),
-        None if subject is None else _person_codes(codes[subject].codes),
+        None if subject is None else person_codes(codes[subject].codes),
     )
     population = None
     if held is not None:
