@@ -13,7 +13,7 @@ from time import process_time
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # baselines are measured on tests/reference
 
-__all__ = ["data_folder", "measure_work", "peak_memory", "print_figure", "run_in_process"]
+__all__ = ["data_folder", "install_peer", "measure_work", "peak_memory", "print_figure", "run_in_process"]
 
 
 def data_folder() -> Path | None:
@@ -23,6 +23,21 @@ def data_folder() -> Path | None:
         return folder
     print("  public data is not here: set UNVEIL_DATA to its folder to measure this")
     return None
+
+
+def install_peer(name: str, wanted: str) -> Path | None:
+    """The Python of a peer's own virtual environment, which is made if it is not there; None if that fails."""
+    folder = Path(__file__).parent / "peers" / name
+    python, mark = folder / "bin" / "python", folder / ".installed"
+    if mark.exists() and mark.read_text() == wanted:
+        return python
+    try:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *wanted.split()], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    mark.write_text(wanted)
+    return python
 
 
 def measure_work(work: Callable[[], object], repeat: int = 5) -> dict[str, float]:

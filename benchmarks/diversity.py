@@ -15,7 +15,7 @@ from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from _measure import data_folder, measure_work
+from _measure import data_folder, install_peer, measure_work
 
 from classes import SIX, _findings
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_PEER = Path(__file__).parent / "peers" / "pycanon"
 _WANTED = "pycanon==1.3.6"  # it pins numpy 2.0.2 and pandas 2.3.3 itself
 _ADULT = ((SIX, "salary-class"), (("sex", "race"), "education"))
 _IDS = {"k": "classes.k", "ℓ": "classes.l_distinct", "entropy ℓ": "classes.l_entropy", "t": "classes.t"}
@@ -40,7 +39,7 @@ _TINY: tuple[tuple[str, str, list[str | None], list[str], list[int]], ...] = (
 def main() -> None:
     """Print the figures, whether both say the same on Adult, and what each says on tiny tables."""
     print(f"diversity: ℓ and t against {_WANTED}")
-    peer = _installed()
+    peer = install_peer("pycanon", _WANTED)
     if peer is None:
         print("  pycanon could not be installed in benchmarks/peers; nothing to compare with")
         return
@@ -67,20 +66,6 @@ def _compared(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
         values = [", ".join(f"{m} {said[m]:.16g}" for m in them) for said in (us, them)]
         result = f"both say {values[0]}" if same else f"unveil says {values[0]}; pycanon {values[1]}"
         print(f"  {', '.join(quasi)} → {sensitive}: {result}")
-
-
-def _installed() -> Path | None:
-    """The Python of pycanon's own virtual environment, which is made if it is not there."""
-    python, mark = _PEER / "bin" / "python", _PEER / ".installed"
-    if mark.exists() and mark.read_text() == _WANTED:
-        return python
-    try:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", _PEER], check=True, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", _WANTED], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    mark.write_text(_WANTED)
-    return python
 
 
 def _ran(python: str | Path, who: str, *file: str) -> dict[str, Any]:

@@ -17,11 +17,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from _measure import data_folder, measure_work
+from _measure import data_folder, install_peer, measure_work
 
 __all__ = ["main"]
 
-_PEERS = Path(__file__).parent / "peers"
 _WANTED = {"splink": "splink==5.0.0 pandas==3.1.1", "recordlinkage": "recordlinkage==0.16"}
 _COLUMNS = ("street_number", "address_1", "address_2", "suburb", "postcode", "state", "date_of_birth")
 _VARIANTS = {"address and birth": _COLUMNS, "the same and social security": (*_COLUMNS, "soc_sec_id")}
@@ -44,7 +43,7 @@ def main() -> None:
         for who, said in ours["links"].items():
             print(f"    unveil, {who}: {_told(said)}")
         for peer, wanted in _WANTED.items():
-            python = _installed(peer)
+            python = install_peer(peer, wanted)
             if python is None:
                 print(f"    {peer} could not be installed in benchmarks/peers; nothing to compare with")
                 continue
@@ -62,21 +61,6 @@ def _told(said: dict[str, float]) -> str:
     precision, recall, f1 = right / max(1, links), right / true, 2 * right / (links + true)
     promised = f" ({said['expected']:.4f} expected)" if "expected" in said else ""
     return f"precision {precision:.4f}{promised}, recall {recall:.4f}, F1 {f1:.4f}, {links:,.0f} links"
-
-
-def _installed(peer: str) -> Path | None:
-    """The Python of a peer's own virtual environment, which is made if it is not there."""
-    folder, wanted = _PEERS / peer, _WANTED[peer]
-    python, mark = folder / "bin" / "python", folder / ".installed"
-    if mark.exists() and mark.read_text() == wanted:
-        return python
-    try:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *wanted.split()], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    mark.write_text(wanted)
-    return python
 
 
 def _ran(python: str | Path, who: str, folder: str, variant: str) -> dict[str, Any]:

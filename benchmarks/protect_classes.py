@@ -19,7 +19,7 @@ import numpy as np
 from _measure import data_folder, peak_memory, print_figure, run_in_process
 
 if TYPE_CHECKING:
-    from unveil.classes.protect import ClassProtector
+    from unveil.classes.protections.class_protector import ClassProtector
 
 __all__ = ["main"]
 
@@ -49,6 +49,7 @@ def main() -> None:
         print_figure(
             f"loss of local recoding, k = {k}", once[f"local {k}"], once[f"levels {k}"], "best levels", unit=""
         )
+        print_figure(f"loss of Mondrian, k = {k}", once[f"mondrian {k}"], once[f"levels {k}"], "best levels", unit="")
 
 
 def _protector(folder: str, times: int) -> ClassProtector:
@@ -56,7 +57,7 @@ def _protector(folder: str, times: int) -> ClassProtector:
 
     import unveil
     from unveil import Case, Policy
-    from unveil.classes.protect import class_protector
+    from unveil.classes.protections.class_protector import class_protector
     from unveil.release.hierarchy import Hierarchy
     from unveil.run import Run
 
@@ -83,8 +84,10 @@ def _count_all(protector: ClassProtector) -> None:
 def _measure(folder: str, times: int) -> dict[str, float]:
     from dataclasses import replace
 
+    from unveil.classes.protections.column_order import column_order
     from unveil.classes.protections.local_recoding import recode_locally
     from unveil.classes.protections.loss_measures import covered_shares
+    from unveil.classes.protections.mondrian import split_people
     from unveil.run import Run
 
     protector, run, found = _protector(folder, times), Run(), dict[str, float]()
@@ -118,6 +121,12 @@ def _measure(folder: str, times: int) -> dict[str, float]:
         assert recoded is not None
         found[f"levels {k}"] = best.loss
         found[f"local {k}"] = loss.measure_rows(recoded.levels[recoded.class_of], people)
+        orders = [column_order(column) for column in protector.columns]
+        split = split_people(orders, people, goals, protector.weights, run)
+        assert split is not None
+        ends = zip(split.low[split.class_of].T, split.high[split.class_of].T, strict=True)
+        shares = np.stack([order.shares(*own) for order, own in zip(orders, ends, strict=True)], axis=1)
+        found[f"mondrian {k}"] = loss.measure_shares(shares, people)
     return found
 
 

@@ -11,6 +11,7 @@ import exact
 import febrl
 import known_items
 import link_people
+import mondrian
 import pairs
 import protect_tables
 import reader_memory
@@ -43,6 +44,7 @@ if __name__ == "__main__":
         febrl,
         link_people,
         protect_tables,
+        mondrian,
         matching,
         estimators,
         items,

@@ -20,6 +20,7 @@ from unveil.errors import UnveilError
 from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.protect import ProtectedRelease, protect
+from unveil.recipe import Recipe
 from unveil.release import Graph, Matrix, Table, Transactions
 from unveil.release.read import read
 from unveil.release.write import write
@@ -36,6 +37,7 @@ __all__ = [
     "Matrix",
     "Policy",
     "ProtectedRelease",
+    "Recipe",
     "Run",
     "Table",
     "Transactions",

@@ -11,7 +11,6 @@ overridden one by one; ``false`` turns one off, and the finding is then for info
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unveil.errors import UnveilError
 from unveil.settings import check_value, declared_settings, make_settings, plain_settings, setting, setting_place
+from unveil.toml_reader import parse_toml
 from unveil.wording import did_you_mean, list_text, safe_text
 
 if TYPE_CHECKING:
@@ -60,10 +60,10 @@ PRESETS: Mapping[str, str] = MappingProxyType(
 """The published source of each preset. Risks declare their tolerance in it."""
 
 _MAX_POLICY_BYTES = 1_000_000
-_DEEP_NAME = re.compile(r"(?<![\w.\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){50}")
-_RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "dates", "frequency")
+_RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "top", "bottom", "ends", "dates", "frequency")
 _RULE_PATTERN = re.compile(
-    r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|cuts:-?[\d.]+(,-?[\d.]+)*|quantiles:\d+(,\d+)*|dates|frequency"
+    r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|(cuts|top|bottom):-?[\d.]+(,-?[\d.]+)*|ends:-?[\d.]+,-?[\d.]+"
+    r"|quantiles:\d+(,\d+)*|dates|frequency"
 )
 
 
@@ -161,8 +161,9 @@ class Policy:
         metavar="COLUMN=WHAT",
         example='zip = "prefixes"',
         expected_form="a file name or a rule such as prefixes",
-        help="The hierarchy of a column's values: a file in ARX's format, prefixes, prefixes:4,2, intervals:5,10,20, "
-        "cuts:18,65, quantiles:8,4,2, dates or frequency.",
+        help="The hierarchy of a column's values: a file in ARX's format, nested lists as .json, prefixes, "
+        "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates or "
+        "frequency.",
     )
     preset: str = setting(
         "default", kind="text", choices=tuple(PRESETS), help="Published set of tolerances to start from."
@@ -264,7 +265,7 @@ class Policy:
         """Read ``unveil.toml``."""
         from unveil.release.source_file import load_bytes
 
-        data = _parse_toml(load_bytes(Path(path)), safe_text(Path(path).name))
+        data = parse_toml(load_bytes(Path(path)), safe_text(Path(path).name), "policy", _MAX_POLICY_BYTES)
         return cls.from_dict({**data, **_files_beside(Path(path), data)}, where=safe_text(Path(path).name))
 
 
@@ -272,26 +273,6 @@ COLUMN_SETTINGS = tuple(
     name for name, s in declared_settings(Policy).items() if s.kind in ("column", "columns", "sets of columns")
 )
 """The settings that name columns; a policy file may have them under ``[columns]``."""
-
-
-def _parse_toml(data: bytes, name: str) -> dict[str, Any]:
-    """What a policy file says. Python's own parser takes forever over long dotted names, so those are refused first."""
-    if len(data) > _MAX_POLICY_BYTES:
-        raise UnveilError(f"{name}: is longer than {_MAX_POLICY_BYTES:,} bytes; check that it is a policy")
-    try:
-        text = data.decode()
-        if _DEEP_NAME.search(text):
-            raise RecursionError
-        return tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise UnveilError(f"{name}: not UTF-8 text; save the policy as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        at = str(error).rpartition("(at ")[2].rstrip(")")
-        raise UnveilError(f"{name}: not valid TOML near {at}; quote names that contain spaces or dots") from None
-    except RecursionError:
-        raise UnveilError(f"{name}: nests tables or lists too deeply; check that it is a policy") from None
-    except ValueError:
-        raise UnveilError(f"{name}: holds a number with too many digits; correct it") from None
 
 
 def _columns_at_top(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -407,7 +388,8 @@ def _check_policy(policy: Policy) -> None:
         if _like_rule(text) and not is_hierarchy_rule(text):
             raise UnveilError(
                 f"the hierarchy of {safe_text(column)}: {safe_text(text)!r} is not a rule; write prefixes, "
-                "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, dates or frequency"
+                "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates "
+                "or frequency"
             )
     _check_ratings(policy)
     _check_roles(policy)

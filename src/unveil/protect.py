@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from unveil import questions
@@ -33,6 +34,15 @@ from unveil.protection_attempt import (
     unchanged_result,
 )
 from unveil.protection_front import add_comparisons
+from unveil.recipe import Recipe
+from unveil.recipe_protection import (
+    Unseen,
+    assess_with_released,
+    check_recipe_fits,
+    make_recipe,
+    offers_with_recipe,
+    recipe_offer,
+)
 from unveil.release import Release, Table, Transactions
 from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
@@ -66,6 +76,7 @@ class ProtectedRelease:
     blocking_findings: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    make_recipe: Callable[[], Recipe] | None = None
 
     @property
     def release(self) -> Release:
@@ -91,6 +102,13 @@ class ProtectedRelease:
             raise UnveilError(f"{safe_text(release.name)}: only baskets of items have a mapping")
         return mapping_table(original, release, truth)
 
+    def recipe(self) -> Recipe:
+        """What was done to each column of a table, to be done to new rows: ``protect(june, recipe=made.recipe())``."""
+        name = safe_text(self.release.name)
+        if self.make_recipe is None:
+            raise UnveilError(f"{name}: only what is done to tables can be written as a recipe")
+        return self.make_recipe()
+
     def assessment_of_file(self, name: str, data: bytes) -> Assessment:
         """The assessment under the name and the hash of the file that the release is written to."""
         summary = replace(self.assessment.release, name=name)
@@ -114,6 +132,10 @@ def protect(
     pseudonymise: Sequence[str] = (),
     keep_order: bool = False,
     predict: str | None = None,
+    with_recipe: bool = False,
+    recipe: Recipe | None = None,
+    released: Sequence[Any] = (),
+    unseen: Unseen = "refuse",
     reveal: bool = False,
     exposed: int = 10,
     progress: Progress | None = None,
@@ -135,11 +157,21 @@ def protect(
         Whether the rows of a table stay in their order, with the verdict ``your call``. By default they are shuffled.
     predict
         A column: measure how well it can be predicted from the others, before and after (needs scikit-learn).
+    with_recipe
+        Whether to try only protections that can be written as a recipe, see :meth:`ProtectedRelease.recipe`.
+    recipe
+        The recipe of an earlier release: do the same to these rows, under the policy of the recipe.
+    released
+        The tables that were made by this recipe before. Old and new rows must be within tolerance together as well.
+    unseen
+        What becomes of values that the recipe has no label for: they are refused, or shown as the root.
     reveal, exposed, progress
         As for :func:`unveil.assess`.
     """
+    policy, pseudonymise = _policy_and_pseudonyms(recipe, policy, method, pseudonymise, released)
     case, policy = check_input(release, policy)
     _check_prediction(case, predict)
+    earlier = check_recipe_fits(recipe, case, released) if recipe is not None else []
     if (keep_order or pseudonymise) and not isinstance(case.release, Table):
         wish = "keep their order" if keep_order else "get pseudonyms by their key"
         raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can {wish}")
@@ -147,8 +179,13 @@ def protect(
     resolved = resolve(case, policy, run)
     before = assess_resolved(resolved, run)
     case, policy = _same_attackers(resolved)
+    make = partial(make_recipe, case, policy, pseudonymise)
     case, policy, hidden = _hide_identifiers(case, policy, pseudonymise)
     offered = offered_protections(case, policy, method)
+    if recipe is not None:
+        method, offered = "recipe", {"recipe": recipe_offer(recipe, earlier, unseen)}
+    elif with_recipe:
+        offered = offers_with_recipe(offered, method)
 
     def assess_again(safer: Case) -> Assessment:
         left = policy_for_what_is_left(policy, case.release, safer.release)
@@ -168,8 +205,10 @@ def protect(
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
     doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
-        return _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
-    tried = [try_offer(name, offered[name], case, aim, run, start, assess_again, reorder) for name in to_try]
+        done = _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
+        return replace(done, make_recipe=partial(make, "none", None))
+    assess_result = assess_with_released(assess_again, earlier, add_doubts) if earlier else assess_again
+    tried = [try_offer(name, offered[name], case, aim, run, start, assess_result, reorder) for name in to_try]
     tried = [t.with_doubts(doubt).with_prefix(hidden) for t in tried]
     tried = [t.with_use(measure_use(t.case)) if t.case is not None else t for t in tried]
     fine = (t for t in tried if t.assessment is not None and not t.blocking_findings(start))
@@ -178,7 +217,30 @@ def protect(
     if best is None or best.assessment is None:
         return _explain_failure(tried, start, case, aim, run, replace(before, protections=weighed), before)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
-    return ProtectedRelease(best.case, replace(best.assessment, protections=weighed), before, caveats=caveats)
+    return ProtectedRelease(
+        best.case,
+        replace(best.assessment, protections=weighed),
+        before,
+        caveats=caveats,
+        make_recipe=partial(make, best.name, best.protection) if recipe is None else lambda: recipe,
+    )
+
+
+def _policy_and_pseudonyms(
+    recipe: Recipe | None,
+    policy: Policy | None,
+    method: str | None,
+    pseudonymise: Sequence[str],
+    released: Sequence[Any],
+) -> tuple[Policy | None, Sequence[str]]:
+    """The policy and the columns that get pseudonyms; a recipe says both, and nothing may contradict it."""
+    if recipe is None:
+        if released:
+            raise UnveilError("released rows are measured together with new ones only under the recipe of both")
+        return policy, pseudonymise
+    if policy is not None or method is not None or pseudonymise:
+        raise UnveilError("a recipe says the policy, the method and the pseudonyms; leave them out")
+    return recipe.policy, recipe.pseudonymised
 
 
 def _explain_failure(

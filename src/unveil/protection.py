@@ -6,12 +6,18 @@ picks the most useful one within tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.policy import Policy
 from unveil.run import Run
+
+if TYPE_CHECKING:
+    from unveil.arrays import Ints
+    from unveil.release.coarse_table import CoarseColumn
+    from unveil.release.table import Table
 
 __all__ = ["Protection", "ProtectionOffer"]
 
@@ -22,13 +28,17 @@ class Protection:
 
     ``apply`` makes the safer release, together with the original and the truth, so that the attacker in its assessment
     knows the original. It uses the operating system's randomness, so that nobody can replay it. ``doubt`` is a reason
-    why a person has to decide, whatever the assessment says.
+    why a person has to decide, whatever the assessment says. ``columns`` says what became of each column, with this
+    strictness, if that follows from its values alone and rows are left out by the offer's rule only; a recipe is made
+    of it.
     """
 
     sentence: str
     usefulness: float
     apply: Callable[[], Case]
     doubt: str = ""
+    columns: Mapping[str, CoarseColumn] | None = None
+    strictness: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,10 @@ class ProtectionOffer:
     result over. ``release_kinds``: the kinds of release it is for; without any, all that its question is asked of.
     ``is_harmless`` protections change only names and order. They suffice where nothing is over its
     tolerance, and do not help where something is. ``applies_to`` says which cases the protection is for. ``caveat`` is
-    what an owner should know about any release made this way.
+    what an owner should know about any release made this way. ``has_recipe``: what it does can be done to new rows.
+    ``keep_rows`` is then its rule for leaving out rows: given a case on the levels of the recipe, the same rows with
+    those that were released before, the policy, the run and the strictness, the rows that stay; None if they are too
+    few.
     """
 
     title: str
@@ -50,3 +63,5 @@ class ProtectionOffer:
     applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True
     caveat: str = ""
     release_kinds: tuple[str, ...] = ()
+    has_recipe: bool = False
+    keep_rows: Callable[[Case, Table | None, Policy, Run, float], Ints | None] | None = None

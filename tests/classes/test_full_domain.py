@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import unveil
 from reference import naive_generalisation as naive
 from unveil import Case, Policy
-from unveil.classes.protect import class_protector
+from unveil.classes.protections.class_protector import class_protector
 from unveil.classes.protections.lattice_search import CheckedNode, search_lattice
 from unveil.release.hierarchy import Hierarchy
 from unveil.run import Run

@@ -495,6 +495,14 @@ def test_classes_that_overlap_are_all_possible() -> None:
         ("Spain", " Spain ", True),
         ("Spain", "Europe", False),
         ("2", "2*", True),
+        ("2019-05-07", "2019 Q2", True),
+        ("2019-05-07", "2019 Q3", False),
+        ("2019-05", "2019 Q2", True),
+        ("2019 Q2", "2019", True),
+        ("2019-05-07", "2010s", True),
+        ("2010s", "2019 Q2", True),
+        ("2020", "2010s", False),
+        ("2019", "2019 Q2", True),
     ],
 )
 def test_what_is_written(value: str, label: str, fits: bool) -> None:

@@ -17,7 +17,7 @@ import unveil
 from classes.test_full_domain import LABELS, NAMES, case
 from reference import naive_generalisation as naive
 from unveil import Case, Policy, Table
-from unveil.classes.protect import class_protector
+from unveil.classes.protections.class_protector import class_protector
 from unveil.classes.settings import ClassesSettings
 from unveil.run import Run
 

@@ -19,7 +19,8 @@ import unveil
 from classes.test_full_domain import LABELS, NAMES, SETTINGS, case, policy, small_tables
 from reference import naive_generalisation as naive
 from unveil import Policy, ProtectedRelease, Table, UnveilError
-from unveil.classes.protect import PROTECTIONS, class_protector, proof_text
+from unveil.classes.protect import PROTECTIONS, proof_text
+from unveil.classes.protections.class_protector import class_protector
 from unveil.classes.protections.lattice_search import LatticeOptimum
 from unveil.errors import Termination
 from unveil.owner_key import OwnerKey
@@ -109,6 +110,15 @@ def test_columns_to_keep_are_not_coarsened_locally() -> None:
     made = PROTECTIONS["local"].fit(case(rows), policy({"classes.k": 4}, keep=["age", "sex"]), Run(), 1.0)
     assert made is not None
     assert [(r["age"], r["sex"]) for r in released_rows(made.apply().release)] == [(row[0], row[2]) for row in rows]
+
+
+@pytest.mark.parametrize("method", ["levels", "local"])
+def test_texts_without_a_hierarchy_were_kept_or_left_out(method: str) -> None:
+    """Ten people with jobs of their own, and two groups of 245: rare jobs together make a class of ten."""
+    jobs = ["clerk"] * 245 + ["nurse"] * 245 + [f"rare job {k}" for k in range(10)]
+    asked = Policy(quasi=(("job",),), rows_are_people=True, settings={"classes": {"suppress": 0}})
+    made = unveil.protect(pa.table({"job": jobs}), asked, method=method)
+    assert Counter(row["job"] for row in released_rows(made.release)) == {"clerk": 245, "nurse": 245, "other": 10}
 
 
 # ---- the whole way ---------------------------------------------------------------------------------------------------

@@ -96,3 +96,26 @@ def test_what_cannot_be_built(
     done = unveil("hierarchy", "p.csv", *options)
     assert done.returncode == 2 and said in done.stderr and done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_nested_lists_are_checked_and_drawn(people: list[dict[str, str]], unveil: Unveil, tmp_path: Path) -> None:
+    (tmp_path / "jobs.json").write_text('{"frequent": ["a", "b"], "rare": ["c", "d"]}')
+    done = unveil("hierarchy", "p.csv", "--column", "job", "--rule", "jobs.json", "-o", "jobs.csv")
+    assert done.returncode == 0 and "frequent" in done.stdout, done.stderr
+    assert (tmp_path / "jobs.csv").read_text() == "a;frequent;*\nb;frequent;*\nc;rare;*\nd;rare;*\n"
+    (tmp_path / "jobs.json").write_text('[["a", "b"], ["c", "d"]]')
+    bare = unveil("hierarchy", "p.csv", "--column", "job", "--rule", "jobs.json")
+    assert "several values" in bare.stdout and "a or b" not in bare.stdout
+    assert "a or b" in unveil("hierarchy", "p.csv", "--column", "job", "--rule", "jobs.json", "--reveal").stdout
+    (tmp_path / "jobs.json").write_text('[["a", "b"], ["c"]]')
+    lacking = unveil("hierarchy", "p.csv", "--column", "job", "--rule", "jobs.json")
+    assert lacking.returncode == 2 and "a value in 'job' that jobs.json lacks" in lacking.stderr
+
+
+def test_ends_are_coded(people: list[dict[str, str]], unveil: Unveil) -> None:
+    done = unveil("hierarchy", "p.csv", "--column", "age", "--rule", "ends:25,80")
+    assert done.returncode == 0, done.stderr
+    share = sum(int(p["age"]) >= 80 for p in people) / 4
+    (line,) = [line for line in done.stdout.splitlines() if "≥80" in line]
+    assert float(line.split("  ")[-1].removesuffix("%")) == pytest.approx(share, abs=0.06)
+    assert "<25" in done.stdout and "a value" in done.stdout

@@ -41,7 +41,18 @@ def test_it_writes_a_release_that_holds(unveil: Unveil, written: Path) -> None:
     assert done.returncode == 3, done.stderr
     told = json.loads(done.stdout)
     assert told["checks_off"] == ["classes.k"] and len(told["verdict"]["reasons"]) == 1
-    assert [p["id"] for p in told["protections"]] == ["none", "levels", "local", "columns", "values", "rows", "mixed"]
+    assert [p["id"] for p in told["protections"]] == [
+        "none",
+        "levels",
+        "local",
+        "mondrian",
+        "cells",
+        "microaggregation",
+        "columns",
+        "values",
+        "rows",
+        "mixed",
+    ]
     (chosen,) = [p for p in told["protections"] if p["chosen"]]
     assert chosen["usefulness"] == max(
         p["usefulness"] for p in told["protections"] if p["usefulness"] is not None and p["decision"] == "your call"
@@ -101,7 +112,7 @@ def test_what_is_within_tolerance_is_written_in_another_order(unveil: Unveil, wr
         ),
         (("--write-mapping", "map.csv"), 2, "--write-mapping is for baskets"),
         (("--categories", "people.csv"), 2, "--categories is for baskets"),
-        (("--method", "merge"), 2, "choose from levels and local"),
+        (("--method", "merge"), 2, "choose from levels, local, mondrian, cells and microaggregation"),
         (("--subject", "weight", "--method", "mixed"), 2, "choose from levels"),
     ],
 )

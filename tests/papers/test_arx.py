@@ -8,7 +8,7 @@ import pytest
 
 import unveil
 from unveil import Case, Policy
-from unveil.classes.protect import class_protector
+from unveil.classes.protections.class_protector import class_protector
 from unveil.release.hierarchy import Hierarchy
 from unveil.run import Run
 

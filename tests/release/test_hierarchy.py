@@ -621,14 +621,27 @@ def test_intervals_nest_and_cover(
     assert numbers == sorted(numbers)
 
 
-def test_dates() -> None:
+def test_quarters_and_decades_were_no_levels_of_dates() -> None:
     h = Hierarchy.from_dates([dt.date(1987, 6, 5), dt.date(1987, 12, 1), None])
-    assert list(h.rows()) == [("1987-06-05", "1987-06", "1987", "*"), ("1987-12-01", "1987-12", "1987", "*")]
+    assert list(h.rows()) == [
+        ("1987-06-05", "1987-06", "1987 Q2", "1987", "1980s", "*"),
+        ("1987-12-01", "1987-12", "1987 Q4", "1987", "1980s", "*"),
+    ]
     assert list(Hierarchy.from_dates(["1987-06-05", "1987-06-05T10:00"]).rows()) == [
-        ("1987-06-05", "1987-06-05", "1987-06", "1987", "*"),
-        ("1987-06-05T10:00", "1987-06-05", "1987-06", "1987", "*"),
+        ("1987-06-05", "1987-06-05", "1987-06", "1987 Q2", "1987", "1980s", "*"),
+        ("1987-06-05T10:00", "1987-06-05", "1987-06", "1987 Q2", "1987", "1980s", "*"),
     ]
     assert Hierarchy.from_dates(pa.array([dt.datetime(1987, 6, 5, 1)])).labels(1).to_pylist() == ["1987-06-05"]
+
+
+@given(st.lists(st.dates(), min_size=1, max_size=30))
+def test_every_date_is_in_its_month_quarter_year_and_decade(days: list[dt.date]) -> None:
+    for text, month, quarter, year, decade, _ in Hierarchy.from_dates(days).rows():
+        day = dt.date.fromisoformat(text)
+        assert (month, year) == (f"{day.year:04}-{day.month:02}", f"{day.year:04}")
+        assert decade == f"{day.year // 10 * 10:04}s"
+        year_of, number = quarter.split(" Q")
+        assert year_of == year and day.month in range(3 * int(number) - 2, 3 * int(number) + 1)
 
 
 @pytest.mark.parametrize("wrong", ["1987-02-30", "1987-6-5", "05.06.1987", "19870605", "1987-W01-1", "", "x"])

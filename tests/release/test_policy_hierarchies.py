@@ -33,7 +33,7 @@ def test_rules_are_applied_to_the_columns_values(table: unveil.Table) -> None:
         ("41", "40–49", "40–59", "*"),
     ]
     assert made["zip"].labels(1).to_pylist() == ["12**", "55**"]
-    assert made["born"].height == 3
+    assert made["born"].height == 5
 
 
 def test_t_and_similarity_use_the_hierarchy(table: unveil.Table, tmp_path: Path) -> None:

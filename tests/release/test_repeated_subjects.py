@@ -369,3 +369,17 @@ def test_columns_of_a_survey_are_no_halves_of_an_id() -> None:
         for quasi in (("age", "place", "sex"), ("age", "place", "sex", "job"), ("place", "job")):
             made = found(columns, Policy(quasi=(quasi,), insensitive=tuple(c for c in columns if c not in quasi)))
             assert made is None or not made.second, (seed, quasi, made)
+
+
+def test_ranges_of_numbers_were_taken_for_people() -> None:
+    """Each class of a protected table may have a range of its own, which fixes what else is known about it."""
+    ages = ["20–24", "21–30", "25", "31–39", "40–44", "[45, 49.5]", "50–80", "*"]
+    columns = {
+        "age": [age for age in ages for _ in range(10)],
+        "zip": [f"0{81 + k // 10 % 4}**" for k in range(80)],
+        "sex": ["fm"[k // 10 % 2] for k in range(80)],
+        "job": ["abc"[k // 10 % 3] for k in range(80)],
+    }
+    asked = Policy(quasi=(("age", "zip", "sex", "job"),))
+    assert found(columns, asked) is None
+    assert found({**columns, "age": [f"person {age}" for age in columns["age"]]}, asked) is not None

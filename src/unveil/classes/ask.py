@@ -24,7 +24,8 @@ from unveil.classes.ask_sizes import size_findings
 from unveil.classes.ask_survey import check_survey, survey_findings
 from unveil.classes.ask_values import SensitiveTarget, value_findings
 from unveil.classes.attacker import KnownColumnsAttacker, Subjects, attackers, bounding_attackers
-from unveil.classes.protect import PROTECTED_RISKS, PROTECTIONS, has_classes
+from unveil.classes.protect import PROTECTED_RISKS, PROTECTIONS
+from unveil.classes.protections.class_protector import has_classes
 from unveil.classes.settings import ClassesSettings
 from unveil.classes.table_classes import classes_with_values, count_class_sizes
 from unveil.finding import Finding

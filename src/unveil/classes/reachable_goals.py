@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.classes import risks
-from unveil.classes.protect import ClassProtector, class_protector
+from unveil.classes.protections.class_protector import ClassProtector, class_protector
 from unveil.policy import Policy
 from unveil.run import Run
 from unveil.settings import option_text

@@ -95,6 +95,13 @@ class ClassesSettings:
         metavar="COLUMN=NUMBER",
         help="How much it matters that a protection keeps a quasi-identifier, compared with 1 for others.",
     )
+    divide_ties: bool = setting(
+        False,
+        kind="flag",
+        release_kinds=("table",),
+        protecting=True,
+        help="Let the protection mondrian put people with the same values into different classes.",
+    )
     loss: str = setting(
         "loss",
         kind="text",

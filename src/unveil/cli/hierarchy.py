@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _EPILOG = """\b
-A rule is prefixes, prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, dates or frequency. Without one, the
-values decide which it is.
+A rule is prefixes, prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates
+or frequency. Without one, the values decide which it is.
 
 \b
 Examples:
@@ -40,7 +40,11 @@ _MOST_LINES = 60
 @click.command("hierarchy", epilog=_EPILOG)
 @click.argument("file", type=click.Path())
 @click.option("--column", required=True, metavar="COLUMN", help="The column whose values are put in a hierarchy.")
-@click.option("--rule", metavar="RULE", help="A rule, or a hierarchy file in ARX's format to be checked.")
+@click.option(
+    "--rule",
+    metavar="RULE",
+    help="A rule, or a hierarchy file to be checked: in ARX's format, or nested lists as .json.",
+)
 @click.option("-o", "--output", metavar="FILE", help="Write the hierarchy to FILE in ARX's format.")
 @click.option("--missing", multiple=True, metavar="TEXT", help="Text that stands for a missing value. Repeatable.")
 @click.option("--reveal", is_flag=True, help="Draw the values themselves as well. Keep the result secret.")
@@ -130,13 +134,17 @@ def _describe(hierarchy: Hierarchy, column: str, rows: Ints) -> Iterator[str]:
 def _tree(hierarchy: Hierarchy, rows: Ints, reveal: bool) -> Iterator[str]:
     """The labels as a tree, from the root down to level 1, or to the values if they are revealed. A label that is a
     value itself is not shown otherwise."""
+    from unveil.release.nested_lists import GROUP_SEPARATOR
+
     total, values = max(1, int(rows.sum())), set() if reveal else set(hierarchy.values.to_pylist())
 
     def draw(level: int, code: int, indent: str, last: bool) -> Iterator[str]:
         tree = hierarchy.leaves_under(level)
         leaves = tree.leaves[tree.indptr[code] : tree.indptr[code + 1]]
         text = hierarchy.labels(level)[code].as_py()
-        label = "a value" if text in values else safe_text(text)
+        label = safe_text(text)
+        if values.issuperset(text.split(GROUP_SEPARATOR)):  # a group without a name is called by its values
+            label = "a value" if text in values else "several values"
         branch = "" if level == hierarchy.height else ("└─ " if last else "├─ ")
         yield f"{indent}{branch}{label}  {percent_text(float(rows[leaves].sum() / total))}"
         if level <= (0 if reveal else 1):

@@ -24,7 +24,9 @@ from unveil.release.kinds import check_kind, kinds_text
 from unveil.settings import declared_settings, option_text
 from unveil.wording import safe_text
 
-__all__ = ["files_read", "holding_options", "read_case", "read_holdings"]
+__all__ = ["files_read", "holding_options", "read_case", "read_holdings", "read_table_beside"]
+
+_TEXT_ENDINGS = (".csv", ".tsv", ".txt", "")
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -100,9 +102,17 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):
         return read(file, "transactions", max_size=given.get("max_size"))
     _check_is_file(held, file)
-    is_text = format_ending(Path(file)) in (".csv", ".tsv", ".txt", "")
     if not isinstance(case.release, Table):
+        is_text = format_ending(Path(file)) in _TEXT_ENDINGS
         return read(file, "table", max_size=given.get("max_size"), **({"header": True} if is_text else {}))
+    return read_table_beside(file, given)
+
+
+def read_table_beside(file: str, given: Mapping[str, Any]) -> Release:
+    """A table, read as the one beside it; the first line of text names its columns, whatever it looks like."""
+    from unveil.release.source_file import format_ending
+
+    is_text = format_ending(Path(file)) in _TEXT_ENDINGS
     header = True if is_text and given.get("header") is None else given.get("header")
     return read_release(file, {**given, "kind": "table", "header": header, "sheet": None})
 

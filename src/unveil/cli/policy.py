@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from unveil import questions
 from unveil.cli.reading import add_options
@@ -26,6 +27,7 @@ __all__ = [
     "column_names",
     "make_policy",
     "policy_options",
+    "refuse_policy_options",
     "renamed_option",
     "secret_options",
 ]
@@ -60,6 +62,15 @@ def _owned_settings() -> Iterator[_OwnedSetting]:
 def secret_options() -> set[str]:
     """The names of options whose values come from the data."""
     return {each.name for each in _owned_settings() if each.setting.secret}
+
+
+def refuse_policy_options(*others: str, instead: str) -> None:
+    """Refuse options that make up a policy, and others, if they were typed beside an option that says all of it."""
+    context = click.get_current_context()
+    refused = {each.name for each in _owned_settings()} | {"policy_file", "no_policy", "tolerance", *others}
+    for option in context.command.params:
+        if option.name in refused and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} cannot be changed beside {instead}: leave it out.", context)
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------

@@ -6,15 +6,16 @@ import io
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from unveil import questions
-from unveil.cli.holdings import files_read, holding_options, read_case
+from unveil.cli.holdings import files_read, holding_options, read_case, read_table_beside
 from unveil.cli.messages import note_printer, progress_bar
 from unveil.cli.output import check_output_files, print_notes, render_assessment, report_options
-from unveil.cli.policy import column_names, make_policy, policy_options, renamed_option
+from unveil.cli.policy import column_names, make_policy, policy_options, refuse_policy_options, renamed_option
 from unveil.cli.reading import reading_options, reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
@@ -23,7 +24,11 @@ from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     from unveil.case import Case
+    from unveil.protect import ProtectedRelease
     from unveil.protection import ProtectionOffer
+    from unveil.recipe import Recipe
+    from unveil.recipe_protection import Unseen
+    from unveil.release.delivery import OutputFile
 
 __all__ = ["command"]
 
@@ -40,9 +45,14 @@ Examples:
   unveil protect patients.csv --goal classes.k=11 --goal classes.t=.2 --keep age,sex --suppress 2% -o safe.csv
   unveil protect people.csv --quasi age,sex,zip,job --hierarchy job=job.csv --method local -o safe.parquet
   unveil protect visits.csv --subject patient --quasi age,sex,zip --sensitive diagnosis -o safe.csv
+  unveil protect patients.csv -o safe.csv --write-recipe safe.recipe.toml
+  unveil protect june.csv --recipe safe.recipe.toml --released safe.csv -o june-safe.csv
   unveil protect films.csv --ratings user,film,stars,date --known 2 --goal linkage.success=.2 -o safe.csv
 """
-
+_RECIPE_HINT = (
+    "what the recipe does is not enough for these rows; add them to rows for a later release, or protect them anew, "
+    "without --recipe"
+)
 
 _INTRODUCTION = """Write a safer version of FILE, to be released instead.
 
@@ -106,6 +116,32 @@ def _method_option(command: Any) -> Any:
     metavar="COLUMN",
     help="Tables: measure how well COLUMN can be predicted from the others, before and after (needs scikit-learn).",
 )
+@click.option(
+    "--write-recipe",
+    metavar="FILE",
+    help="Tables: write what was done to each column to FILE, so that the same can be done to new rows; only methods "
+    "that can be written so are tried. A file that exists stays; the recipe is then NAME.2.toml, and so on. "
+    "Never publish it.",
+)
+@click.option(
+    "--recipe",
+    "recipe_file",
+    metavar="FILE",
+    help="Tables: do what the recipe in FILE says, under its policy, and check that its goals still hold.",
+)
+@click.option(
+    "--released",
+    multiple=True,
+    metavar="FILE",
+    help="With a recipe: a release that it made before; old and new rows together must meet the goals too. Repeatable.",
+)
+@click.option(
+    "--unseen",
+    type=click.Choice(["refuse", "root"]),
+    default="refuse",
+    show_default=True,
+    help="With a recipe: whether to refuse values that it has no label for, or to show them as *.",
+)
 @policy_options(protecting=True)
 @holding_options(protecting=True)
 @reading_options
@@ -119,6 +155,10 @@ def command(
     pseudonymise: tuple[str, ...],
     keep_order: bool,
     predict: str | None,
+    write_recipe: str | None,
+    recipe_file: str | None,
+    released: tuple[str, ...],
+    unseen: Unseen,
     form: str,
     details: bool,
     report: str | None,
@@ -131,24 +171,31 @@ def command(
     """Protect, write the release and whatever belongs to it, and print its assessment."""
     from unveil.protect import protect
     from unveil.release.delivery import OutputFile, deliver_files
-    from unveil.release.secret_csv import secret_csv
     from unveil.release.write import choose_writer
 
-    if mapping_file and Path(mapping_file).suffix.lower() != ".csv":
-        raise UnveilError(f"{safe_text(mapping_file, 200)}: a mapping is written as .csv")
+    for what, name, ending in (("mapping", mapping_file, ".csv"), ("recipe", write_recipe, ".toml")):
+        if name and Path(name).suffix.lower() != ending:
+            raise UnveilError(f"{safe_text(name, 200)}: a {what} is written as {ending}")
 
     tell = note_printer(quiet)
-    policy = make_policy(given, tell)
-    sources = files_read(file, given, policy)
-    check_output_files([output, mapping_file, report], sources)
+    recipe = _read_recipe(recipe_file, released)
+    policy = make_policy(given, tell) if recipe is None else recipe.policy
+    sources = [*files_read(file, given, policy), recipe_file, *released]
+    check_output_files([output, mapping_file, write_recipe, report], sources)
     with progress_bar(reading_text(file), quiet) as report_progress:
         case = read_case(file, given)
         mapping = _choose_mapping_file(case, mapping_file, output)
-        check_output_files([output, mapping, report], sources)
+        if write_recipe:
+            check_kind("--write-recipe", ["table"], case.release.name, case.release.kind)
+        check_output_files([output, mapping, write_recipe, report], sources)
         write = choose_writer(case.release.kind, output)
         made = protect(
             case,
-            policy,
+            policy if recipe is None else None,
+            with_recipe=write_recipe is not None,
+            recipe=recipe,
+            released=[read_table_beside(each, given) for each in released],
+            unseen=unseen,
             method=method,
             pseudonymise=tuple(column for text in pseudonymise for column in column_names(text)),
             keep_order=keep_order,
@@ -172,11 +219,11 @@ def command(
         page = assessment.to_html() if report else ""
     print_notes(case, tell)
     if made.case is not None:
-        files = [OutputFile(mapping, secret_csv(made.mapping()), private=True, keep_existing=True)] if mapping else []
-        files += [OutputFile(report, page.encode(), private=reveal)] if report else []
+        secret = _secret_file(made, mapping, write_recipe)
+        files = [OutputFile(report, page.encode(), private=reveal)] if report else []
+        files = [*([secret.file] if secret else []), *files]
         first, *_ = deliver_files([*files, OutputFile(output, held.getvalue())])  # the release when its mapping is safe
-        what = f"; {safe_text(first, 200)} maps items to their new names: keep it secret" if mapping else ""
-        tell(f"{safe_text(output, 200)} written{what}")
+        tell(f"{safe_text(output, 200)} written{f'; {safe_text(first, 200)} {secret.sentence}' if secret else ''}")
         if report:
             tell(f"report written to {safe_text(report, 200)}")
     click.echo(text, nl=False)
@@ -186,7 +233,7 @@ def command(
             deliver_files([OutputFile(report, page.encode(), private=reveal)])
             written = f"no release was written; {safe_text(report, 200)} shows what was tried"
         tell(f"none of the protections tried meets the tolerances; {written}")
-        for sentence in made.advice:
+        for sentence in [_RECIPE_HINT] if recipe is not None else made.advice:
             tell(sentence)
         return 0 if exit_zero else 1
     for caveat in made.caveats:
@@ -205,6 +252,42 @@ def _options_of_assess(typed: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[
         if name is not None and option.opts[0] in typed:
             found[name] = tuple(text.replace(option.opts[0], name, 1) for text in typed[option.opts[0]])
     return found
+
+
+def _read_recipe(file: str | None, released: tuple[str, ...]) -> Recipe | None:
+    """The recipe, which says everything that a policy says."""
+    from unveil.recipe import Recipe
+
+    context = click.get_current_context()
+    if file is None:
+        if released or context.get_parameter_source("unseen") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--released and --unseen are for new rows: name the recipe with --recipe.", context)
+        return None
+    refuse_policy_options("method", "pseudonymise", "write_recipe", instead="--recipe")
+    return Recipe.read(file)
+
+
+class _SecretFile(NamedTuple):
+    """A file that belongs to a release and stays with its owner, and what it is for, to follow its name."""
+
+    file: OutputFile
+    sentence: str
+
+
+def _secret_file(made: ProtectedRelease, mapping: str | None, recipe: str | None) -> _SecretFile | None:
+    """The mapping of baskets, or the recipe of a table."""
+    from unveil.release.delivery import OutputFile
+    from unveil.release.secret_csv import secret_csv
+
+    if mapping:
+        held = OutputFile(mapping, secret_csv(made.mapping()), private=True, keep_existing=True)
+        return _SecretFile(held, "maps items to their new names: keep it secret")
+    if recipe:
+        own = made.recipe()
+        held = OutputFile(recipe, own.to_toml(Path(recipe).parent).encode(), private=True, keep_existing=True)
+        lists = " and lists values of the data: keep it secret" if own.lists_values else ""
+        return _SecretFile(held, f"says how to do the same to new rows{lists}")
+    return None
 
 
 def _choose_mapping_file(case: Case, given: str | None, output: str) -> str | None:

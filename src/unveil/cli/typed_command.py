@@ -17,7 +17,7 @@ __all__ = ["remember_command"]
 
 _ABOUT_THIS_RUN = frozenset(
     ("output", "report", "form", "details", "exposed", "reveal", "exit_zero", "quiet", "matches", "only", "method")
-) | {"mapping_file", "truth"}
+) | {"mapping_file", "truth", "write_recipe", "recipe_file", "released", "unseen"}
 
 
 def remember_command(file: str, earlier: tuple[str, ...] = ()) -> TypedCommand:

@@ -54,6 +54,8 @@ def _make_protection(
         usefulness=search.plan_usefulness(plan),
         apply=partial(apply_plan, case, table, search, plan),
         doubt=describe_leaks(table, coarse_columns(search, plan), policy),
+        columns=None if policy.ratings or len(plan.left_out_ids) else coarse_columns(search, plan),
+        strictness=strictness,
     )
 
 
@@ -235,12 +237,14 @@ PROTECTIONS = MappingProxyType(
             "Coarsen or drop columns",
             "Coarsen columns an attacker may know, or leave them out.",
             partial(_make_protection, kinds=("columns",)),
+            has_recipe=True,
             applies_to=_has_ratings_or_records,
         ),
         "values": ProtectionOffer(
             "Group rare values",
             "Group rare values; not for ratings.",
             partial(_make_protection, kinds=("values",)),
+            has_recipe=True,
             applies_to=_has_records,
         ),
         "rows": ProtectionOffer(

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.arrays import Int32s, Ints
+from unveil.arrays import Bools, Int32s, Ints
 from unveil.release.coarsening import ColumnLadder, LadderStep, code_entropy
 from unveil.release.codes import arrow_integers, cast_to_text
 from unveil.release.generalised_labels import ROOT_LABEL
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unveil.case import Case
     from unveil.policy import Policy
 
-__all__ = ["CoarseColumn", "coarsen_case", "describe_leaks", "kept_information"]
+__all__ = ["ChangedColumn", "CoarseColumn", "RelabelledColumn", "coarsen_case", "describe_leaks", "kept_information"]
 
 _MAX_DISTINCT_SHARE = 0.5  # of the rows: a column with more values than that goes with anything
 
@@ -50,6 +50,14 @@ class CoarseColumn:
         """Whether the column is gone."""
         return all(step is None for step in self.steps)
 
+    @property
+    def share_changed(self) -> float:
+        """The share of rows that do not keep their value."""
+        kept = [number for number, step in enumerate(self.steps) if step is self.ladder.steps[0]]
+        if self.step_of is None or not kept:
+            return 0.0 if kept else 1.0
+        return float((self.step_of != kept[0]).mean())
+
     def label_codes(self) -> tuple[Int32s, pa.Array]:
         """The place of each row's label in an array of all labels; −1 for missing values, which stay as they are."""
         found = np.full(len(self.ladder.codes), -1, np.int32)
@@ -67,7 +75,51 @@ class CoarseColumn:
         return found, pa.concat_arrays(labels)
 
 
-def coarsen_case(case: Case, table: Table, columns: Mapping[str, CoarseColumn], kept: Ints) -> Case:
+@dataclass(frozen=True, eq=False)
+class RelabelledColumn:
+    """What becomes of a column whose labels are none of its hierarchy: row i gets ``labels[codes[i]]`` if it is
+    ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is.
+    ``change`` says in words what becomes of values."""
+
+    ladder: ColumnLadder
+    labels: pa.Array
+    codes: Int32s
+    changed: Bools
+    change: str = "coarser or hidden"
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether all rows keep their values."""
+        return not self.changed.any()
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the column is gone: all rows would show the root, or nothing."""
+        if not self.changed.all():
+            return False
+        is_text = pa.types.is_string(self.labels.type)
+        return self.hides_values or (is_text and bool(pc.all(pc.equal(self.labels, ROOT_LABEL)).as_py()))
+
+    @property
+    def hides_values(self) -> bool:
+        """Whether changed values become missing."""
+        return bool(self.labels.null_count == len(self.labels))
+
+    @property
+    def share_changed(self) -> float:
+        """The share of rows that do not keep their value."""
+        return float(self.changed.mean()) if len(self.changed) else 0.0
+
+    def label_codes(self) -> tuple[Int32s, pa.Array]:
+        """The place of each row's label in an array of all labels; −1 for values that stay as they are."""
+        return np.where(self.changed, self.codes, np.int32(-1)), self.labels
+
+
+ChangedColumn: TypeAlias = CoarseColumn | RelabelledColumn
+"""What becomes of a column."""
+
+
+def coarsen_case(case: Case, table: Table, columns: Mapping[str, ChangedColumn], kept: Ints) -> Case:
     """The case with the coarser table, the original beside it. ``kept`` are the rows that stay, rising."""
     changed = {name: column for name, column in columns.items() if not column.is_unchanged}
     rows = pa.Table.from_batches(table.batches())
@@ -90,14 +142,15 @@ def coarsen_case(case: Case, table: Table, columns: Mapping[str, CoarseColumn], 
     )
 
 
-def _relabel_column(column: pa.ChunkedArray, coarse: CoarseColumn) -> pa.Array:
-    """A column with its new labels; missing values stay as they were."""
+def _relabel_column(column: pa.ChunkedArray, coarse: ChangedColumn) -> pa.Array:
+    """A column with its new labels; values without one stay as they were."""
     codes, labels = coarse.label_codes()
     there = arrow_integers((codes >= 0).astype("int32")).cast(pa.bool_())
-    return pc.if_else(there, labels.take(arrow_integers(codes.clip(min=0))), cast_to_text(column))
+    own = cast_to_text(column) if pa.types.is_string(labels.type) else column
+    return pc.if_else(there, labels.cast(own.type).take(arrow_integers(codes.clip(min=0))), own)
 
 
-def kept_information(column: CoarseColumn, kept: Ints) -> float:
+def kept_information(column: ChangedColumn, kept: Ints) -> float:
     """The share of a column's information that its labels keep in these rows: what labels and values have in common,
     as a share of the entropy of all values."""
     whole = code_entropy(column.ladder.codes)
@@ -107,14 +160,17 @@ def kept_information(column: CoarseColumn, kept: Ints) -> float:
         return 1.0
     own, (labels, _) = column.ladder.codes[kept], column.label_codes()
     now = labels[kept]
-    if column.step_of is None:
+    if isinstance(column, RelabelledColumn):
+        missing = np.int32(0 if column.hides_values else 1)  # a hidden value looks like a missing one
+        now = np.where(now < 0, own + np.int32(len(column.labels)) + missing, now)
+    elif column.step_of is None:
         return min(1.0, code_entropy(now) / whole)
-    both = np.unique((own.astype(np.int64) + 1) * (int(labels.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
+    both = np.unique((own.astype(np.int64) + 1) * (int(now.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
     shared = code_entropy(own) + code_entropy(now) - code_entropy(both.astype(np.int32))
     return float(min(1.0, max(0.0, shared) / whole))
 
 
-def describe_leaks(table: Table, columns: Mapping[str, CoarseColumn], policy: Policy) -> str:
+def describe_leaks(table: Table, columns: Mapping[str, ChangedColumn], policy: Policy) -> str:
     """Which coarsened columns an unchanged column still reveals, because each of its values goes with one of theirs."""
     changed = [column.ladder for column in columns.values() if not column.is_unchanged]
     revealed = dict[str, list[str]]()

@@ -4,11 +4,11 @@ A *ladder* holds the steps that a column can take: unchanged, then one step for 
 values and still says something, and above the last one the column is left out. The hierarchy is the one that the policy
 names. Without one it is made from the values:
 
-- dates by day, month and year;
+- dates by day, month, quarter, year and decade;
 - codes of equal length that contain digits, such as zip codes: fewer and fewer leading characters;
 - numbers: intervals whose widths double, from a width with clearly fewer labels than numbers, unless there are very
   many distinct numbers, such as timestamps;
-- other values have no levels in between.
+- other values: rare ones together, on each level more of them (at most 100,000 different values).
 
 On any step the labels of fewer than t rows can be merged into one. A missing value stays missing and no other value
 becomes missing: the fewer values a row has, the less can be known about it, which would look like protection.
@@ -35,7 +35,7 @@ from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.generalised_labels import parse_fraction
 from unveil.run import Run
-from unveil.wording import count_text
+from unveil.wording import count_text, number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,16 +51,16 @@ __all__ = [
     "effective_limits",
     "flat_ladder",
     "hierarchy_rule",
+    "labels_on_level",
 ]
 
 
 _FEW_NUMBERS = 20  # numbers up to which the first intervals may have a width of two
 _MAX_LABEL_SHARE = 0.6  # labels of the first intervals as a share of the numbers, at most
 _MAX_LABELS = 500  # labels of the first intervals, at most
-_MAX_NUMBERS = 100_000  # distinct numbers up to which there are intervals: half a minute
+_MAX_VALUES = 100_000  # distinct values up to which there are intervals or rare ones: half a minute
 _MIN_CODE_LENGTH = 3  # characters of a code, at least
 _RARITY_LIMITS = tuple(digit * 10**power for power in range(7) for digit in (1, 2, 5))[1:]
-_DATE_LEVELS = ("by day", "by month", "by year")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +85,14 @@ class LadderStep:
 @dataclass(frozen=True, eq=False)
 class ColumnLadder:
     """The steps of one column. ``steps[0]`` is the unchanged column; on level ``left_out_level`` it is left out. The
-    levels come from ``hierarchy``."""
+    levels come from ``hierarchy``, which was made by ``rule`` or read from the file of that name."""
 
     name: str
     codes: Int32s
     steps: tuple[LadderStep, ...]
     hierarchy: Hierarchy | None
     missing: tuple[str, ...] = ()
+    rule: str | None = None
     _step_cache: dict[tuple[int, int], LadderStep] = field(default_factory=dict, init=False)
 
     @property
@@ -162,7 +163,7 @@ def _column_ladder(
 
     texts = cast_to_text(codes.values).to_pylist()
     rule, hierarchy = policy.hierarchy.get(name), given
-    if hierarchy is None and (rule := hierarchy_rule(texts)) is not None:
+    if hierarchy is None and (rule := hierarchy_rule(texts) or _frequency_rule(texts)) is not None:
         hierarchy = load_hierarchies({name: rule}, [table], policy, run)[name]
     steps = list(flat_ladder(name, codes).steps)
     if hierarchy is not None:
@@ -171,7 +172,11 @@ def _column_ladder(
             step = _make_step(_describe_level(rule, level, hierarchy), labels, covered, texts, policy.missing)
             if len(step.labels) < len(steps[-1].labels) and step.covered.min() < 1:
                 steps.append(replace(step, level=level))
-    return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing)
+    return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing, rule)
+
+
+def _frequency_rule(texts: Sequence[str]) -> str | None:
+    return "frequency" if 2 < len(texts) <= _MAX_VALUES else None
 
 
 def flat_ladder(name: str, codes: Codes) -> ColumnLadder:
@@ -221,6 +226,13 @@ def _labels_by_level(hierarchy: Hierarchy, texts: Sequence[str]) -> Iterator[tup
         yield [labels[c] if m else t for t, c, m in zip(texts, codes.tolist(), moved.tolist(), strict=True)], covered
 
 
+def labels_on_level(hierarchy: Hierarchy, texts: Sequence[str], level: int) -> list[str | None]:
+    """The labels of values on one level, as above; None for a value that the hierarchy does not know."""
+    found = next(labels for at, (labels, _) in enumerate(_labels_by_level(hierarchy, texts), 1) if at == level)
+    known = _places_in_hierarchy(hierarchy, texts)[1] >= 0
+    return [label if is_known else None for label, is_known in zip(found, known.tolist(), strict=True)]
+
+
 def _own_shares(hierarchy: Hierarchy, texts: Sequence[str]) -> Floats:
     """The share of the hierarchy's values that each of these values or labels stands for."""
     start, leaf = _places_in_hierarchy(hierarchy, texts)
@@ -247,14 +259,27 @@ def _places_in_hierarchy(hierarchy: Hierarchy, texts: Sequence[str]) -> tuple[In
 
 def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     """A level in words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from unveil.release.coded_ends import parse_ends
+    from unveil.release.hierarchy import DATE_UNITS
+
     kind, _, numbers = (rule or "").partition(":")
     if kind == "intervals":
         return f"in intervals of {numbers.split(',')[level - 1]}" if level < hierarchy.height else ""
     if kind == "dates" and level < hierarchy.height:
-        return _DATE_LEVELS[level - hierarchy.height]
+        return f"by {DATE_UNITS[level - hierarchy.height]}"
     if kind == "prefixes" and level < hierarchy.height:
         length = int(numbers.split(",")[level - 1]) if numbers else hierarchy.height - level
         return f"cut to {count_text(length, 'leading character')}"
+    if kind in ("top", "bottom", "ends") and level < hierarchy.height:
+        low, high = parse_ends(kind, numbers.split(","), "")[level - 1]
+        ends = [*([f"below {low}"] if low is not None else []), *([f"from {high} on"] if high is not None else [])]
+        return f"with numbers {' and '.join(ends)} together"
+    if kind == "frequency" and level < hierarchy.height:
+        labels = hierarchy.labels(level).take(pa.array(hierarchy.levels[level - 1].codes))
+        return f"with its {number_text(pc.sum(pc.not_equal(labels, hierarchy.values)).as_py())} rarest values together"
     return f"on level {level} of {hierarchy.height} of its hierarchy"
 
 
@@ -280,7 +305,7 @@ def hierarchy_rule(texts: Sequence[str]) -> str | None:
     lengths = {len(text) for text in texts}
     if len(lengths) == 1 and min(lengths) >= _MIN_CODE_LENGTH and all(map(_is_code, texts)):
         return "prefixes"
-    if len(texts) > _MAX_NUMBERS:
+    if len(texts) > _MAX_VALUES:
         return None
     numbers = [parse_fraction(text.strip()) for text in texts]
     known = sorted({number for number in numbers if number is not None})

@@ -19,7 +19,17 @@ import numpy as np
 from unveil.errors import UnveilError
 from unveil.wording import safe_text
 
-__all__ = ["ROOT_LABEL", "Interval", "Number", "interval_labels", "mask_matches", "parse_fraction", "parse_interval"]
+__all__ = [
+    "ROOT_LABEL",
+    "Interval",
+    "Number",
+    "interval_label",
+    "interval_labels",
+    "mask_matches",
+    "parse_fraction",
+    "parse_interval",
+    "range_label",
+]
 
 ROOT_LABEL = "*"
 _MAX_DIGITS = 50
@@ -145,6 +155,15 @@ def interval_labels(
         )
 
 
+def interval_label(number: Fraction, step: Number | Sequence[Number], whole: bool, name: str) -> str:
+    """The label of the interval around a number, counted from 0; among ``whole`` numbers it shows the last one.
+
+    >>> interval_label(Fraction(34), 10, True, "age"), interval_label(Fraction(34), ["18", "65"], False, "age")
+    ('30–39', '[18, 65)')
+    """
+    return _interval_label(*_make_grid(step, name).interval_around(number, Fraction(0)), whole)
+
+
 class _IntervalGrid(NamedTuple):
     """Where intervals meet: at the origin plus all multiples of a width, or at cut points."""
 
@@ -201,14 +220,20 @@ def _interval_label(low: Fraction | None, high: Fraction | None, whole: bool) ->
         return f"<{_format_fraction(high)}"
     if not whole:
         return f"[{_format_fraction(low)}, {_format_fraction(high)})"
-    last = high - 1
-    if low == last:
-        return _format_fraction(low)
-    return (
-        f"{_format_fraction(low)}–{_format_fraction(last)}"
-        if low >= 0
-        else f"[{_format_fraction(low)}, {_format_fraction(last)}]"
-    )
+    return range_label(low, high - 1)
+
+
+def range_label(low: Fraction, high: Fraction) -> str:
+    """All numbers from one to another, both included.
+
+    >>> range_label(Fraction(20), Fraction(34)), range_label(Fraction(-1, 2), Fraction(3))
+    ('20–34', '[-0.5, 3]')
+    """
+    first, last = _format_fraction(low), _format_fraction(high)
+    if low == high:
+        return first
+    is_plain = low >= 0 and low.denominator == high.denominator == 1
+    return f"{first}–{last}" if is_plain else f"[{first}, {last}]"
 
 
 def _format_fraction(number: Fraction) -> str:

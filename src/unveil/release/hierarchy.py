@@ -37,17 +37,21 @@ from unveil.arrays import Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.release.codes import Codes, encode_column, rows_error
 from unveil.release.generalised_labels import ROOT_LABEL, Number, interval_labels, parse_fraction
+from unveil.release.nested_lists import parse_nested_lists
 from unveil.release.source_file import load_bytes
 from unveil.settings import option_text
 from unveil.wording import count_text, list_text, ordinal_text, safe_text
 
-__all__ = ["Hierarchy", "HierarchyLevel", "LeafIndex", "is_date"]
+__all__ = ["DATE_UNITS", "Hierarchy", "HierarchyLevel", "LeafIndex", "date_label", "is_date"]
 
 _DELIMITERS = (";", ",", "\t", "|")
 _SAMPLE_ROWS = 1000
 _MAX_CELL_LENGTH = 100_000
 _MAX_PREFIX_CHARACTERS = 200_000_000  # in all labels together
 _ISO_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([ T].*)?")
+
+DATE_UNITS = ("day", "month", "quarter", "year", "decade")
+"""The levels of dates, from fine to coarse."""
 
 ColumnValues: TypeAlias = pa.Array | pa.ChunkedArray | Iterable[Any]
 
@@ -87,12 +91,16 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path, delimiter: str | None = None) -> Hierarchy:
-        """Read a file in the format of ARX: a row for every value, with the value and then its label on each level.
+        """Read a file in the format of ARX: a row for every value, with the value and then its label on each level; or
+        nested lists, if its name ends in .json.
 
         There is no header. The delimiter is ``;``, a comma, a tab or ``|``; spaces around values and labels are
         dropped.
         """
         path = Path(path)
+        if path.suffix.lower() == ".json":
+            nested = parse_nested_lists(load_bytes(path), path.name)
+            return _build_hierarchy(nested, path.name, "value", range(1, len(nested) + 1))
         text = _read_text(path)
         delimiter = delimiter or _detect_delimiter(text)
         rows, lines = [], []
@@ -164,10 +172,10 @@ class Hierarchy:
 
     @classmethod
     def from_dates(cls, values: ColumnValues, name: str = "hierarchy") -> Hierarchy:
-        """Dates by month and by year, and by day if the values have times.
+        """Dates by month, quarter, year and decade, and by day if the values have times.
 
         >>> list(Hierarchy.from_dates(["1987-06-05"]).rows())
-        [('1987-06-05', '1987-06', '1987', '*')]
+        [('1987-06-05', '1987-06', '1987 Q2', '1987', '1980s', '*')]
         """
         values = _to_chunked_array(values, name)
         texts = _distinct_texts(values, name)
@@ -175,8 +183,8 @@ class Hierarchy:
         if wrong:
             remedy = "write dates like 1987-06-05, or leave out other values"
             raise _values_error(name, values, wrong, "is not a date", "are not dates", remedy)
-        kept = (10, 7, 4) if any(len(t) > 10 for t in texts) else (7, 4)
-        return cls.from_rows(((t, *(t[:n] for n in kept), ROOT_LABEL) for t in texts), name)
+        units = DATE_UNITS if any(len(t) > 10 for t in texts) else DATE_UNITS[1:]
+        return cls.from_rows(((t, *(date_label(t, unit) for unit in units), ROOT_LABEL) for t in texts), name)
 
     @property
     def digest(self) -> str:
@@ -480,6 +488,17 @@ def is_date(text: str) -> bool:
         return bool(found and dt.date.fromisoformat(found[1]))
     except ValueError:
         return False
+
+
+def date_label(text: str, unit: str) -> str:
+    """A date by one of the units.
+
+    >>> [date_label("1987-06-05 13:45", unit) for unit in DATE_UNITS]
+    ['1987-06-05', '1987-06', '1987 Q2', '1987', '1980s']
+    """
+    if unit == "quarter":
+        return f"{text[:4]} Q{(int(text[5:7]) + 2) // 3}"
+    return f"{text[:3]}0s" if unit == "decade" else text[: {"day": 10, "month": 7, "year": 4}[unit]]
 
 
 def _values_error(

@@ -29,7 +29,7 @@ __all__ = [
 
 
 _MIDNIGHT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]00:00(:00(\.0+)?)?")
-_DATE_PART = re.compile(r"\d{4}(-\d{2}){0,2}")
+_DATE_PART = re.compile(r"(\d{3})(?:0s|(\d)(?: Q([1-4])|-(\d{2})(?:-(\d{2}))?)?)")
 _HYPHEN_RANGE = re.compile(r"(\d+)-(\d+)")
 
 LabelMatcher = Callable[[Sequence[str], Sequence[str]], tuple[npt.ArrayLike, npt.ArrayLike]]
@@ -44,8 +44,9 @@ def match_labels(values: Sequence[str], labels: Sequence[str]) -> tuple[Ints, In
     A value fits the same text or number; ``*``; a mask (``476**``, see
     :func:`unveil.release.generalised_labels.mask_matches`); an interval (``[20, 30)``, ``20-29``, ``≥ 60``, see
     :func:`unveil.release.generalised_labels.parse_interval`); and, in a column that contains only dates and parts of
-    dates, its month or year (``1987-06``). The attacker may know only an interval or a mask; then the two must overlap.
-    If one text such as 06-1987 or 25-12 cannot be an interval, no hyphenated text of the column is read as one.
+    dates, its month, quarter, year or decade (``1987-06``, ``1987 Q2``, ``1980s``). The attacker may know only an
+    interval or a mask; then the two must overlap. If one text such as 06-1987 or 25-12 cannot be an interval, no
+    hyphenated text of the column is read as one.
 
     >>> match_labels(["25", "61"], ["20-29", "6*", "*", "> 61"])[1].tolist()
     [0, 2, 1, 2]
@@ -201,31 +202,46 @@ def _parse_intervals(texts: Sequence[str], codes: bool) -> tuple[Ints, Floats, F
 
 
 def has_partial_dates(values: Sequence[str], labels: Sequence[str]) -> bool:
-    """Whether all texts are dates, months or years, some more precise than others.
+    """Whether all texts are dates, months, quarters, years or decades, some more precise than others.
 
     >>> has_partial_dates(["1987-06-05"], ["1987-06", "1990"]), has_partial_dates(["1987"], ["1990"])
     (True, False)
     """
-    lengths = set[int]()
-    for text in (*values, *labels):
-        bare = _normalise_label(text)
-        if bare != ROOT_LABEL and not _DATE_PART.fullmatch(bare):
-            return False
-        lengths |= {len(bare)} if bare != ROOT_LABEL else set()
-    return len(lengths) > 1
+    paths = [_date_path(bare) for text in (*values, *labels) if (bare := _normalise_label(text)) != ROOT_LABEL]
+    return None not in paths and len({len(path) for path in paths if path is not None}) > 1
+
+
+def _date_path(text: str) -> tuple[str, ...] | None:
+    """A date or a part of one, from coarse to fine: decade, year, quarter, month, day.
+
+    >>> _date_path("1987-06"), _date_path("1987 Q2"), _date_path("1980s")
+    (('198', '7', '2', '06'), ('198', '7', '2'), ('198',))
+    """
+    found = _DATE_PART.fullmatch(text)
+    if found is None:
+        return None
+    decade, year, quarter, month, day = found.groups()
+    if month is not None:
+        quarter = str((int(month) + 2) // 3)
+    return tuple(part for part in (decade, year, quarter, month, day) if part is not None)
 
 
 def _date_part_pairs(values: Sequence[str], labels: Sequence[str]) -> IndexPairs:
-    """Pairs of a date and its month or year."""
+    """Pairs of a date and a less precise one that contains it."""
     if not has_partial_dates(values, labels):
         return set()
-    found: IndexPairs = set()
-    for length in {len(text) for text in (*values, *labels) if text != ROOT_LABEL}:
-        ends = _positions_by_text([text if len(text) == length else "" for text in labels])
-        found |= {(v, x) for v, text in enumerate(values) if len(text) > length for x in ends.get(text[:length], ())}
-        begins = _positions_by_text([text if len(text) == length else "" for text in values])
-        found |= {(v, x) for x, text in enumerate(labels) if len(text) > length for v in begins.get(text[:length], ())}
-    return found
+    left, right = ([_date_path(text) or () for text in texts] for texts in (values, labels))
+    return _paths_within(left, right) | {(v, x) for x, v in _paths_within(right, left)}
+
+
+def _paths_within(fine: Sequence[tuple[str, ...]], coarse: Sequence[tuple[str, ...]]) -> IndexPairs:
+    """Pairs of a path and a shorter one with which it begins."""
+    places = defaultdict[tuple[str, ...], list[int]](list)
+    for x, path in enumerate(coarse):
+        places[path].append(x)
+    return {
+        (v, x) for v, path in enumerate(fine) for length in range(1, len(path)) for x in places.get(path[:length], ())
+    }
 
 
 def has_generalised_labels(labels: Sequence[str]) -> bool:

@@ -1,13 +1,15 @@
 """Read or build the hierarchies that a policy names.
 
-For a column, a policy names either a file in the format of ARX (a row for every value: the value, then its label on
-each level) or a rule that builds a hierarchy from the column's values:
+For a column, a policy names either a file, in the format of ARX (a row for every value: the value, then its label on
+each level) or with nested lists (:mod:`.nested_lists`), or a rule that builds a hierarchy from the column's values:
 
 - ``prefixes``: ever fewer leading characters; ``prefixes:4,2``: four of them, then two;
 - ``intervals:5,10,20``: numbers in intervals of these widths, each a multiple of the one before;
 - ``cuts:18,65``: numbers in intervals that begin at these;
 - ``quantiles:8,4,2``: numbers in so many intervals of about equally many rows, each number a divisor of the one before;
-- ``dates``: by day, month and year;
+- ``top:90``: numbers from 90 on together, others as they are; ``top:90,80``: from 90 on, then from 80 on;
+- ``bottom:18``: numbers below 18 together; ``ends:18,90``: those below 18, and those from 90 on;
+- ``dates``: by day, month, quarter, year and decade;
 - ``frequency``: rare values together, on each level more of them.
 """
 
@@ -38,7 +40,8 @@ __all__ = ["load_hierarchies"]
 _RULE_KINDS = {
     "dates": ("date", "write dates like 1987-06-05, or declare other values missing"),
     **dict.fromkeys(
-        ("intervals", "cuts", "quantiles"), ("number", "use another rule, or declare other values missing")
+        ("intervals", "cuts", "quantiles", "top", "bottom", "ends"),
+        ("number", "use another rule, or declare other values missing"),
     ),
 }
 
@@ -131,6 +134,7 @@ def _fits_intervals(value: str) -> bool:
 
 
 def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str, counts: Mapping[str, int]) -> Hierarchy:
+    from unveil.release.coded_ends import coded_ends_hierarchy, parse_ends
     from unveil.release.counted_hierarchies import frequency_hierarchy, quantile_cuts
     from unveil.release.hierarchy import Hierarchy
 
@@ -145,6 +149,10 @@ def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str, counts
     if rule == "quantiles":
         cuts = quantile_cuts(counts, [int(n) for n in numbers.split(",")], name)
         return Hierarchy.from_intervals(values, cuts, name=name)
+    if rule in ("top", "bottom", "ends"):
+        parsed = {text: parse_fraction(text.strip()) for text in values.to_pylist()}
+        known = {text: number for text, number in parsed.items() if number is not None}
+        return coded_ends_hierarchy(known, parse_ends(rule, numbers.split(","), name), name)
     if rule == "frequency":
         return frequency_hierarchy(counts, name)
     lengths = [int(n) for n in numbers.split(",")] if numbers else None

@@ -6,7 +6,8 @@ among five people. Four things give repeated people away:
 - a declared identifier, or a column with a name such as ``patient_id``, whose values recur;
 - any other column, also a quasi-identifier, whose recurring values fix most of what the (other) quasi-identifiers say:
   rows with the same value agree in it, though other rows rarely do; or two columns, one of them a number, whose pairs
-  do so though neither does alone: the number of a family and of the member, a site and a number there;
+  do so though neither does alone: the number of a family and of the member, a site and a number there; but no range of
+  numbers is anybody's name;
 - rows that agree in everything, among rows with the same quasi-identifiers, though other rows rarely do;
 - rows with the same quasi-identifiers that hardly ever agree in another column, such as the year, though chance would
   often make them: one row for each year of a person.
@@ -62,6 +63,9 @@ _MAX_PAIR_ROWS = 100_000  # rows up to which all are looked at to find halves of
 _LEAST_SPREAD_PAIRS = 20  # pairs of rows that would agree by chance, at least
 _HARDLY_AGREE = 0.3  # the most that do agree, as a share of these
 _SURELY_FEWER = 5.0  # standard deviations by which fewer agree
+_NUMBER = r"-?[0-9]+(\.[0-9]+)?"
+_RANGE = rf"^({_NUMBER}–{_NUMBER}|\[{_NUMBER}, {_NUMBER}\])$"
+_SINGLE = rf"^({_NUMBER}|\*)$"
 
 Evidence = Literal["identifier", "name", "fixed columns", "copies", "spread"]
 
@@ -242,7 +246,23 @@ def _fixes_independent_columns(
 
 def _recurs(column: Codes) -> bool:
     """Whether values recur, and there are enough of them to be people."""
-    return len(column.values) > _TOO_FEW_VALUES and _recurs_at_all(column)
+    return len(column.values) > _TOO_FEW_VALUES and _recurs_at_all(column) and not _holds_ranges(column)
+
+
+def _holds_ranges(column: Codes) -> bool:
+    """Whether the column holds ranges of numbers, such as 20–34 or [0.5, 2], beside nothing but numbers and hidden
+    values. Nobody is called by a range, but it may fix much of what is known about a small class."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return False
+    is_range = pc.match_substring_regex(column.values, _RANGE)
+    others = column.values.filter(pc.invert(is_range))
+    return len(others) < len(column.values) and bool(
+        pc.all(pc.match_substring_regex(others, _SINGLE), min_count=0).as_py()
+    )
 
 
 def _recurs_at_all(column: Codes) -> bool:

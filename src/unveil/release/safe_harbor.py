@@ -56,7 +56,7 @@ _AGE_WORDS = frozenset({"age", "ages", "alter", "edad"})
 _ZIP_WORDS = frozenset({"zip", "zipcode", "zcta", "postal", "postcode"})
 _DATE_WORDS = frozenset({"date", "dob", "birthdate", "birthday", "timestamp", "datetime", "datum", "fecha"})
 _MONTH_WORDS = frozenset({"month", "birthmonth", "monat", "mois"})
-_YEAR = r"^(1[89]|20|21)[0-9]{2}$"
+_YEAR = r"^(1[89]|20|21)[0-9]([0-9]|0s)$"
 _SMALL_ZIP_AREAS = frozenset(
     f"{area:03}" for area in (36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893)
 )

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from math import ceil
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
     from unveil.arrays import Floats
     from unveil.risk import Risk
 
-__all__ = ["ClassGoals", "ValueGoal", "classes_with_values", "count_values", "keep_safe_people"]
+_Grouping = TypeVar("_Grouping", bound="_HasClasses")
+
+__all__ = [
+    "ClassGoals",
+    "ValueGoal",
+    "classes_with_values",
+    "count_values",
+    "keep_safe_people",
+    "meet_average_risk",
+]
 
 _NOISE = 1e-12  # what sums of floating-point numbers may be off by; it must not decide
 
@@ -150,3 +160,36 @@ def _smallest_size(sizes: Ints, average_risk: float) -> int:
     last_of_size = np.append(ordered[1:] != ordered[:-1], True) if len(ordered) else np.empty(0, np.bool_)
     fine = np.flatnonzero(last_of_size & (classes <= average_risk * people * (1 + _NOISE)))
     return int(ordered[fine[-1]]) if len(fine) else int(ordered[0]) + 1 if len(ordered) else 1
+
+
+class _HasClasses(Protocol):
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        ...
+
+
+def meet_average_risk(
+    group: Callable[[ClassGoals], _Grouping | None], goals: ClassGoals, people: int
+) -> _Grouping | None:
+    """Group people so that all goals hold; if the average risk is still too high, in larger classes, by bisection."""
+
+    def with_size(k: int) -> _Grouping | None:
+        return group(replace(goals, k=k))
+
+    def is_fine(found: _Grouping | None) -> bool:
+        return found is not None and found.classes <= (goals.average_risk or 1.0) * people
+
+    best = with_size(goals.k)
+    if best is None or goals.average_risk is None or is_fine(best):
+        return best
+    low, high = goals.k, min(people, ceil(1 / goals.average_risk))  # classes of this size are enough
+    if high <= low or not is_fine(best := with_size(high)):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_fine(found := with_size(middle)):
+            high, best = middle, found
+        else:
+            low = middle
+    return best

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from unveil.arrays import Floats, Int32s
+from unveil.arrays import Bools, Floats, Int32s, Ints
+from unveil.release.coarse_table import CoarseColumn
 from unveil.release.coarsening import ColumnLadder
 from unveil.release.codes import Codes
 
@@ -22,11 +23,13 @@ __all__ = ["ColumnLevels", "column_levels", "labels_on"]
 @dataclass(frozen=True, eq=False)
 class ColumnLevels:
     """On level l, value v becomes the label ``becomes[l][v]``, which covers the share ``covered[l][label]`` of all
-    values. Nulls, −1, come last in both."""
+    values. Nulls, −1, come last in both. On level 0, the label of a value is its code.
+    ``own[v]`` is the place of the value among those of the ladder, −1 if it means missing."""
 
     ladder: ColumnLadder
     becomes: tuple[Int32s, ...]
     covered: tuple[Floats, ...]
+    own: Int32s
 
     @property
     def height(self) -> int:
@@ -34,9 +37,20 @@ class ColumnLevels:
         return len(self.becomes) - 1
 
     @property
+    def is_missing(self) -> Bools:
+        """Whether each value means missing; nulls come last."""
+        return np.append(self.own < 0, True)
+
+    @property
     def leaf_share(self) -> float:
         """What one of all values covers."""
         return float(self.covered[0].min(initial=1.0))
+
+    def on_levels(self, level_of_row: Int32s | Ints) -> CoarseColumn:
+        """The column with each row on a level of its own."""
+        used, step_of = np.unique(level_of_row, return_inverse=True)
+        steps = tuple(None if level == self.height else self.ladder.steps[level] for level in used.tolist())
+        return CoarseColumn(self.ladder, steps, None if len(steps) == 1 else step_of.astype(np.int32))
 
     def between(self, low: int, high: int) -> Int32s | None:
         """What each label of a level becomes on a higher one; nulls come last. None if the levels are the same."""
@@ -52,16 +66,18 @@ def column_levels(ladder: ColumnLadder, column: Codes) -> ColumnLevels:
     place = pc.index_in(column.values, value_set=ladder.steps[0].labels.cast(column.values.type))
     own = np.asarray(pc.fill_null(place, -1), np.int32)
     is_missing = own < 0
-    becomes, covered = list[Int32s](), list[Floats]()
     one = 1 / len(ladder.hierarchy.values) if ladder.hierarchy is not None else 1 / max(1, len(ladder.steps[0].labels))
-    for step in ladder.steps:
+    unchanged = np.append(np.arange(len(own), dtype=np.int32), np.int32(-1))
+    becomes = [unchanged]
+    covered = [np.append(np.where(is_missing, one, np.append(ladder.steps[0].covered, one)[own]), one)]
+    for step in ladder.steps[1:]:
         labels = step.label_codes(own)
         labels[is_missing] = len(step.labels) + np.arange(int(is_missing.sum()))
         becomes.append(np.append(labels, np.int32(-1)))
         covered.append(np.append(step.covered, np.full(int(is_missing.sum()) + 1, one)))
     becomes.append(np.zeros(len(own) + 1, np.int32))
     covered.append(np.ones(1))
-    return ColumnLevels(ladder, tuple(becomes), tuple(covered))
+    return ColumnLevels(ladder, tuple(becomes), tuple(covered), own)
 
 
 def labels_on(columns: Sequence[ColumnLevels], codes: Sequence[Int32s], levels: Sequence[int]) -> tuple[Int32s, ...]:

@@ -12,8 +12,7 @@ and the published table; whoever knows the quasi-identifiers learns the class, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import ceil
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from unveil.classes.protections.column_levels import ColumnLevels
 from unveil.classes.protections.combinations import Combinations
 from unveil.run import Run
 
-__all__ = ["RecodedRows", "recode_locally", "recode_with_average"]
+__all__ = ["RecodedRows", "recode_locally", "settle_rest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +31,11 @@ class RecodedRows:
 
     class_of: Ints
     levels: Int32s
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return len(self.levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,37 +46,6 @@ class _Split:
     column: int
     part: Ints
     gain: Floats
-
-
-def recode_with_average(
-    columns: Sequence[ColumnLevels],
-    people: Combinations,
-    goals: ClassGoals,
-    weights: Floats,
-    run: Run,
-    kept_columns: frozenset[int] = frozenset(),
-) -> RecodedRows | None:
-    """As :func:`recode_locally`; if the average risk is still too high, with larger classes, by bisection."""
-
-    def recode(k: int) -> RecodedRows | None:
-        return recode_locally(columns, people, replace(goals, k=k), weights, run, kept_columns)
-
-    def is_fine(found: RecodedRows | None) -> bool:
-        return found is not None and len(found.levels) <= (goals.average_risk or 1.0) * people.total
-
-    best = recode(goals.k)
-    if best is None or goals.average_risk is None or is_fine(best):
-        return best
-    low, high = goals.k, min(people.total, ceil(1 / goals.average_risk))  # classes of this size are enough
-    if high <= low or not is_fine(best := recode(high)):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if is_fine(found := recode(middle)):
-            high, best = middle, found
-        else:
-            low = middle
-    return best
 
 
 def recode_locally(
@@ -163,7 +136,7 @@ def _split_by(
     here, class_of_part = people.select(some), keys // width
     sizes = np.bincount(part, here.people, minlength=len(keys)).astype(np.float64)
     stays = goals.failing_classes(here, part, len(keys))
-    stays = _settle_rest(stays, class_of_part, sizes, here, goals, part, len(can))
+    stays = settle_rest(stays, class_of_part, sizes, here, goals, part, len(can))
     moves = ~stays[part]
     saved = here.people * (table.covered[level, values] - table.covered[level - 1, values])
     gain = np.bincount(own[moves], saved[moves], minlength=len(can))
@@ -174,8 +147,14 @@ def _split_by(
     return _Split(column, found, np.where(whole_part, gain + tiny, 0.0))
 
 
-def _settle_rest(
-    stays: Bools, class_of_part: Ints, sizes: Floats, people: Combinations, goals: ClassGoals, part: Ints, classes: int
+def settle_rest(
+    stays: Bools,
+    class_of_part: Ints,
+    sizes: Floats | Ints,
+    people: Combinations,
+    goals: ClassGoals,
+    part: Ints,
+    classes: int,
 ) -> Bools:
     """Which parts stay behind. Where those that fail would fail together as well, the smallest part that does not fail
     stays with them; where that is not enough, all parts stay."""

@@ -84,12 +84,16 @@ class ColumnLoss:
 
     def measure_rows(self, levels: Int32s, people: Combinations) -> float:
         """What is lost if the combinations on level 0 go to levels of their own: ``levels[combination, column]``."""
-        sums = np.zeros(len(self.per_label))
+        lost = np.zeros(levels.shape)
         for c, (of_label, becomes) in enumerate(zip(self.per_label, self.becomes, strict=True)):
             for level in np.unique(levels[:, c]).tolist():
                 some = levels[:, c] == level
-                sums[c] += float(people.people[some] @ of_label[level][becomes[level][people.labels[c][some]]])
-        return self._combine(sums)
+                lost[some, c] = of_label[level][becomes[level][people.labels[c][some]]]
+        return self.measure_shares(lost, people)
+
+    def measure_shares(self, lost: Floats, people: Combinations) -> float:
+        """What is lost if each combination loses ``lost[combination, column]``."""
+        return self._combine(people.people @ lost)
 
     def _combine(self, totals: Floats) -> float:
         return exp(sum(float(self._weighted_logarithms(c, totals[c : c + 1])[0]) for c in range(len(totals)))) - 1
