@@ -14,6 +14,7 @@ from unveil.case import Case
 from unveil.finding import Finding
 from unveil.inference import risks
 from unveil.inference.ask_learned import learned_findings
+from unveil.inference.protect import PROTECTED_RISKS, PROTECTIONS
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
@@ -50,4 +51,6 @@ QUESTION = Question(
     ask=ask,
     settings=InferenceSettings,
     hints=hints,
+    protections=PROTECTIONS,
+    protected_risks=PROTECTED_RISKS,
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unveil.release.codes import Codes
     from unveil.release.hierarchy import Hierarchy
 
-__all__ = ["learned_findings"]
+__all__ = ["learned_findings", "people_of_rows", "target_codes"]
 
 _WHITE = (
     "L. A. White, A privacy score for anonymous databases, thesis, 2021 (partial inferences, measured by their gain)"
@@ -69,14 +69,12 @@ class _Inference:
         is_value = policy.missing_as == "value"
         quasi = table.codes(known, () if is_value else policy.missing, run)
         facts = tuple(cut_column(name, quasi[name], case.hierarchies.get(name)) for name in known)
-        own = table.codes([column], policy.missing, run)[column]
-        sensitive = cut_column(column, own)
         rows = np.arange(table.rows)
         if policy.missing_as == "excluded":
             rows = np.flatnonzero(np.all([f.codes >= 0 for f in facts], axis=0))
         codes = tuple(shared_codes(f, is_value)[rows] for f in facts)
-        targets = [t[rows] for t in (sensitive.codes, *_coarser_targets(own, case.hierarchies.get(column)))]
-        person = _people(table, policy, run)
+        targets = [target[rows] for target in target_codes(case, table, column, policy, run)]
+        person = people_of_rows(table, policy, run)
         person = None if person is None else np.unique(person[rows], return_inverse=True)[1].astype(np.int32)
         chosen = policy.settings_for(InferenceSettings)
         learned = measure_learned_values(
@@ -353,6 +351,14 @@ class _Inference:
         return labels[code] if code < len(labels) else "missing"
 
 
+def target_codes(case: Case, table: Table, column: str, policy: Policy, run: Run) -> list[Int32s]:
+    """A sensitive column as codes, −1 for missing: its values, and their labels on each level of its hierarchy."""
+    from unveil.inference.value_cuts import cut_column
+
+    own = table.codes([column], policy.missing, run)[column]
+    return [cut_column(column, own).codes, *_coarser_targets(own, case.hierarchies.get(column))]
+
+
 def _coarser_targets(own: Codes, hierarchy: Hierarchy | None) -> Iterator[Int32s]:
     """The labels of a sensitive column on each level of its hierarchy below the root."""
     import numpy as np
@@ -369,7 +375,7 @@ def _coarser_targets(own: Codes, hierarchy: Hierarchy | None) -> Iterator[Int32s
         yield hierarchy.generalise(leaf, level)[own.codes].astype(np.int32)
 
 
-def _people(table: Table, policy: Policy, run: Run) -> Int32s | None:
+def people_of_rows(table: Table, policy: Policy, run: Run) -> Int32s | None:
     """Whom each row is about; None if each is about somebody else."""
     import numpy as np
 

@@ -1,0 +1,1 @@
+"""How a table is changed so that a few facts tell less."""
