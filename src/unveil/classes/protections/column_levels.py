@@ -22,7 +22,7 @@ __all__ = ["ColumnLevels", "column_levels", "labels_on"]
 @dataclass(frozen=True, eq=False)
 class ColumnLevels:
     """On level l, value v becomes the label ``becomes[l][v]``, which covers the share ``covered[l][label]`` of all
-    values. Nulls, −1, come last in both."""
+    values. Nulls, −1, come last in both. On level 0 every value, missing or not, is its own label v."""
 
     ladder: ColumnLadder
     becomes: tuple[Int32s, ...]
@@ -52,9 +52,10 @@ def column_levels(ladder: ColumnLadder, column: Codes) -> ColumnLevels:
     place = pc.index_in(column.values, value_set=ladder.steps[0].labels.cast(column.values.type))
     own = np.asarray(pc.fill_null(place, -1), np.int32)
     is_missing = own < 0
-    becomes, covered = list[Int32s](), list[Floats]()
     one = 1 / len(ladder.hierarchy.values) if ladder.hierarchy is not None else 1 / max(1, len(ladder.steps[0].labels))
-    for step in ladder.steps:
+    becomes = [np.append(np.arange(len(own), dtype=np.int32), np.int32(-1))]
+    covered = [np.append(np.append(ladder.steps[0].covered, one)[own], one)]
+    for step in ladder.steps[1:]:
         labels = step.label_codes(own)
         labels[is_missing] = len(step.labels) + np.arange(int(is_missing.sum()))
         becomes.append(np.append(labels, np.int32(-1)))
