@@ -13,6 +13,7 @@ import known_items
 import link_people
 import mondrian
 import pairs
+import protect_classes
 import protect_tables
 import reader_memory
 import reading
@@ -44,6 +45,7 @@ if __name__ == "__main__":
         febrl,
         link_people,
         protect_tables,
+        protect_classes,
         mondrian,
         matching,
         estimators,

@@ -121,6 +121,28 @@ def test_texts_without_a_hierarchy_were_kept_or_left_out(method: str) -> None:
     assert Counter(row["job"] for row in released_rows(made.release)) == {"clerk": 245, "nurse": 245, "other": 10}
 
 
+@pytest.mark.parametrize("method", ["levels", "local"])
+def test_classes_with_missing_values_were_counted_under_the_labels_of_other_values(method: str, tmp_path: Path) -> None:
+    """A missing value such as ? sorts before others, so that the search took each value for its neighbour."""
+    rng = np.random.default_rng(3)
+    jobs = {job: f"kind {k % 3}" for k, job in enumerate("abcdefghi")}
+    (tmp_path / "jobs.csv").write_text("".join(f"{job};{kind};*\n" for job, kind in jobs.items()))
+    table = pa.table(
+        {
+            "job": rng.choice(["?", *jobs], 200, p=[0.1, *([0.1] * 9)]),
+            "town": rng.choice(["?", "u", "v", "w", "x"], 200, p=[0.1, 0.3, 0.3, 0.2, 0.1]),
+        }
+    )
+    hierarchy = {"job": str(tmp_path / "jobs.csv")}
+    asked = Policy(
+        quasi=(("job", "town"),), rows_are_people=True, hierarchy=hierarchy, settings={"classes": {"keep": ["town"]}}
+    )
+    fitted = unveil.protect(table, asked, method=method)
+    assert min(Counter(tuple(row.values()) for row in released_rows(fitted.release)).values()) >= 5
+    (chosen,) = [p for p in fitted.assessment.protections if p.chosen]
+    assert chosen.usefulness is not None and chosen.usefulness > 0.5
+
+
 # ---- the whole way ---------------------------------------------------------------------------------------------------
 
 

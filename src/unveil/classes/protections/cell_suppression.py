@@ -19,7 +19,7 @@ fewer cells than the smallest pattern outside of which k people agree with them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 
 import numpy as np
@@ -33,6 +33,8 @@ from unveil.run import Run
 __all__ = ["HiddenCells", "fewest_cells", "hide_cells"]
 
 _MAX_PATTERNS = 4096  # that are tried, beside those that hide one column more each
+_MIN_PATTERNS = 64  # of them, however many combinations there are
+_WORK = 200_000_000  # combinations times patterns, about a minute
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +75,22 @@ def hide_cells(
     with the same labels must be one combination."""
     class_of, sizes = people.class_of(range(len(people.labels)))
     fails = goals.failing_classes(people, class_of, len(sizes), sizes)[class_of]
-    patterns = _cheapest_patterns(weights, kept_columns)
+    patterns = _cheapest_patterns(weights, kept_columns, len(people))
     search = _CellSearch(people, goals, weights, patterns, patterns @ weights, run)
     alone = search.assign_patterns(fails, None)
     found = alone if goals.values else search.assign_patterns(fails, search.costs_alone(alone))
     return search.settle_rest(found)
 
 
-def _cheapest_patterns(weights: Floats, kept_columns: frozenset[int]) -> Bools:
-    """Sets of columns from the cheapest to the dearest, none first and all last: all sets, or the smallest."""
+def _cheapest_patterns(weights: Floats, kept_columns: frozenset[int], work: int) -> Bools:
+    """Sets of columns from the cheapest to the dearest, none first and all last: all sets, or as many of the smallest
+    as can be tried if each takes so much work, and then one for each larger size."""
     free = [c for c in range(len(weights)) if c not in kept_columns]
+    most = min(_MAX_PATTERNS, max(_MIN_PATTERNS, _WORK // max(1, work)))
     found = list[tuple[int, ...]]()
     for size in range(len(free) + 1):
-        found += combinations(free, size) if len(found) < _MAX_PATTERNS else [tuple(free[:size])]
-        if len(found) > _MAX_PATTERNS:
-            found = found[:_MAX_PATTERNS]
-    found = found if found[-1] == tuple(free) else [*found, tuple(free)]
+        room = max(1, most - len(found))
+        found += islice(combinations(free, size), room)
     made = np.zeros((len(found), len(weights)), np.bool_)
     for row, columns in zip(made, found, strict=True):
         row[list(columns)] = True
@@ -219,10 +221,12 @@ class _CellSearch:
         return class_of, self.goals.failing_classes(shown, class_of, classes)[class_of]
 
 
-def fewest_cells(people: Combinations, k: int, is_missing: Bools, kept_columns: frozenset[int] = frozenset()) -> int:
+def fewest_cells(
+    people: Combinations, k: int, is_missing: Bools, run: Run, kept_columns: frozenset[int] = frozenset()
+) -> int:
     """What has to be hidden at least so that all classes have k people. ``is_missing[combination, column]``: nothing is
     left to hide there."""
-    patterns = _cheapest_patterns(np.ones(len(people.labels)), kept_columns)
+    patterns = _cheapest_patterns(np.ones(len(people.labels)), kept_columns, len(people))
     is_missing = is_missing & patterns[-1]
     sizes = patterns.sum(axis=1)
     free, size = len(people.labels) - len(kept_columns), 0  # all patterns of up to this size are there
@@ -231,11 +235,13 @@ def fewest_cells(people: Combinations, k: int, is_missing: Bools, kept_columns: 
     needed = np.full(len(people), size + 1 if size < free else free) - is_missing.sum(axis=1)
     is_open = np.ones(len(people), np.bool_)
     for pattern in patterns[sizes <= size]:
+        if not is_open.any():
+            break
+        run.check()
         shown = [own for own, gone in zip(people.labels, pattern, strict=True) if not gone]
         key, keys = class_ids(shown, len(people)) if shown else (np.zeros(len(people), np.int64), 1)
-        served = (
-            is_open & (np.bincount(key, people.people, minlength=keys) >= k)[key] & ~(is_missing & ~pattern).any(axis=1)
-        )
+        is_large = np.bincount(key, people.people, minlength=keys) >= k
+        served = is_open & is_large[key] & ~(is_missing & ~pattern).any(axis=1)
         needed[served] = int(pattern.sum()) - is_missing[served].sum(axis=1)
         is_open &= ~served
     return int(people.people @ np.maximum(needed, 0))

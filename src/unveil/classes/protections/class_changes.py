@@ -75,7 +75,7 @@ def make_gaps(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableCh
         for c, gone in zip(protector.columns, hidden.T, strict=True)
     }
     gaps = [c.is_missing[own] for c, own in zip(protector.columns, people.labels, strict=True)]
-    least = fewest_cells(people, goals.k, np.stack(gaps, axis=1), kept)
+    least = fewest_cells(people, goals.k, np.stack(gaps, axis=1), run, kept)
     said = f"{count_text(found.cells, 'cell')} {verb(found.cells, 'is', 'are')} hidden"
     bound = f"classes of {count_text(goals.k, 'person', 'people')} take at least {number_text(least)}"
     return TableChange(columns, f"{said}; {bound}.")
