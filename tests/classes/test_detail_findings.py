@@ -347,7 +347,7 @@ def test_hints_name_what_is_in_the_way_and_never_turn_it_off() -> None:
         ("classes.intersection", "another release"),
         ("classes.known_items", "rare items"),
     ):
-        (hint,) = QUESTION.hints(case, policy, [name, "linkage.success"], Run())
+        hint, *_ = QUESTION.hints(case, policy, [name, "linkage.success"], Run())
         assert name in hint
         assert says in hint
         assert "off" not in hint.split()
