@@ -213,7 +213,7 @@ def protect(
     tried = [t.with_use(measure_use(t.case)) if t.case is not None else t for t in tried]
     fine = (t for t in tried if t.assessment is not None and not t.blocking_findings(start))
     best = min(fine, key=Attempt.sort_key, default=None)
-    weighed = add_comparisons((unchanged_result(before), *(t.to_result(before, t is best) for t in tried)))
+    weighed = add_comparisons((unchanged_result(before, start), *(t.to_result(start, t is best) for t in tried)))
     if best is None or best.assessment is None:
         return _explain_failure(tried, start, case, aim, run, replace(before, protections=weighed), before)
     caveats = (best.offer.caveat,) if best.offer.caveat else ()
@@ -328,8 +328,8 @@ def _reorder_only(
     sentence = f"{hidden} {order}".strip() or "Nothing changes."
     after = add_doubts(start if moved is case else assess_again(moved), [doubt] if doubt else [])
     name, title = ("identifiers", "Hide identifiers") if hidden else ("none", "As it is")
-    done = protection_result(name, title, sentence, 1.0, before, after, chosen=True)
-    weighed = (unchanged_result(before), done) if hidden else (done,)
+    done = protection_result(name, title, sentence, 1.0, start, after, chosen=True)
+    weighed = (unchanged_result(before, start), done) if hidden else (done,)
     return ProtectedRelease(moved, replace(after, protections=weighed), before)
 
 

@@ -104,9 +104,10 @@ class Attempt:
             else:
                 yield f"{self.name} comes closest: {risk_id} can then no longer be measured"
 
-    def sort_key(self) -> tuple[int, float]:
-        """Lower is better: first by verdict, then by usefulness."""
-        return self.rank, 0.0 if self.protection is None else -self.protection.usefulness
+    def sort_key(self) -> tuple[int, bool, float]:
+        """Lower is better: first by verdict, then by whether a finding is left open, then by usefulness."""
+        is_open = self.assessment is not None and has_open_finding(self.assessment)
+        return self.rank, is_open, 0.0 if self.protection is None else -self.protection.usefulness
 
     def to_result(self, before: Assessment, chosen: bool) -> ProtectionResult:
         """The outcome for the report."""
@@ -177,10 +178,11 @@ def has_open_finding(assessment: Assessment) -> bool:
     return any(f.decides and f.status == "open" for f in assessment.findings)
 
 
-def unchanged_result(before: Assessment) -> ProtectionResult:
-    decided = before.deciding_finding
+def unchanged_result(before: Assessment, start: Assessment) -> ProtectionResult:
+    """The release as it is, which ``start`` assesses without its identifiers."""
+    decided = start.deciding_finding
     about = f" The share harmed is about this risk: {decided.title}." if decided and decided.share else ""
-    return protection_result("none", "As it is", f"Nothing changes.{about}", 1.0, before, before, chosen=False)
+    return protection_result("none", "As it is", f"Nothing changes.{about}", 1.0, start, before, chosen=False)
 
 
 def protection_result(

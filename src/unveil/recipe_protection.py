@@ -50,7 +50,8 @@ def offers_with_recipe(offered: Mapping[str, ProtectionOffer], method: str | Non
 
 
 def _no_recipe_error(method: str, others: Mapping[str, ProtectionOffer]) -> UnveilError:
-    remedy = f"; choose from {list_text(others)}" if others else ""
+    rest = [name for name in others if name != method]
+    remedy = f"; choose from {list_text(rest)}" if rest else ""
     return UnveilError(
         f"what {safe_text(method)} makes of a row depends on other rows, so it cannot be written as a recipe{remedy}"
     )
@@ -171,7 +172,7 @@ def recipe_offer(recipe: Recipe, released: Sequence[Table], unseen: Unseen) -> P
     def fit(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
         return _apply_recipe(recipe, case, policy, run, released, unseen) if strictness == 1 else None
 
-    return ProtectionOffer("The same as before", "Do what a recipe says.", fit, has_recipe=True)
+    return ProtectionOffer("Apply the recipe", "Treat the columns as the recipe says.", fit, has_recipe=True)
 
 
 def _apply_recipe(

@@ -498,7 +498,9 @@ def test_refusals_name_the_remedy(table: Table) -> None:
             unveil.protect(table, said, method="mixed")
     with pytest.raises(UnveilError, match="protect the original"):
         PROTECTIONS["columns"].fit(Case(table, table), policy(0.1), run, 1.0)
-    with pytest.raises(UnveilError, match="choose from levels, local, columns, values, rows and mixed"):
+    with pytest.raises(
+        UnveilError, match="choose from levels, local, mondrian, cells, microaggregation, columns, values, rows and 1 more"
+    ):
         unveil.protect(table, policy(0.1), method="merge")
 
 

@@ -36,8 +36,7 @@ def goals_out_of_reach(case: Case, policy: Policy, run: Run) -> Iterator[str]:
         yield _describe_miss(risks.K, k, people, "")
     average = policy.tolerance_for(risks.REIDENTIFICATION)
     if average is not None and average * people < 1:
-        wanted, least = percent_text(average), percent_text(1 / people)
-        yield f"the average risk must be at most {wanted}, and is {least} even if no quasi-identifier is released"
+        yield _describe_miss(risks.REIDENTIFICATION, average, 1 / people, "")
     for risk, column, limit, value in _value_misses(protector):
         yield _describe_miss(risk, limit, value, f" for {safe_text(column)}")
 
@@ -71,20 +70,19 @@ def wishes_in_the_way(case: Case, policy: Policy, run: Run) -> Iterator[str]:
     """What the owner could give up, so that coarser columns reach all goals for classes."""
     protector = class_protector(case, policy, run)
     if _is_reachable(protector, run=run):
-        yield "coarser values reach the goals for classes: try all methods"
+        yield f"coarser values alone can reach the goals for classes ({option_text('method', 'levels')})"
         return
     kept = [name for name in protector.names if name in protector.settings.keep]
     free = [name for name in kept if _is_reachable(protector, keep=tuple(c for c in kept if c != name), run=run)]
-    option = option_text("keep")
+    now = f"now in {option_text('keep')}"
     if free:
-        yield f"coarser values reach the goals for classes if {_either(free)} need not stay ({option})"
+        yield f"the goals for classes can be reached if {_either(free)} may be coarsened ({now})"
     elif kept and _is_reachable(protector, keep=(), run=run):
-        yield f"coarser values reach the goals for classes if none of {list_text(kept)} has to stay ({option})"
+        yield f"the goals for classes can be reached if {list_text(kept)} may all be coarsened ({now})"
     for share in _SHARES_LEFT_OUT:
         if share > protector.settings.suppress and _is_reachable(protector, suppress=share, run=run):
-            left = f"{percent_text(share)} of the people may be left out"
-            option = option_text("suppress", percent_text(share))
-            yield f"coarser values reach the goals for classes if {left} ({option})"
+            left, option = percent_text(share), option_text("suppress", percent_text(share))
+            yield f"the goals for classes can be reached if {left} of the people may be left out ({option})"
             return
 
 

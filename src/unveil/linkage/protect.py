@@ -266,8 +266,8 @@ PROTECTIONS = MappingProxyType(
             applies_to=_has_ratings,
         ),
         "mixed": ProtectionOffer(
-            "Cheapest combination",
-            "Combine these methods at the least cost.",
+            "Combine these methods",
+            "Combine these methods step by step.",
             _make_protection,
             applies_to=_has_ratings_or_records,
         ),

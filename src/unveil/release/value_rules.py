@@ -64,10 +64,10 @@ class ValueRule:
         """The inverse of :meth:`to_dict`; anything else is refused."""
         kind = data.get("rule")
         if not isinstance(kind, str) or kind not in _PARAMETERS:
-            raise UnveilError(f"{where}: its rule is none that this version knows")
+            raise UnveilError(f"{where}: this version of unveil does not know its rule")
         wanted, given = _PARAMETERS[kind], {k: v for k, v in data.items() if k not in ("rule", "labels")}
         if set(given) != set(wanted) or not all(check(given[name]) for name, check in wanted.items()):
-            raise UnveilError(f"{where}: its {kind} are incomplete or malformed")
+            raise UnveilError(f"{where}: the parameters of its rule {kind} are incomplete or malformed")
         labels = {
             text: each["label"] for each in _checked_lists(data.get("labels", []), where) for text in each["values"]
         }

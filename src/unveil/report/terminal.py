@@ -292,9 +292,9 @@ def _use_table(assessment: Assessment, details: bool) -> Iterator[RenderableType
         chosen = [row for row in phrases.use_rows(assessment) if protections[0].chosen]
         if chosen:
             each = "; ".join(f"{row.title[0].lower()}{row.title[1:]} {row.texts[1]}" for row in chosen)
-            yield _styled_text(f"Use: {each}.")
+            yield _styled_text(f"Still usable: {each}.")
         return
-    table = new_table("Use", "As it is", *(p.title for p in protections))
+    table = new_table("Measure", "As it is", *(p.id for p in protections))
     for row in phrases.use_rows(assessment):
         table.add_row(*(_styled_text(text) for text in (row.title, *row.texts)))
     yield Padding(table, (1, 0, 0, 0))

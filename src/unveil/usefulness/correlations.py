@@ -15,6 +15,7 @@ from unveil.wording import list_text, number_text
 __all__ = ["correlation", "correlation_changes"]
 
 _MAX_COLUMNS = 20
+_NOISE = 1e-12  # what sums of floating-point numbers may be off by
 
 
 def correlation_changes(columns: Sequence[ComparedColumn]) -> list[UseMeasure]:
@@ -26,15 +27,18 @@ def correlation_changes(columns: Sequence[ComparedColumn]) -> list[UseMeasure]:
     before = [correlation(*map(_original_numbers, pair)) for pair in pairs]
     after = [correlation(*map(_released_numbers, pair)) for pair in pairs]
     changes = np.abs(np.array(after) - before)
+    changes[changes < _NOISE] = 0
     worst = int(changes.argmax())
     names = list_text([c.name for c in pairs[worst]])
     from_to = f"from {number_text(before[worst])} to {number_text(after[worst])}"
     mean = f"The {len(pairs)} correlations of two columns change by {number_text(float(changes.mean()))} on average"
-    said = (
-        f"The correlation of {names} changes {from_to}."
-        if len(pairs) == 1
-        else f"{mean}, most that of {names}: {from_to}."
-    )
+    said = f"{mean}, most that of {names}: {from_to}."
+    if len(pairs) == 1:
+        said = f"The correlation of {names} changes {from_to}."
+    if not changes.any():
+        said = (
+            f"The correlation of {names} stays as it was." if len(pairs) == 1 else "All correlations stay as they were."
+        )
     return [UseMeasure("correlations", "Correlations change by", 0.0, float(changes.mean()), said, is_share=False)]
 
 

@@ -42,14 +42,15 @@ def prediction_accuracy(columns: Sequence[ComparedColumn], target: str, rng: np.
     after = _accuracy(*_released_features(others), goal.group_shares.argmax(axis=1)[goal.label_of_row], rng)
     guess = float(np.bincount(goal.group_of_row).max() / max(1, len(goal.group_of_row)))
     rows = min(_MAX_ROWS, len(goal.label_of_row))
-    what = safe_text(target) if goal.group_of_row.max(initial=0) < 2 else f"{safe_text(target)}, in at most ten groups,"
+    is_grouped = len(np.unique(goal.value_of_row)) > goal.groups
+    what = f"the group of {safe_text(target)}" if is_grouped else safe_text(target)
     said = (
-        f"{what} is predicted right for about {percent_text(after)} of the rows, before protection for about "
-        f"{percent_text(before)}; always guessing what is most common is right for {percent_text(guess)}."
+        f"A model predicts {what} correctly in about {percent_text(after)} of the rows ({percent_text(before)} before "
+        f"protection); always guessing what is most common would be right in {percent_text(guess)}."
     )
     half = 1.96 * sqrt(after * (1 - after) / max(1, rows))
     ends = max(0.0, after - half), min(1.0, after + half)
-    return UseMeasure("prediction", f"{safe_text(target)} predicted right", before, after, said, interval=ends)
+    return UseMeasure("prediction", f"Predicted right: {safe_text(target)}", before, after, said, interval=ends)
 
 
 def _original_features(columns: Sequence[ComparedColumn]) -> tuple[Floats, Bools]:

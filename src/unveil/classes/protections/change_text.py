@@ -27,7 +27,7 @@ def describe_change(columns: Mapping[str, ChangedColumn], gone: int, rows: int) 
             coarser.append(f"{safe_text(name)} {column.steps[0].description}")
     parts = [", ".join(coarser)] if coarser else []
     if partly:
-        said = f"{how} in some rows: {', '.join(partly)} of the rows"
+        said = f"{how}: {', '.join(partly)} of the rows"
         parts.append(said if parts else capitalise_text(said))
     if out:
         parts.append(f"{list_text(out, _MAX_NAMED_COLUMNS)} left out")
