@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unveil.compilation import helper, kernel
-from unveil.linkage._bits import bit_count
+from unveil._bits import bit_count
 
 __all__ = [
     "COUNT_SHIFT",
