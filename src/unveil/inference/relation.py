@@ -222,6 +222,16 @@ class Relation:
         """The columns in which somebody's value is missing."""
         return tuple(c for c, codes in enumerate(self.columns or ()) if len(codes) and int(codes.min()) < 0)
 
+    def values_of(self, column: int) -> slice:
+        """The attributes of a column."""
+        assert self.first_attribute is not None
+        return slice(int(self.first_attribute[column]), int(self.first_attribute[column + 1]))
+
+    def classes_of_rows(self, columns: Sequence[int]) -> Ints:
+        """The class of each distinct row by some columns of codes."""
+        assert self.rows.codes is not None
+        return class_ids([self.rows.codes[:, c] for c in columns], len(self.rows.codes))[0]
+
     def attributes_of(self, person: int) -> frozenset[int]:
         """Att_i: what an individual has."""
         return frozenset(np.flatnonzero(unpack_bits(self.rows.has[self.rows.row_of[person]], self.attributes)).tolist())

@@ -105,21 +105,16 @@ def _dangerous_words(relation: Relation, has: BitWords, may: BitWords) -> list[t
     parts = [(chosen[k : k + 64], may) for k in range(0, len(chosen), 64)]
     found = [(_select(bits, _pieces(part, bits.shape[1])), _danger_pieces(relation.danger_units[part]))
              for part, bits in parts]  # fmt: skip
-    gaps = [c for c in relation.columns_with_gaps if relation.danger_units[_values(relation, c)].any()]
+    gaps = [c for c in relation.columns_with_gaps if relation.danger_units[relation.values_of(c)].any()]
     for k in range(0, len(gaps), 64):
         some = gaps[k : k + 64]
         empty = np.zeros(len(has), np.uint64)
         for bit, c in enumerate(some):
-            filled = unpack_bits(has, relation.attributes)[:, _values(relation, c)].any(axis=1)
+            filled = unpack_bits(has, relation.attributes)[:, relation.values_of(c)].any(axis=1)
             empty |= (~filled).astype(np.uint64) << np.uint64(bit)
-        units = np.array([-relation.danger_units[_values(relation, c)].sum() for c in some], np.int64)
+        units = np.array([-relation.danger_units[relation.values_of(c)].sum() for c in some], np.int64)
         found.append((empty, _danger_pieces(units)))
     return found
-
-
-def _values(relation: Relation, column: int) -> slice:
-    assert relation.first_attribute is not None
-    return slice(int(relation.first_attribute[column]), int(relation.first_attribute[column + 1]))
 
 
 def _danger_pieces(units: Ints) -> Ints:

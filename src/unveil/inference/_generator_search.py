@@ -1,0 +1,233 @@
+"""The compiled inner loops of ``generator_search``.
+
+A *column* is a group of attributes of which a row has at most one: a single attribute, or the values of a column of a
+table. Code 0 in a column means none, code v the attribute ``firsts[c] + v − 1``. A *node* is a set K and the rows that
+have it, those first that may still improve (``active``). Its children by one column are stored one after the other in
+``lists``: code, number of rows, number of active ones, rows. Everything is kept in arrays, so that a search can be
+interrupted after any node and resumed.
+"""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+
+from unveil._bits import lowest_bit
+from unveil.compilation import helper, kernel
+
+__all__ = ["bound_larger_sets", "search_sets"]
+
+
+@helper
+def _can_exceed(danger, likelihood, best, offset):
+    """Whether likelihood · danger / (offset + danger) > best, without a division."""
+    return danger * (likelihood - best) > best * offset
+
+
+@helper
+def _closure_danger(rows, first, last, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, danger):
+    """The danger of the closure. With bits, of those that all rows share; with lanes, of the columns in which the
+    codes of all rows that have one are equal."""
+    words, total = sharing.shape[1], np.int64(0)
+    for w in range(words):
+        shared[w] = sharing[rows[first], w]
+        joined[w] = joining[rows[first], w]
+    if uses_bits:
+        for k in range(first + 1, last):
+            for w in range(words):
+                shared[w] &= sharing[rows[k], w]
+        for w in range(words):
+            left = shared[w]
+            while left:
+                total += danger[64 * w + lowest_bit(left)]
+                left &= left - np.uint64(1)
+        return total
+    for k in range(first + 1, last):
+        for w in range(words):
+            shared[w] &= sharing[rows[k], w]
+            joined[w] |= joining[rows[k], w]
+    for c in range(len(lanes)):
+        w, shift, mask = lanes[c, 0], np.uint64(lanes[c, 1]), np.uint64(lanes[c, 2])
+        code = (shared[w] >> shift) & mask
+        if code and code == (joined[w] >> shift) & mask:
+            total += danger[lane_firsts[c] + np.int64(code) - 1]
+    return total
+
+
+@helper
+def _keep_active(rows, first, active, reach, total, ceiling, best, floor, goal, unit, offset):
+    """Move the rows to the front that a set of likelihood ``reach`` could still raise, and count them."""
+    kept = first
+    for k in range(first, first + active):
+        row = rows[k]
+        if best[row] < goal and _can_exceed((ceiling[row] - total) * unit, reach, max(best[row], floor), offset):
+            rows[k] = rows[kept]
+            rows[kept] = row
+            kept += 1
+    return kept - first
+
+
+@kernel
+def search_sets(
+    state, stack, likelihoods, lists, uses_bits, known, places, firsts, like, danger, like_after, least_after,
+    sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best, tally, needed, place, touched, open_columns,
+    shared, joined, unit, offset, floor, goal, largest, work_limit, node_limit,
+):  # fmt: skip
+    """Go on with a search until it ends (returns 0), or the work or the number of nodes reaches its limit (returns 1).
+
+    ``state``: level, nodes, work. ``stack``, per level: first row of the node in the level above, its rows, its active
+    rows, its danger, the present column, the next child, and the end of the children. Level 0 is above the root, and
+    holds the roots as its children. ``own`` is the danger of all that a row has, ``ceiling`` the most that could follow
+    about it. ``largest`` is the size of the largest set that is looked at.
+    """
+    level, nodes, work = state[0], state[1], state[2]
+    columns = len(places)
+    while level >= 0:
+        below = lists[level]
+        column = stack[level, 4]
+        if stack[level, 5] < stack[level, 6]:  # enter the next child
+            if work >= work_limit or nodes >= node_limit:
+                state[0], state[1], state[2] = level, nodes, work
+                return 1
+            at = stack[level, 5]
+            code, size, active = below[at], below[at + 1], below[at + 2]
+            begin = at + 3
+            stack[level, 5] = begin + size
+            likelihood, total = likelihoods[level], stack[level, 3]
+            if column >= 0:
+                attribute = firsts[column] + code - 1
+                likelihood *= like[attribute]
+                total += danger[attribute]
+            nodes += 1
+            work += size + 8
+            follows = _closure_danger(
+                below, begin, begin + size, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, lane_danger
+            )
+            learned = (follows - total) * unit
+            weight = likelihood * (learned / (offset + learned))
+            for k in range(begin, begin + active):
+                if best[below[k]] < weight:
+                    best[below[k]] = weight
+            if level >= largest or size == 1 or column + 1 == columns:
+                continue
+            reach, least = likelihood * like_after[column + 1], total + least_after[column + 1]
+            active = _keep_active(below, begin, active, reach, least, ceiling, best, floor, goal, unit, offset)
+            if active == 0:
+                continue
+            level += 1
+            likelihoods[level] = likelihood
+            stack[level, 0], stack[level, 1], stack[level, 2], stack[level, 3] = begin, size, active, total
+            stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, 0
+            if uses_bits:  # the attributes that an active row has and not all rows
+                for w in range(known.shape[1]):
+                    some, every = np.uint64(0), ~np.uint64(0)
+                    for k in range(begin, begin + size):
+                        every &= known[below[k], w]
+                    for k in range(begin, begin + active):
+                        some |= known[below[k], w]
+                    open_columns[level, w] = some & ~every
+            continue
+        column += 1  # all children by the present column are done
+        if uses_bits and level > 0:
+            w = column >> 6
+            if column < columns:
+                left = (open_columns[level, w] >> np.uint64(column & 63)) << np.uint64(column & 63)
+                while left == 0 and w + 1 < known.shape[1]:
+                    w += 1
+                    left = open_columns[level, w]
+                column = 64 * w + lowest_bit(left) if left else columns
+        if level == 0 or column >= columns:
+            level -= 1
+            continue
+        stack[level, 4], stack[level, 5] = column, 0
+        # divide the rows of the node by their code in this column
+        rows, likelihood, total = lists[level - 1], likelihoods[level], stack[level, 3]
+        begin, size, active = stack[level, 0], stack[level, 1], stack[level, 2]
+        w, shift, mask = places[column, 0], np.uint64(places[column, 1]), np.uint64(places[column, 2])
+        work += size
+        different = 0
+        for k in range(begin, begin + active):
+            row = rows[k]
+            code = np.int64((known[row, w] >> shift) & mask)
+            if code == 0:
+                continue
+            attribute = firsts[column] + code - 1
+            if like[attribute] == 0.0:
+                continue
+            if tally[code] == 0:
+                touched[different] = code
+                different += 1
+                needed[code] = 0
+                place[code] = 0
+            tally[code] += 1
+            place[code] += 1  # the number of active rows, until it is a position
+            if best[row] < goal and _can_exceed(
+                (ceiling[row] - total - danger[attribute]) * unit,
+                likelihood * like[attribute], max(best[row], floor), offset,
+            ):  # fmt: skip
+                needed[code] += 1
+        for k in range(begin + active, begin + size):
+            code = np.int64((known[rows[k], w] >> shift) & mask)
+            if code and tally[code]:
+                tally[code] += 1
+        filled, alone = 0, 0
+        for k in range(different):
+            code = touched[k]
+            if needed[code] == 0 or tally[code] == size:  # nobody gains, or the attribute tells nothing new
+                place[code] = -1
+            elif tally[code] == 1:
+                place[code] = -2
+                alone += 1
+            else:
+                below[filled], below[filled + 1], below[filled + 2] = code, tally[code], place[code]
+                place[code] = filled + 3
+                filled += 3 + tally[code]
+        if filled or alone:
+            for k in range(begin, begin + size):
+                row = rows[k]
+                code = np.int64((known[row, w] >> shift) & mask)
+                if code == 0 or tally[code] == 0:
+                    continue
+                if place[code] >= 0:
+                    below[place[code]] = row
+                    place[code] += 1
+                elif place[code] == -2:  # the only row that has these: all of it follows
+                    attribute = firsts[column] + code - 1
+                    learned = (own[row] - total - danger[attribute]) * unit
+                    weight = likelihood * like[attribute] * (learned / (offset + learned))
+                    if best[row] < weight:
+                        best[row] = weight
+        nodes += alone
+        for k in range(different):
+            tally[touched[k]] = 0
+        stack[level, 6] = filled
+    state[0], state[1], state[2] = level, nodes, work
+    return 0
+
+
+@kernel
+def bound_larger_sets(known, places, firsts, like, danger, ceiling, size, unit, offset, likely, harmless, bounds):
+    """The most that any set of ``size`` or more attributes could weigh for each row; 0 if the row has fewer that can be
+    known. ``likely`` and ``harmless`` are workspace of that size."""
+    for row in range(len(known)):
+        count = 0
+        for c in range(len(places)):
+            code = np.int64((known[row, places[c, 0]] >> np.uint64(places[c, 1])) & np.uint64(places[c, 2]))
+            if code == 0 or like[firsts[c] + code - 1] == 0.0:
+                continue
+            one, cost = like[firsts[c] + code - 1], danger[firsts[c] + code - 1]
+            for k in range(min(count, size)):
+                if one > likely[k]:
+                    one, likely[k] = likely[k], one
+                if cost < harmless[k]:
+                    cost, harmless[k] = harmless[k], cost
+            if count < size:
+                likely[count], harmless[count] = one, cost
+            count += 1
+        bounds[row] = 0.0
+        if count >= size:
+            product, total = 1.0, ceiling[row]
+            for k in range(size):
+                product *= likely[k]
+                total -= harmless[k]
+            bounds[row] = product * (total * unit / (offset + total * unit))
