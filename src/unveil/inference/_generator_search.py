@@ -67,39 +67,187 @@ def _keep_active(rows, first, active, reach, total, ceiling, best, floor, goal, 
     return kept - first
 
 
+@helper
+def _weigh_alone(row, attribute, likelihood, total, like, danger, own, best, unit, offset):
+    """Note what follows if a row is the only one with a set and one more attribute: all of it."""
+    learned = (own[row] - total - danger[attribute]) * unit
+    weight = likelihood * like[attribute] * (learned / (offset + learned))
+    if best[row] < weight:
+        best[row] = weight
+
+
+@helper
+def _is_worth(row, attribute, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset):
+    """Whether a set with one more attribute could raise a row."""
+    return best[row] < goal and _can_exceed(
+        (ceiling[row] - total - danger[attribute]) * unit,
+        likelihood * like[attribute], max(best[row], floor), offset,
+    )  # fmt: skip
+
+
+@helper
+def _divide_by_bit(
+    rows, begin, active, size, known, word, shift, attribute, below,
+    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+):  # fmt: skip
+    """Write the rows that have an attribute to ``below`` as one child, unless nobody gains. Returns its length, and 1
+    if there was a single row, which needs no child."""
+    filled, worth = 3, False
+    for k in range(begin, begin + active):
+        row = rows[k]
+        if (known[row, word] >> shift) & np.uint64(1):
+            below[filled] = row
+            filled += 1
+            worth |= _is_worth(
+                row, attribute, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
+            )
+    if not worth:
+        return 0, 0
+    below[0], below[2] = 1, filled - 3
+    for k in range(begin + active, begin + size):
+        below[filled] = rows[k]
+        filled += np.int64((known[rows[k], word] >> shift) & np.uint64(1))
+    below[1] = filled - 3
+    if filled == 4:
+        _weigh_alone(below[3], attribute, likelihood, total, like, danger, own, best, unit, offset)
+        return 0, 1
+    return filled, 0
+
+
+@helper
+def _divide_by_code(
+    rows, begin, active, size, known, word, shift, mask, first, below, tally, needed, place, touched,
+    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+):  # fmt: skip
+    """Write the rows of each code to ``below`` as a child, unless nobody gains or all rows have this code. Returns the
+    length of all children, and how many codes belong to a single row, which needs no child."""
+    different = filled = alone = 0
+    for k in range(begin, begin + active):
+        row = rows[k]
+        code = np.int64((known[row, word] >> shift) & mask)
+        if code == 0 or like[first + code] == 0.0:
+            continue
+        if tally[code] == 0:
+            touched[different] = code
+            different += 1
+            needed[code] = 0
+        tally[code] += 1
+        needed[code] += _is_worth(
+            row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
+        )
+    for k in range(different):
+        place[touched[k]] = tally[touched[k]]  # the number of active rows, until it is a position
+    for k in range(begin + active, begin + size):
+        code = np.int64((known[rows[k], word] >> shift) & mask)
+        tally[code] += tally[code] > 0
+    for k in range(different):
+        code = touched[k]
+        if needed[code] == 0 or tally[code] == size:
+            place[code] = -1
+        elif tally[code] == 1:
+            place[code] = -2
+            alone += 1
+        else:
+            below[filled], below[filled + 1], below[filled + 2] = code, tally[code], place[code]
+            place[code] = filled + 3
+            filled += 3 + tally[code]
+    if filled + alone:
+        for k in range(begin, begin + size):
+            row = rows[k]
+            code = np.int64((known[row, word] >> shift) & mask)
+            if tally[code] == 0:
+                continue
+            if place[code] >= 0:
+                below[place[code]] = row
+                place[code] += 1
+            elif place[code] == -2:
+                _weigh_alone(row, first + code, likelihood, total, like, danger, own, best, unit, offset)
+    for k in range(different):
+        tally[touched[k]] = 0
+    return filled, alone
+
+
+@helper
+def _find_open(rows, begin, active, size, known, found):
+    """Mark the attributes that an active row has and not all rows."""
+    for w in range(known.shape[1]):
+        some, every = np.uint64(0), ~np.uint64(0)
+        for k in range(begin, begin + active):
+            some |= known[rows[k], w]
+            every &= known[rows[k], w]
+        for k in range(begin + active, begin + size):
+            every &= known[rows[k], w]
+        found[w] = some & ~every
+
+
+@helper
+def _next_open(marks, column, columns):
+    """The first marked attribute from one on; ``columns`` if there is none."""
+    if column >= columns:
+        return columns
+    w = column >> 6
+    left = (marks[w] >> np.uint64(column & 63)) << np.uint64(column & 63)
+    while left == 0 and w + 1 < len(marks):
+        w += 1
+        left = marks[w]
+    return 64 * w + lowest_bit(left) if left else columns
+
+
 @kernel
 def search_sets(
     state, stack, likelihoods, lists, uses_bits, known, places, firsts, like, danger, like_after, least_after,
     sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best, tally, needed, place, touched, open_columns,
-    shared, joined, unit, offset, floor, goal, largest, work_limit, node_limit,
+    shared, joined, unit, offset, floor, goal, smallest, largest, work_limit, node_limit,
 ):  # fmt: skip
     """Go on with a search until it ends (returns 0), or the work or the number of nodes reaches its limit (returns 1).
 
     ``state``: level, nodes, work. ``stack``, per level: first row of the node in the level above, its rows, its active
     rows, its danger, the present column, the next child, and the end of the children. Level 0 is above the root, and
     holds the roots as its children. ``own`` is the danger of all that a row has, ``ceiling`` the most that could follow
-    about it. ``largest`` is the size of the largest set that is looked at.
+    about it. Sets of ``smallest`` to ``largest`` attributes are weighed.
     """
     level, nodes, work = state[0], state[1], state[2]
     columns = len(places)
     while level >= 0:
         below = lists[level]
         column = stack[level, 4]
-        if stack[level, 5] < stack[level, 6]:  # enter the next child
-            if work >= work_limit or nodes >= node_limit:
-                state[0], state[1], state[2] = level, nodes, work
-                return 1
-            at = stack[level, 5]
-            code, size, active = below[at], below[at + 1], below[at + 2]
-            begin = at + 3
-            stack[level, 5] = begin + size
-            likelihood, total = likelihoods[level], stack[level, 3]
-            if column >= 0:
-                attribute = firsts[column] + code - 1
-                likelihood *= like[attribute]
-                total += danger[attribute]
+        likelihood, total = likelihoods[level], stack[level, 3]
+        if stack[level, 5] == stack[level, 6]:  # all children by the present column are done
+            column = _next_open(open_columns[level], column + 1, columns) if uses_bits else column + 1
+            if level == 0 or column >= columns:
+                level -= 1
+                continue
+            rows, begin, size, active = lists[level - 1], stack[level, 0], stack[level, 1], stack[level, 2]
+            word, shift, mask = places[column, 0], np.uint64(places[column, 1]), np.uint64(places[column, 2])
+            if uses_bits:
+                filled, alone = _divide_by_bit(
+                    rows, begin, active, size, known, word, shift, firsts[column], below,
+                    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+                )  # fmt: skip
+            else:
+                filled, alone = _divide_by_code(
+                    rows, begin, active, size, known, word, shift, mask, firsts[column] - 1, below,
+                    tally, needed, place, touched,
+                    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+                )  # fmt: skip
+            stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, filled
+            nodes += alone
+            work += size
+            continue
+        if work >= work_limit or nodes >= node_limit:
+            state[0], state[1], state[2] = level, nodes, work
+            return 1
+        at = stack[level, 5]  # enter the next child
+        code, size, active, begin = below[at], below[at + 1], below[at + 2], at + 3
+        stack[level, 5] = begin + size
+        if column >= 0:
+            attribute = firsts[column] + code - 1
+            likelihood *= like[attribute]
+            total += danger[attribute]
+        work += size
+        if level >= smallest:
             nodes += 1
-            work += size + 8
+            work += size
             follows = _closure_danger(
                 below, begin, begin + size, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, lane_danger
             )
@@ -108,99 +256,17 @@ def search_sets(
             for k in range(begin, begin + active):
                 if best[below[k]] < weight:
                     best[below[k]] = weight
-            if level >= largest or size == 1 or column + 1 == columns:
-                continue
-            reach, least = likelihood * like_after[column + 1], total + least_after[column + 1]
-            active = _keep_active(below, begin, active, reach, least, ceiling, best, floor, goal, unit, offset)
-            if active == 0:
-                continue
+        if level >= largest or size == 1 or column + 1 == columns:
+            continue
+        reach, least = likelihood * like_after[column + 1], total + least_after[column + 1]
+        active = _keep_active(below, begin, active, reach, least, ceiling, best, floor, goal, unit, offset)
+        if active > 0:
             level += 1
             likelihoods[level] = likelihood
             stack[level, 0], stack[level, 1], stack[level, 2], stack[level, 3] = begin, size, active, total
             stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, 0
-            if uses_bits:  # the attributes that an active row has and not all rows
-                for w in range(known.shape[1]):
-                    some, every = np.uint64(0), ~np.uint64(0)
-                    for k in range(begin, begin + size):
-                        every &= known[below[k], w]
-                    for k in range(begin, begin + active):
-                        some |= known[below[k], w]
-                    open_columns[level, w] = some & ~every
-            continue
-        column += 1  # all children by the present column are done
-        if uses_bits and level > 0:
-            w = column >> 6
-            if column < columns:
-                left = (open_columns[level, w] >> np.uint64(column & 63)) << np.uint64(column & 63)
-                while left == 0 and w + 1 < known.shape[1]:
-                    w += 1
-                    left = open_columns[level, w]
-                column = 64 * w + lowest_bit(left) if left else columns
-        if level == 0 or column >= columns:
-            level -= 1
-            continue
-        stack[level, 4], stack[level, 5] = column, 0
-        # divide the rows of the node by their code in this column
-        rows, likelihood, total = lists[level - 1], likelihoods[level], stack[level, 3]
-        begin, size, active = stack[level, 0], stack[level, 1], stack[level, 2]
-        w, shift, mask = places[column, 0], np.uint64(places[column, 1]), np.uint64(places[column, 2])
-        work += size
-        different = 0
-        for k in range(begin, begin + active):
-            row = rows[k]
-            code = np.int64((known[row, w] >> shift) & mask)
-            if code == 0:
-                continue
-            attribute = firsts[column] + code - 1
-            if like[attribute] == 0.0:
-                continue
-            if tally[code] == 0:
-                touched[different] = code
-                different += 1
-                needed[code] = 0
-                place[code] = 0
-            tally[code] += 1
-            place[code] += 1  # the number of active rows, until it is a position
-            if best[row] < goal and _can_exceed(
-                (ceiling[row] - total - danger[attribute]) * unit,
-                likelihood * like[attribute], max(best[row], floor), offset,
-            ):  # fmt: skip
-                needed[code] += 1
-        for k in range(begin + active, begin + size):
-            code = np.int64((known[rows[k], w] >> shift) & mask)
-            if code and tally[code]:
-                tally[code] += 1
-        filled, alone = 0, 0
-        for k in range(different):
-            code = touched[k]
-            if needed[code] == 0 or tally[code] == size:  # nobody gains, or the attribute tells nothing new
-                place[code] = -1
-            elif tally[code] == 1:
-                place[code] = -2
-                alone += 1
-            else:
-                below[filled], below[filled + 1], below[filled + 2] = code, tally[code], place[code]
-                place[code] = filled + 3
-                filled += 3 + tally[code]
-        if filled or alone:
-            for k in range(begin, begin + size):
-                row = rows[k]
-                code = np.int64((known[row, w] >> shift) & mask)
-                if code == 0 or tally[code] == 0:
-                    continue
-                if place[code] >= 0:
-                    below[place[code]] = row
-                    place[code] += 1
-                elif place[code] == -2:  # the only row that has these: all of it follows
-                    attribute = firsts[column] + code - 1
-                    learned = (own[row] - total - danger[attribute]) * unit
-                    weight = likelihood * like[attribute] * (learned / (offset + learned))
-                    if best[row] < weight:
-                        best[row] = weight
-        nodes += alone
-        for k in range(different):
-            tally[touched[k]] = 0
-        stack[level, 6] = filled
+            if uses_bits:
+                _find_open(below, begin, active, size, known, open_columns[level])
     state[0], state[1], state[2] = level, nodes, work
     return 0
 

@@ -77,6 +77,7 @@ class _Search:
         self.state = np.zeros(3, np.int64)
         self.upper = self.bound_sets_of(0)
         self.after = _best_after(rows)
+        self.searched = -1
 
     def run_all(self, run: Run, node_limit: int, most_known: int | None) -> None:
         columns = len(self.rows.places)
@@ -88,6 +89,7 @@ class _Search:
             run.progress(f"privacy score, sets of at most {largest}", None)
             if not self.search_up_to(largest, active, run, node_limit):
                 return
+            self.searched = largest
             self.note_searched(self.bound_sets_of(largest + 1) if largest < most else np.zeros(len(self.best)))
 
     def note_searched(self, larger: Floats) -> None:
@@ -136,7 +138,8 @@ class _Search:
             self.state, stack, likelihoods, lists, rows.uses_bits, rows.known, rows.places, rows.firsts, rows.like,
             rows.danger, *self.after, rows.sharing, rows.joining, rows.lanes, rows.lane_firsts, rows.lane_danger,
             rows.own, rows.ceiling, self.best, *by_code, np.zeros((levels, rows.known.shape[1]), np.uint64),
-            np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset, floor, self.goal, largest,
+            np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset, floor, self.goal,
+            self.searched + 1, largest,
         )  # fmt: skip
 
 
