@@ -92,16 +92,17 @@ def _largest_danger(relation: Relation) -> Ints:
     return np.array([units[relation.values_of(c)].max(initial=0) for c in relation.columns_with_gaps], np.int64)
 
 
-def pack_columns(relation: Relation, keep_order: bool = True) -> PackedRows:
-    """Rows of a table with one lane per column. If ``keep_order`` is false, columns that cost nothing to know, and
-    divide people, are known from the start."""
+def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
+    """Rows of a table with one lane per column. If sets may be of any size (``may_know_all``), columns that are certainly
+    known and not dangerous are known from the start, for knowing more of these never infers less."""
     codes, first = relation.rows.codes, relation.first_attribute
     assert codes is not None and first is not None
     width, gaps = codes.shape[1], {*relation.columns_with_gaps}
     values = [relation.values_of(c) for c in range(width)]
     inferable = [c for c in range(width) if relation.danger_units[values[c]].any()]
-    free = [c for c in range(width) if c not in gaps and c not in inferable and (relation.likelihood[values[c]] == 1).all()]
-    free = [] if keep_order or gaps.intersection(inferable) else free
+    can_be_free = may_know_all and not gaps.intersection(inferable)
+    free = [c for c in range(width) if can_be_free and c not in gaps and c not in inferable
+            and (relation.likelihood[values[c]] == 1).all()]  # fmt: skip
     likeliest = [float(relation.likelihood[v].max(initial=0)) for v in values]
     order = sorted(
         (c for c in range(width) if likeliest[c] > 0 and c not in free),

@@ -39,7 +39,7 @@ from unveil.arrays import BitWords, Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.grouping import class_ids
 
-__all__ = ["AttributeWeights", "DistinctRows", "Relation", "pack_bits", "unpack_bits"]
+__all__ = ["AttributeWeights", "DistinctRows", "Relation", "pack_bits", "unpack_bits", "word_classes"]
 
 AttributeWeights: TypeAlias = float | Sequence[float] | Floats
 """One weight for all attributes, or one for each."""
@@ -192,7 +192,7 @@ class Relation:
         """The distinct rows, in an order that depends on their contents alone."""
         if self.columns is None:
             assert self.words is not None
-            ids = _word_classes(self.words)
+            ids = word_classes(self.words)
             first, counts = _first_of_each(ids)
             return DistinctRows(self.words[first], self.words[first], counts, ids, None)
         ids, _ = class_ids(self.columns, self.people)
@@ -240,7 +240,7 @@ class Relation:
 
     def people_with(self, known: Iterable[int]) -> Bools:
         """ψ(K): who has all of these attributes."""
-        mask = self._mask(known)
+        mask = self.mask(known)
         found: Bools = ((self.rows.has & mask) == mask).all(axis=1)[self.rows.row_of]
         return found
 
@@ -266,7 +266,8 @@ class Relation:
         known = frozenset(known)
         return self.closure(known) - known
 
-    def _mask(self, attributes: Iterable[int]) -> BitWords:
+    def mask(self, attributes: Iterable[int]) -> BitWords:
+        """A row of words with the bits of some attributes."""
         marks = np.zeros((1, self.attributes), np.bool_)
         marks[0, list(attributes)] = True
         return pack_bits(marks)[0]
@@ -321,7 +322,7 @@ def _spread(weights: AttributeWeights, attributes: int) -> Floats:
     return np.broadcast_to(given, (attributes,)).copy()
 
 
-def _word_classes(words: BitWords) -> Ints:
+def word_classes(words: BitWords) -> Ints:
     """The class of every row of words: equal rows have the same number."""
     _, ids = np.unique(words[:, 0], return_inverse=True)
     for word in words.T[1:]:
