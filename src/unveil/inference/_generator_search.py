@@ -68,15 +68,6 @@ def _keep_active(rows, first, active, reach, total, ceiling, best, floor, goal, 
 
 
 @helper
-def _weigh_alone(row, attribute, likelihood, total, like, danger, own, best, unit, offset):
-    """Note what follows if a row is the only one with a set and one more attribute: all of it."""
-    learned = (own[row] - total - danger[attribute]) * unit
-    weight = likelihood * like[attribute] * (learned / (offset + learned))
-    if best[row] < weight:
-        best[row] = weight
-
-
-@helper
 def _is_worth(row, attribute, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset):
     """Whether a set with one more attribute could raise a row."""
     return best[row] < goal and _can_exceed(
@@ -88,10 +79,9 @@ def _is_worth(row, attribute, likelihood, total, like, danger, ceiling, best, fl
 @helper
 def _divide_by_bit(
     rows, begin, active, size, known, word, shift, attribute, below,
-    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
 ):  # fmt: skip
-    """Write the rows that have an attribute to ``below`` as one child, unless nobody gains. Returns its length, and 1
-    if there was a single row, which needs no child."""
+    """Write the rows that have an attribute to ``below`` as one child, unless nobody gains. Returns its length."""
     filled, worth = 3, False
     for k in range(begin, begin + active):
         row = rows[k]
@@ -102,29 +92,63 @@ def _divide_by_bit(
                 row, attribute, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
             )
     if not worth:
-        return 0, 0
+        return 0
     below[0], below[2] = 1, filled - 3
     for k in range(begin + active, begin + size):
         below[filled] = rows[k]
         filled += np.int64((known[rows[k], word] >> shift) & np.uint64(1))
     below[1] = filled - 3
-    if filled == 4:
-        _weigh_alone(below[3], attribute, likelihood, total, like, danger, own, best, unit, offset)
-        return 0, 1
-    return filled, 0
+    return filled
+
+
+@helper
+def _filter_by_code(rows, begin, active, size, codes, code, below, at):
+    """Write the rows of one code to ``below`` as a child, from a position on. Returns where it ends."""
+    filled = at + 3
+    for k in range(begin, begin + active):
+        below[filled] = rows[k]
+        filled += codes[rows[k]] == code
+    below[at], below[at + 2] = code, filled - at - 3
+    for k in range(begin + active, begin + size):
+        below[filled] = rows[k]
+        filled += codes[rows[k]] == code
+    below[at + 1] = filled - at - 3
+    return filled
+
+
+@helper
+def _sort_by_code(rows, begin, active, size, codes, below, tally, needed, place, touched, different):
+    """Write the rows of each code that somebody needs to ``below`` as a child, by counting. Returns where they end."""
+    filled = 0
+    for k in range(different):
+        place[touched[k]] = tally[touched[k]]  # the number of active rows, until it is a position
+    for k in range(begin + active, begin + size):
+        code = codes[rows[k]]
+        tally[code] += tally[code] > 0
+    for k in range(different):
+        code = touched[k]
+        if needed[code]:
+            below[filled], below[filled + 1], below[filled + 2] = code, tally[code], place[code]
+            place[code] = filled + 3
+            filled += 3 + tally[code]
+    for k in range(begin, begin + size):
+        code = codes[rows[k]]
+        if tally[code] and needed[code]:
+            below[place[code]] = rows[k]
+            place[code] += 1
+    return filled
 
 
 @helper
 def _divide_by_code(
-    rows, begin, active, size, known, word, shift, mask, first, below, tally, needed, place, touched,
-    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+    rows, begin, active, size, codes, first, below, tally, needed, place, touched,
+    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
 ):  # fmt: skip
-    """Write the rows of each code to ``below`` as a child, unless nobody gains or all rows have this code. Returns the
-    length of all children, and how many codes belong to a single row, which needs no child."""
-    different = filled = alone = 0
+    """Write the rows of each code to ``below`` as a child, unless nobody gains. Returns the length of all children."""
+    different = filled = 0
     for k in range(begin, begin + active):
         row = rows[k]
-        code = np.int64((known[row, word] >> shift) & mask)
+        code = np.int64(codes[row])
         if code == 0 or like[first + code] == 0.0:
             continue
         if tally[code] == 0:
@@ -132,39 +156,18 @@ def _divide_by_code(
             different += 1
             needed[code] = 0
         tally[code] += 1
-        needed[code] += _is_worth(
+        needed[code] |= _is_worth(
             row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
         )
-    for k in range(different):
-        place[touched[k]] = tally[touched[k]]  # the number of active rows, until it is a position
-    for k in range(begin + active, begin + size):
-        code = np.int64((known[rows[k], word] >> shift) & mask)
-        tally[code] += tally[code] > 0
-    for k in range(different):
-        code = touched[k]
-        if needed[code] == 0 or tally[code] == size:
-            place[code] = -1
-        elif tally[code] == 1:
-            place[code] = -2
-            alone += 1
-        else:
-            below[filled], below[filled + 1], below[filled + 2] = code, tally[code], place[code]
-            place[code] = filled + 3
-            filled += 3 + tally[code]
-    if filled + alone:
-        for k in range(begin, begin + size):
-            row = rows[k]
-            code = np.int64((known[row, word] >> shift) & mask)
-            if tally[code] == 0:
-                continue
-            if place[code] >= 0:
-                below[place[code]] = row
-                place[code] += 1
-            elif place[code] == -2:
-                _weigh_alone(row, first + code, likelihood, total, like, danger, own, best, unit, offset)
+    if different <= 4:
+        for k in range(different):
+            if needed[touched[k]]:
+                filled = _filter_by_code(rows, begin, active, size, codes, touched[k], below, filled)
+    else:
+        filled = _sort_by_code(rows, begin, active, size, codes, below, tally, needed, place, touched, different)
     for k in range(different):
         tally[touched[k]] = 0
-    return filled, alone
+    return filled
 
 
 @helper
@@ -195,7 +198,7 @@ def _next_open(marks, column, columns):
 
 @kernel
 def search_sets(
-    state, stack, likelihoods, lists, uses_bits, known, places, firsts, like, danger, like_after, least_after,
+    state, stack, likelihoods, lists, uses_bits, known, codes, places, firsts, like, danger, like_after, least_after,
     sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best, tally, needed, place, touched, open_columns,
     shared, joined, unit, offset, floor, goal, smallest, largest, work_limit, node_limit,
 ):  # fmt: skip
@@ -220,18 +223,17 @@ def search_sets(
             rows, begin, size, active = lists[level - 1], stack[level, 0], stack[level, 1], stack[level, 2]
             word, shift, mask = places[column, 0], np.uint64(places[column, 1]), np.uint64(places[column, 2])
             if uses_bits:
-                filled, alone = _divide_by_bit(
+                filled = _divide_by_bit(
                     rows, begin, active, size, known, word, shift, firsts[column], below,
-                    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+                    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
                 )  # fmt: skip
             else:
-                filled, alone = _divide_by_code(
-                    rows, begin, active, size, known, word, shift, mask, firsts[column] - 1, below,
+                filled = _divide_by_code(
+                    rows, begin, active, size, codes[column], firsts[column] - 1, below,
                     tally, needed, place, touched,
-                    likelihood, total, like, danger, own, ceiling, best, floor, goal, unit, offset,
+                    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
                 )  # fmt: skip
             stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, filled
-            nodes += alone
             work += size
             continue
         if work >= work_limit or nodes >= node_limit:
@@ -240,6 +242,8 @@ def search_sets(
         at = stack[level, 5]  # enter the next child
         code, size, active, begin = below[at], below[at + 1], below[at + 2], at + 3
         stack[level, 5] = begin + size
+        if level > 0 and size == stack[level, 1]:  # all rows of the node have this attribute: it tells nothing new
+            continue
         if column >= 0:
             attribute = firsts[column] + code - 1
             likelihood *= like[attribute]
@@ -248,9 +252,12 @@ def search_sets(
         if level >= smallest:
             nodes += 1
             work += size
-            follows = _closure_danger(
-                below, begin, begin + size, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, lane_danger
-            )
+            follows = own[below[begin]]  # all of it, if it is the only row
+            if size > 1:
+                follows = _closure_danger(
+                    below, begin, begin + size, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts,
+                    lane_danger,
+                )  # fmt: skip
             learned = (follows - total) * unit
             weight = likelihood * (learned / (offset + learned))
             for k in range(begin, begin + active):

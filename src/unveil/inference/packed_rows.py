@@ -35,6 +35,7 @@ class PackedRows:
 
     uses_bits: bool
     known: BitWords
+    codes: npt.NDArray[np.unsignedinteger]
     places: Places
     firsts: Ints
     like: Floats
@@ -72,7 +73,7 @@ def pack_attributes(relation: Relation) -> PackedRows:
     own = marks @ relation.danger_units
     width = np.arange(len(order))
     return PackedRows(
-        True, pack_bits(marks[:, order]), np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
+        True, pack_bits(marks[:, order]), np.zeros((0, 0), np.uint8), np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
         np.arange(len(order) + 1), relation.likelihood[order], relation.danger_units[order], sharing, sharing,
         np.zeros((0, 3), np.int64), np.zeros(0, np.int64), units, own, own + empty @ _largest_danger(relation),
         np.zeros(len(rows.has), np.int64),
@@ -108,7 +109,8 @@ def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
         (c for c in range(width) if likeliest[c] > 0 and c not in free),
         key=lambda c: (-likeliest[c], _pairs_alike(codes[:, c])),
     )
-    lanes, known, sharing = _pack_lanes(codes, [values[c].stop - values[c].start for c in range(width)])
+    sizes = [v.stop - v.start for v in values]
+    lanes, known, sharing = _pack_lanes(codes, sizes)
     firsts, like, danger = _join_tables(relation, [values[c] for c in order])
     lane_firsts, _, lane_danger = _join_tables(relation, [values[c] for c in inferable])
     own, most = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
@@ -118,9 +120,14 @@ def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
         most += np.where(codes[:, c] < 0, units.max(), units[codes[:, c]])
     roots = relation.classes_of_rows(free)
     return PackedRows(
-        False, known, lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
+        False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)), lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
         own, most, roots,
     )  # fmt: skip
+
+
+def _narrowest(sizes: list[int]) -> type[np.unsignedinteger]:
+    """The narrowest type for codes from 0 to the number of values of any column."""
+    return np.uint8 if max(sizes) < 256 else np.uint16 if max(sizes) < 65_536 else np.uint32
 
 
 def _pairs_alike(codes: Int32s) -> int:

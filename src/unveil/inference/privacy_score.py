@@ -41,8 +41,8 @@ __all__ = ["PrivacyScores", "ScoreMethod", "ScoreRange", "choose_method", "score
 ScoreMethod: TypeAlias = Literal["subset lattice", "hitting sets", "column search", "generator search"]
 
 _LATTICE_STEP = 27e-9  # seconds: what one entry of the lattice, one set that one row has, and one hitting set take
-_SEARCH_STEP = 2e-9
-_HITTING_STEP = (20e-6, 3e-9)
+_SEARCH_STEP = 10e-9
+_HITTING_STEP = (20e-6, 1e-9)
 
 
 class ScoreRange(NamedTuple):
