@@ -17,6 +17,8 @@ from unveil.compilation import helper, kernel
 
 __all__ = ["bound_larger_sets", "search_sets"]
 
+_MANY = 256  # among so many active rows, one may always improve
+
 
 @helper
 def _can_exceed(danger, likelihood, best, offset):
@@ -25,33 +27,47 @@ def _can_exceed(danger, likelihood, best, offset):
 
 
 @helper
-def _closure_danger(rows, first, last, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, danger):
-    """The danger of the closure. With bits, of those that all rows share; with lanes, of the columns in which the
-    codes of all rows that have one are equal."""
-    words, total = sharing.shape[1], np.int64(0)
-    for w in range(words):
-        shared[w] = sharing[rows[first], w]
-        joined[w] = joining[rows[first], w]
+def _shared_danger(uses_bits, shared, joined, lanes, lane_firsts, danger):
+    """The danger of the bits that all rows share, or of the lanes in which all rows with a code have the same."""
+    total = np.int64(0)
     if uses_bits:
-        for k in range(first + 1, last):
-            for w in range(words):
-                shared[w] &= sharing[rows[k], w]
-        for w in range(words):
+        for w in range(len(shared)):
             left = shared[w]
             while left:
                 total += danger[64 * w + lowest_bit(left)]
                 left &= left - np.uint64(1)
         return total
-    for k in range(first + 1, last):
-        for w in range(words):
-            shared[w] &= sharing[rows[k], w]
-            joined[w] |= joining[rows[k], w]
     for c in range(len(lanes)):
         w, shift, mask = lanes[c, 0], np.uint64(lanes[c, 1]), np.uint64(lanes[c, 2])
         code = (shared[w] >> shift) & mask
         if code and code == (joined[w] >> shift) & mask:
             total += danger[lane_firsts[c] + np.int64(code) - 1]
     return total
+
+
+@helper
+def _closure_danger(
+    rows, first, last, least, has_gaps, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, danger
+):
+    """The danger of the closure. Of many rows, the first ones suffice if they share no more than K, whose danger is
+    ``least``; but where values are missing, others may confirm what these do not."""
+    words = sharing.shape[1]
+    for w in range(words):
+        shared[w] = sharing[rows[first], w]
+        joined[w] = joining[rows[first], w]
+    check = last if has_gaps else first + 16
+    for k in range(first + 1, last):
+        row = rows[k]
+        for w in range(words):
+            shared[w] &= sharing[row, w]
+        if not uses_bits:
+            for w in range(words):
+                joined[w] |= joining[row, w]
+        if k == check:
+            if _shared_danger(uses_bits, shared, joined, lanes, lane_firsts, danger) == least:
+                return least
+            check += 4 * (check - first)
+    return _shared_danger(uses_bits, shared, joined, lanes, lane_firsts, danger)
 
 
 @helper
@@ -156,7 +172,7 @@ def _divide_by_code(
             different += 1
             needed[code] = 0
         tally[code] += 1
-        needed[code] |= _is_worth(
+        needed[code] |= active > _MANY or _is_worth(
             row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
         )
     if different <= 4:
@@ -198,7 +214,7 @@ def _next_open(marks, column, columns):
 
 @kernel
 def search_sets(
-    state, stack, likelihoods, lists, uses_bits, known, codes, places, firsts, like, danger, like_after, least_after,
+    state, stack, likelihoods, lists, has_gaps, uses_bits, known, codes, places, firsts, like, danger, like_after, least_after,
     sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best, tally, needed, place, touched, open_columns,
     shared, joined, unit, offset, floor, goal, smallest, largest, work_limit, node_limit,
 ):  # fmt: skip
@@ -255,14 +271,15 @@ def search_sets(
             follows = own[below[begin]]  # all of it, if it is the only row
             if size > 1:
                 follows = _closure_danger(
-                    below, begin, begin + size, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts,
+                    below, begin, begin + size, total, has_gaps, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts,
                     lane_danger,
                 )  # fmt: skip
             learned = (follows - total) * unit
             weight = likelihood * (learned / (offset + learned))
-            for k in range(begin, begin + active):
-                if best[below[k]] < weight:
-                    best[below[k]] = weight
+            if weight > 0:
+                for k in range(begin, begin + active):
+                    if best[below[k]] < weight:
+                        best[below[k]] = weight
         if level >= largest or size == 1 or column + 1 == columns:
             continue
         reach, least = likelihood * like_after[column + 1], total + least_after[column + 1]

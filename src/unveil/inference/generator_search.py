@@ -135,7 +135,7 @@ class _Search:
         self.state[0] = 0
         floor = 0.0 if self.goal == inf else self.goal * (1 - 1e-12)  # bounds are rounded
         return (
-            self.state, stack, likelihoods, lists, rows.uses_bits, rows.known, rows.codes, rows.places, rows.firsts, rows.like,
+            self.state, stack, likelihoods, lists, rows.has_gaps, rows.uses_bits, rows.known, rows.codes, rows.places, rows.firsts, rows.like,
             rows.danger, *self.after, rows.sharing, rows.joining, rows.lanes, rows.lane_firsts, rows.lane_danger,
             rows.own, rows.ceiling, self.best, *by_code, np.zeros((levels, rows.known.shape[1]), np.uint64),
             np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset, floor, self.goal,

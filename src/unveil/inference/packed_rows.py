@@ -33,6 +33,7 @@ class PackedRows:
     as lanes. ``own`` is the danger of all that a row has, ``ceiling`` the most that could follow about it. Rows with
     equal ``roots`` have everything in common that can be added to what is known at no cost."""
 
+    has_gaps: bool
     uses_bits: bool
     known: BitWords
     codes: npt.NDArray[np.unsignedinteger]
@@ -73,7 +74,7 @@ def pack_attributes(relation: Relation) -> PackedRows:
     own = marks @ relation.danger_units
     width = np.arange(len(order))
     return PackedRows(
-        True, pack_bits(marks[:, order]), np.zeros((0, 0), np.uint8), np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
+        bool(relation.columns_with_gaps), True, pack_bits(marks[:, order]), np.zeros((0, 0), np.uint8), np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
         np.arange(len(order) + 1), relation.likelihood[order], relation.danger_units[order], sharing, sharing,
         np.zeros((0, 3), np.int64), np.zeros(0, np.int64), units, own, own + empty @ _largest_danger(relation),
         np.zeros(len(rows.has), np.int64),
@@ -120,7 +121,7 @@ def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
         most += np.where(codes[:, c] < 0, units.max(), units[codes[:, c]])
     roots = relation.classes_of_rows(free)
     return PackedRows(
-        False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)), lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
+        bool(gaps), False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)), lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
         own, most, roots,
     )  # fmt: skip
 
