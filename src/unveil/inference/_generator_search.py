@@ -112,7 +112,7 @@ def _divide_by_bit(
     below[0], below[2] = 1, filled - 3
     for k in range(begin + active, begin + size):
         below[filled] = rows[k]
-        filled += np.int64((known[rows[k], word] >> shift) & np.uint64(1))
+        filled += int((known[rows[k], word] >> shift) & np.uint64(1))
     below[1] = filled - 3
     return filled
 
@@ -214,9 +214,9 @@ def _next_open(marks, column, columns):
 
 @kernel
 def search_sets(
-    state, stack, likelihoods, lists, has_gaps, uses_bits, known, codes, places, firsts, like, danger, like_after, least_after,
-    sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best, tally, needed, place, touched, open_columns,
-    shared, joined, unit, offset, floor, goal, smallest, largest, work_limit, node_limit,
+    state, stack, likelihoods, lists, has_gaps, uses_bits, known, codes, places, firsts, like, danger,
+    like_after, least_after, sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best,
+    tally, needed, place, touched, open_columns, shared, joined, unit, offset, floor, goal, smallest, largest, work_limit, node_limit,
 ):  # fmt: skip
     """Go on with a search until it ends (returns 0), or the work or the number of nodes reaches its limit (returns 1).
 
@@ -237,8 +237,8 @@ def search_sets(
                 level -= 1
                 continue
             rows, begin, size, active = lists[level - 1], stack[level, 0], stack[level, 1], stack[level, 2]
-            word, shift, mask = places[column, 0], np.uint64(places[column, 1]), np.uint64(places[column, 2])
             if uses_bits:
+                word, shift = places[column, 0], np.uint64(places[column, 1])
                 filled = _divide_by_bit(
                     rows, begin, active, size, known, word, shift, firsts[column], below,
                     likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
@@ -271,8 +271,8 @@ def search_sets(
             follows = own[below[begin]]  # all of it, if it is the only row
             if size > 1:
                 follows = _closure_danger(
-                    below, begin, begin + size, total, has_gaps, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts,
-                    lane_danger,
+                    below, begin, begin + size, total, has_gaps, uses_bits, shared, joined, sharing, joining,
+                    lanes, lane_firsts, lane_danger,
                 )  # fmt: skip
             learned = (follows - total) * unit
             weight = likelihood * (learned / (offset + learned))

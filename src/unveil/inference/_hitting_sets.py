@@ -1,7 +1,7 @@
 """The compiled inner loops of ``hitting_sets``.
 
-Attributes are numbered from the least to the most dangerous, so that the lowest bit of a set costs least. ``having`` has
-one line per attribute, with a bit for every row that has it.
+Attributes are numbered from the least to the most dangerous, so that the lowest bit of a set costs least. ``having``
+has one line per attribute, with a bit for every row that has it.
 """
 
 # mypy: allow-untyped-defs
@@ -53,7 +53,7 @@ def _pick_set(pool, count, chosen, banned, danger, used):
             met |= (pool[p, w] & chosen[w]) != 0
             allowed = pool[p, w] & ~banned[w]
             apart &= (allowed & used[w]) == 0
-            size += np.int64(bit_count(allowed))
+            size += int(bit_count(allowed))
             if cheapest < 0 and allowed:
                 cheapest = 64 * w + lowest_bit(allowed)
         if met:
@@ -130,8 +130,8 @@ def _add_violated(own, rows, free, others, pool, count):
             apart = True
             for w in range(words):
                 lacks = own[w] & ~rows[other, w] & ~free[w]
-                size += np.int64(bit_count(lacks))
-                held += np.int64(bit_count(pool[base, w]))
+                size += int(bit_count(lacks))
+                held += int(bit_count(pool[base, w]))
                 pool[count, w] = lacks
             if count > base and size < held:  # better than the first one: begin anew
                 for w in range(words):
@@ -147,8 +147,8 @@ def _add_violated(own, rows, free, others, pool, count):
 
 @kernel
 def find_least_hitting_sets(
-    rows, having, everybody, free, danger, low, high, state, last, pool, chosen, banned, waiting, costs, used, best, known,
-    supersets, others, node_limit, work_limit,
+    rows, having, everybody, free, danger, low, high, state, last, pool, chosen, banned, waiting, costs, used, best,
+    known, supersets, others, node_limit, work_limit,
 ):  # fmt: skip
     """For rows from ``state[0]`` to ``last``: between which bounds the least danger of a set K lies that only the row
     and those that have all of it have, beside the ``free`` attributes, which cost nothing. ``state``: the next row,

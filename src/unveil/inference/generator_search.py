@@ -6,8 +6,8 @@ well, so each K that somebody has is visited at most once, and every row is aske
 - If a single row is left, everything about it follows: a larger K only costs likelihood and learns less.
 - If all rows have an attribute, adding it tells nothing new.
 - For row i, no set beyond K weighs more than lk(K) · l · dg(D_i − d(K)), where l is the largest likelihood that is
-  still to come, and D_i the danger of all that could follow about i. Rows that cannot improve remain only to contradict;
-  a node without others is left.
+  still to come, and D_i the danger of all that could follow about i. Rows that cannot improve remain only to
+  contradict; a node without others is left.
 
 The search is repeated for larger and larger sets. After all sets of at most s attributes, priv(i) lies between the best
 of them and what s + 1 attributes could weigh at best: the likeliest s + 1 of the row, and the least dangerous. Rows
@@ -135,8 +135,9 @@ class _Search:
         self.state[0] = 0
         floor = 0.0 if self.goal == inf else self.goal * (1 - 1e-12)  # bounds are rounded
         return (
-            self.state, stack, likelihoods, lists, rows.has_gaps, rows.uses_bits, rows.known, rows.codes, rows.places, rows.firsts, rows.like,
-            rows.danger, *self.after, rows.sharing, rows.joining, rows.lanes, rows.lane_firsts, rows.lane_danger,
+            self.state, stack, likelihoods, lists, rows.has_gaps, rows.uses_bits, rows.known, rows.codes, rows.places,
+            rows.firsts, rows.like, rows.danger, *self.after, rows.sharing, rows.joining, rows.lanes,
+            rows.lane_firsts, rows.lane_danger,
             rows.own, rows.ceiling, self.best, *by_code, np.zeros((levels, rows.known.shape[1]), np.uint64),
             np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset, floor, self.goal,
             self.searched + 1, largest,

@@ -4,12 +4,12 @@ Then K costs nothing but the danger of what need not be learned any more. Let V_
 i, and T_i its closure. Whatever K ⊆ V_i one begins with, adding V_i ∖ K̄ keeps I_K and makes the closure T_i, so only K
 with K̄ = T_i matter:
 
-    priv(i) = dg(D(T_i) − h_i),  h_i = the least danger of K ⊆ V_i that meets V_i ∖ V_j for every j that lacks any of V_i.
+    priv(i) = dg(D(T_i) − h_i),  h_i = least danger of a K ⊆ V_i that meets V_i ∖ V_j for each j that lacks any of V_i.
 
 (If all likelihoods are 1, T_i = Att_i.) K must meet these sets because otherwise j has K, too. Few of them matter: the
-least K that meets some of them is found by branch and bound, and while another row has it, a set that rules this row out
-is added. Attributes without danger belong to K from the start. With missing values a larger K may confirm less, so the
-argument fails, and :func:`hitting_sets_apply` says so.
+least K that meets some of them is found by branch and bound, and while another row has it, a set that rules this row
+out is added. Attributes without danger belong to K from the start. With missing values a larger K may confirm less, so
+the argument fails, and :func:`hitting_sets_apply` says so.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _find_all(known: Bools, danger: Ints, low: Ints, high: Ints, state: Ints, no
         run.check()
         run.progress("privacy score, least sets that single out a row", float(state[0]) / len(rows))
         _hitting_sets.find_least_hitting_sets(
-            rows, having, _everybody(known), free, padded, low, high, state, len(rows), pool, *deep, np.zeros(levels, np.int64), *wide,
-            *lines, node_limit, state[2] + _SLICE,
+            rows, having, _everybody(known), free, padded, low, high, state, len(rows), pool, *deep,
+            np.zeros(levels, np.int64), *wide, *lines, node_limit, state[2] + _SLICE,
         )  # fmt: skip
 
 
@@ -110,7 +110,8 @@ def _rows_having(known: Bools) -> BitWords:
 
 def _everybody(known: Bools) -> BitWords:
     """A bit for every row."""
-    return pack_bits(np.ones((1, len(known)), np.bool_))[0]
+    found: BitWords = pack_bits(np.ones((1, len(known)), np.bool_))[0]
+    return found
 
 
 def _danger_score(relation: Relation, units: Ints) -> Floats:

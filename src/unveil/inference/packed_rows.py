@@ -74,7 +74,8 @@ def pack_attributes(relation: Relation) -> PackedRows:
     own = marks @ relation.danger_units
     width = np.arange(len(order))
     return PackedRows(
-        bool(relation.columns_with_gaps), True, pack_bits(marks[:, order]), np.zeros((0, 0), np.uint8), np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
+        bool(relation.columns_with_gaps), True, pack_bits(marks[:, order]), np.zeros((0, 0), np.uint8),
+        np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
         np.arange(len(order) + 1), relation.likelihood[order], relation.danger_units[order], sharing, sharing,
         np.zeros((0, 3), np.int64), np.zeros(0, np.int64), units, own, own + empty @ _largest_danger(relation),
         np.zeros(len(rows.has), np.int64),
@@ -95,8 +96,8 @@ def _largest_danger(relation: Relation) -> Ints:
 
 
 def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
-    """Rows of a table with one lane per column. If sets may be of any size (``may_know_all``), columns that are certainly
-    known and not dangerous are known from the start, for knowing more of these never infers less."""
+    """Rows of a table with one lane per column. If sets may be of any size (``may_know_all``), columns that are
+    certainly known and not dangerous are known from the start, for knowing more of these never infers less."""
     codes, first = relation.rows.codes, relation.first_attribute
     assert codes is not None and first is not None
     width, gaps = codes.shape[1], {*relation.columns_with_gaps}
@@ -121,8 +122,8 @@ def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
         most += np.where(codes[:, c] < 0, units.max(), units[codes[:, c]])
     roots = relation.classes_of_rows(free)
     return PackedRows(
-        bool(gaps), False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)), lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
-        own, most, roots,
+        bool(gaps), False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)),
+        lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger, own, most, roots,
     )  # fmt: skip
 
 

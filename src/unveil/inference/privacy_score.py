@@ -3,8 +3,8 @@
     priv(i) = max over K ⊆ Att_i of w(K) = lk(K) · dg(I_K)
 
 (definition 3.1 of *Database privacy score*; :mod:`unveil.inference.relation` has the rest). The empty K counts: what
-everybody has is learned by knowing that somebody is among them. Every individual counts, those with equal attributes and
-those whose attributes are some of another's.
+everybody has is learned by knowing that somebody is among them. Every individual counts, those with equal attributes
+and those whose attributes are some of another's.
 
 The database scores are the average of priv (definition 3.5), and the number and share of individuals with priv ≥ t
 (definition 3.6).
@@ -141,12 +141,10 @@ def choose_method(relation: Relation, most_known: int | None = None, threshold: 
 
 def _known_sizes(relation: Relation) -> Floats:
     """How many attributes can be known about each individual, or each distinct row."""
-    if relation.words is None:
-        has = relation.rows.has
-    else:
-        has = relation.words
+    has = relation.rows.has if relation.words is None else relation.words
     mask = relation.mask(known_attributes(relation).tolist())
-    return np.bitwise_count(has & mask).sum(axis=1, dtype=np.int64).astype(np.float64)
+    found: Floats = np.bitwise_count(has & mask).sum(axis=1, dtype=np.int64).astype(np.float64)
+    return found
 
 
 def _check_method(relation: Relation, method: str, most_known: int | None) -> None:

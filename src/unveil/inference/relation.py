@@ -270,7 +270,8 @@ class Relation:
         """A row of words with the bits of some attributes."""
         marks = np.zeros((1, self.attributes), np.bool_)
         marks[0, list(attributes)] = True
-        return pack_bits(marks)[0]
+        found: BitWords = pack_bits(marks)[0]
+        return found
 
     # ---- weights -----------------------------------------------------------------------------------------------------
 

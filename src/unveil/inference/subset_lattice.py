@@ -1,7 +1,7 @@
 """The privacy score by going through all sets of the attributes that somebody could know.
 
-With p attributes of positive likelihood there are 2ᵖ sets K, and two passes over a table of that size answer everything,
-whatever the number of individuals:
+With p attributes of positive likelihood there are 2ᵖ sets K, and two passes over a table of that size answer
+everything, whatever the number of individuals:
 
 1. Every individual is entered at the set of known attributes they have. From there, entries are intersected with all
    entries of larger sets, one attribute after the other: afterwards the entry of K is the closure of K.

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unveil.compilation import helper, kernel
 from unveil._bits import bit_count
+from unveil.compilation import helper, kernel
 
 __all__ = [
     "COUNT_SHIFT",
