@@ -22,6 +22,7 @@ import uniques
 import wildcard
 
 import classes
+import inference
 import items
 import matching
 
@@ -47,5 +48,6 @@ if __name__ == "__main__":
         estimators,
         items,
         pairs,
+        inference,
     ):
         benchmark.main()

@@ -7,8 +7,7 @@ of rows, the sets directly below each, and the minimal sets that meet all comple
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
@@ -171,9 +170,3 @@ def _minimal_masks(sets: Sequence[int]) -> list[int]:
         grown = {k | bit for k in found if not k & one for bit in bits}
         found = met + [k for k in grown if not any(other & k == other for other in met)]
     return found
-
-
-def exact_danger(learned: Attributes, danger: Callable[[int], Fraction], offset: Fraction = Fraction(1)) -> Fraction:
-    """dg(I) as a fraction."""
-    total = sum((danger(x) for x in learned), Fraction(0))
-    return total / (offset + total)

@@ -216,7 +216,8 @@ def _next_open(marks, column, columns):
 def search_sets(
     state, stack, likelihoods, lists, has_gaps, uses_bits, known, codes, places, firsts, like, danger,
     like_after, least_after, sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best,
-    tally, needed, place, touched, open_columns, shared, joined, unit, offset, floor, goal, smallest, largest, work_limit, node_limit,
+    tally, needed, place, touched, open_columns, shared, joined, unit, offset, floor, goal, smallest, largest,
+    work_limit, node_limit,
 ):  # fmt: skip
     """Go on with a search until it ends (returns 0), or the work or the number of nodes reaches its limit (returns 1).
 

@@ -121,7 +121,7 @@ def _inferences(
 
 def _infer(relation: Relation, has: Bools, may: Bools, known: tuple[int, ...], those: Ints) -> Inference | None:
     """What those who have K share; None if nothing dangerous follows."""
-    shared: Bools = may[those].all(axis=0) & has[those].any(axis=0)
+    shared: Bools = np.asarray(may[those].all(axis=0) & has[those].any(axis=0))
     shared[list(known)] = False
     learned = np.flatnonzero(shared).tolist()
     danger, likelihood = relation.danger_of(learned), relation.likelihood_of(known)

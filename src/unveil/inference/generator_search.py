@@ -83,7 +83,7 @@ class _Search:
         columns = len(self.rows.places)
         most = columns if most_known is None else min(most_known, columns)
         for largest in _growing_sizes(most):
-            active = self.is_open()
+            active = self.is_open(self.upper)
             if not active.any():
                 return
             run.progress(f"privacy score, sets of at most {largest}", None)
@@ -95,16 +95,17 @@ class _Search:
     def note_searched(self, larger: Floats) -> None:
         """Sets up to some size were looked at, and larger ones weigh at most so much. With a goal, only those were
         looked at that could reach it, and only until one did."""
-        self.upper = np.minimum(self.upper, larger)
+        upper = np.minimum(self.upper, larger)
         if self.goal < inf:
             anything = self.bound_sets_of(0)
-            missed = np.where(self.is_open(), self.upper, np.minimum(anything, nextafter(self.goal, 0.0)))
-            self.upper = np.where(self.best >= self.goal, anything, missed)
+            missed = np.where(self.is_open(upper), upper, np.minimum(anything, nextafter(self.goal, 0.0)))
+            upper = np.where(self.best >= self.goal, anything, missed)
+        self.upper = upper  # at once: the user may interrupt at any moment
 
-    def is_open(self) -> Bools:
-        """Rows about which there is more to find out."""
-        below_goal: Bools = (self.best < self.goal) & (self.upper > self.best)
-        return below_goal if self.goal == inf else below_goal & (self.upper >= self.goal)
+    def is_open(self, upper: Floats) -> Bools:
+        """Rows about which there is more to find out, given an upper bound."""
+        below_goal: Bools = (self.best < self.goal) & (upper > self.best)
+        return below_goal if self.goal == inf else below_goal & (upper >= self.goal)
 
     def bound_sets_of(self, size: int) -> Floats:
         """The most that a set of this size or more could weigh for each row."""

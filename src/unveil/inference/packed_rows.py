@@ -123,7 +123,8 @@ def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
     roots = relation.classes_of_rows(free)
     return PackedRows(
         bool(gaps), False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)),
-        lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger, own, most, roots,
+        lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
+        own, most, roots,
     )  # fmt: skip
 
 
