@@ -24,6 +24,7 @@ import uniques
 import wildcard
 
 import classes
+import inference
 import items
 import matching
 
@@ -51,5 +52,6 @@ if __name__ == "__main__":
         estimators,
         items,
         pairs,
+        inference,
     ):
         benchmark.main()

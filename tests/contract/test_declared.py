@@ -34,7 +34,7 @@ IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the to
     "matching.expected_cracks": "cracks", "matching.o_estimate": "cracks", "matching.heuristic": "cracks",
     "matching.bethe": "cracks", "matching.degree_of_anonymity": "", "network.degree_k": "nodes",
     "release.identifiers": "columns", "release.suspected_identifiers": "columns", "release.safe_harbor": "columns",
-    "inference.facts": "facts",
+    "inference.facts": "facts", "inference.score": "",
 }  # fmt: skip
 METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.k": "exact bound", "classes.uniques": "exact bound", "classes.at_risk": "exact bound",
@@ -48,7 +48,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
     "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
     "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
-    "inference.facts": "exact bound",
+    "inference.facts": "exact bound", "inference.score": "exact bound",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
 
@@ -63,6 +63,7 @@ COUNTS = {"classes.k", "classes.l_distinct", "classes.known_items", "classes.k_m
           "release.identifiers", "release.suspected_identifiers", "release.safe_harbor",
           "inference.facts"}  # fmt: skip
 NUMBERS = {f"classes.{name}" for name in ("recursive_c", "l_entropy", "beta", "beta_enhanced", "delta_disclosure")}
+NUMBERS |= {"inference.score"}
 OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "items.never_together",
           "items.sample_knowledge", "items.similar_pairs",
           *(f"matching.{name}" for name in ("expected_cracks", "o_estimate", "heuristic", "bethe"))}  # fmt: skip

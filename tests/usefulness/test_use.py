@@ -171,7 +171,9 @@ def test_a_column_is_predicted_as_well_as_it_was_if_the_others_stay_as_they_are(
     made = unveil.protect(table, NUMBERS, method="levels", predict="class")
     found = use_of(made)["prediction"]
     counts = np.unique(table["class"].to_numpy(zero_copy_only=False), return_counts=True)[1]
-    assert f"always guessing what is most common would be right in {percent_text(counts.max() / 400)}." in found.sentence
+    assert (
+        f"always guessing what is most common would be right in {percent_text(counts.max() / 400)}." in found.sentence
+    )
     assert found.before > counts.max() / 400 + 0.1  # income tells
     assert found.interval is not None and found.interval[0] < found.after < found.interval[1]
     assert abs(found.after - found.before) < 0.1

@@ -1,7 +1,9 @@
 """What else does a release tell about people, without anybody finding them?
 
 ``ask.py`` is the door. ``belief_gains.py`` measures how much a few facts raise belief in a sensitive value, and
-``learned_values.py`` what they would tell by chance.
+``learned_values.py`` what they would tell by chance. ``relation.py`` says who has which attributes and what follows
+from knowing some, ``privacy_score.py`` how bad that is for everybody, ``explanations.py`` why, and
+``implying_sets.py`` what implies a value.
 """
 
 from __future__ import annotations
@@ -12,12 +14,25 @@ from unveil.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from unveil.inference.belief_gains import *
+    from unveil.inference.closed_sets import *
+    from unveil.inference.explanations import *
+    from unveil.inference.implying_sets import *
     from unveil.inference.learned_values import *
+    from unveil.inference.privacy_score import *
+    from unveil.inference.relation import *
 else:
     __all__, __getattr__, __dir__ = lazy_exports(
         __name__,
         {
             "belief_gains": "BeliefGains TellingColumns affordable_facts measure_gains",
+            "closed_sets": (
+                "ClosedSets betti_numbers find_closed_sets find_free_faces find_minimal_non_faces find_simplices "
+                "minimal_hitting_sets"
+            ),
+            "explanations": "Explanation Inference explain",
+            "implying_sets": "Implication find_implying_sets",
             "learned_values": "LearnedValues TellingFacts measure_learned_values telling_facts",
+            "privacy_score": "PrivacyScores ScoreMethod ScoreRange choose_method score",
+            "relation": "AttributeWeights DistinctRows Relation pack_bits unpack_bits word_classes",
         },
     )

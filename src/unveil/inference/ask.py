@@ -14,6 +14,7 @@ from unveil.case import Case
 from unveil.finding import Finding
 from unveil.inference import risks
 from unveil.inference.ask_learned import learned_findings
+from unveil.inference.ask_score import score_finding
 from unveil.inference.protect import PROTECTED_RISKS, PROTECTIONS
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
@@ -31,10 +32,13 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     assert isinstance(table, Table)
     if policy.ratings or not run.asks(*risks.RISKS):
         return
+    asks_about_facts = run.asks(*(risk for risk in risks.RISKS if risk is not risks.SCORE))
     for known in policy.quasi:
-        for column in policy.sensitive:
+        for column in policy.sensitive if asks_about_facts else ():
             if facts := tuple(c for c in known if c != column):
                 yield from learned_findings(case, table, facts, column, policy, run)
+        if run.asks(risks.SCORE) and policy.sensitive:
+            yield from score_finding(case, table, known, policy, run)
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:

@@ -36,4 +36,14 @@ RULES = _share_risk(
     detail_of=LEARNED,
 )
 
-RISKS = (LEARNED, CERTAIN, FACTS, RULES)
+SCORE = Risk(
+    "inference.score",
+    title="Privacy score",
+    unit="number",
+    safer="lower",
+    release_kinds=("table",),
+    summary="How much the worst inference about a person weighs, on average.",
+    detail_of=LEARNED,
+)
+
+RISKS = (LEARNED, CERTAIN, FACTS, RULES, SCORE)

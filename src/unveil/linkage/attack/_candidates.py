@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unveil._bits import bit_count, has_bit, lowest_bit
 from unveil.arrays import BitWords, Floats, Int32s, Ints
 from unveil.compilation import helper, kernel
-from unveil.linkage._bits import bit_count, has_bit, lowest_bit
 from unveil.linkage.attack._posting_index import PostingIndex, search_codes
 from unveil.linkage.attack._target_similarity import (
     RecordComparison,

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from unveil._bits import bit_count, lowest_bit
 from unveil.compilation import helper, kernel
-from unveil.linkage._bits import bit_count, lowest_bit
 
 __all__ = ["ONE_ENTRY", "walk_sets"]
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unveil._bits import bit_count
 from unveil.arrays import BitWords, Bools, Int32s, Ints
 from unveil.compilation import helper, kernel
-from unveil.linkage._bits import bit_count
 from unveil.linkage.attack._posting_index import PostingIndex, search_codes
 from unveil.linkage.attack._target_similarity import RecordComparison
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unveil._bits import bit_count
 from unveil.compilation import helper, kernel
-from unveil.linkage._bits import bit_count
 
 __all__ = [
     "COUNT_SHIFT",
