@@ -15,7 +15,7 @@ import numpy as np
 from unveil._bits import lowest_bit
 from unveil.compilation import helper, kernel
 
-__all__ = ["bound_larger_sets", "search_sets"]
+__all__ = ["bound_larger_sets", "follow_likeliest", "search_sets"]
 
 _MANY = 256  # among so many active rows, one may always improve
 
@@ -322,3 +322,40 @@ def bound_larger_sets(known, places, firsts, like, danger, ceiling, size, unit, 
                 product *= likely[k]
                 total -= harmless[k]
             bounds[row] = product * (total * unit / (offset + total * unit))
+
+
+@kernel
+def follow_likeliest(
+    row, most, rows, uses_bits, known, places, firsts, like, danger, sharing, joining, lanes, lane_firsts, lane_danger,
+    best, shared, joined, unit, offset,
+):  # fmt: skip
+    """Weigh the sets that begin with the likeliest attributes of a row and add one after the other, up to ``most``, as
+    long as that leaves fewer of the ``rows``, which are workspace."""
+    left, total, likelihood, size = len(rows), np.int64(0), 1.0, 0
+    for k in range(left):
+        rows[k] = k
+    for c in range(len(places)):
+        if left == 1 or size == most or likelihood <= best[row]:
+            return
+        w, shift, mask = places[c, 0], np.uint64(places[c, 1]), np.uint64(places[c, 2])
+        code = (known[row, w] >> shift) & mask
+        attribute = firsts[c] + np.int64(code) - 1
+        if code == 0 or like[attribute] == 0.0:
+            continue
+        kept = 0
+        for k in range(left):
+            one = rows[k]
+            rows[kept] = one
+            kept += (known[one, w] >> shift) & mask == code
+        if kept == left:
+            continue
+        left, size = kept, size + 1
+        likelihood *= like[attribute]
+        total += danger[attribute]
+        follows = _closure_danger(
+            rows, 0, left, total, True, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, lane_danger
+        )
+        learned = (follows - total) * unit
+        weight = likelihood * (learned / (offset + learned))
+        if best[row] < weight:
+            best[row] = weight
