@@ -157,24 +157,36 @@ def _sort_by_code(rows, begin, active, size, codes, below, tally, needed, place,
 
 @helper
 def _divide_by_code(
-    rows, begin, active, size, codes, first, below, tally, needed, place, touched,
+    rows, begin, active, size, codes, first, values, below, tally, needed, place, touched,
     likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
 ):  # fmt: skip
     """Write the rows of each code to ``below`` as a child, unless nobody gains. Returns the length of all children."""
     different = filled = 0
-    for k in range(begin, begin + active):
-        row = rows[k]
-        code = np.int64(codes[row])
-        if code == 0 or like[first + code] == 0.0:
-            continue
-        if tally[code] == 0:
-            touched[different] = code
-            different += 1
-            needed[code] = 0
-        tally[code] += 1
-        needed[code] |= active > _MANY or _is_worth(
-            row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
-        )
+    if active > _MANY and values <= active:  # count first: somebody will gain
+        for k in range(begin, begin + active):
+            tally[codes[rows[k]]] += 1
+        tally[0] = 0
+        for code in range(1, values + 1):
+            if tally[code] and like[first + code] == 0.0:
+                tally[code] = 0
+            if tally[code]:
+                touched[different] = code
+                different += 1
+                needed[code] = 1
+    else:
+        for k in range(begin, begin + active):
+            row = rows[k]
+            code = np.int64(codes[row])
+            if code == 0 or like[first + code] == 0.0:
+                continue
+            if tally[code] == 0:
+                touched[different] = code
+                different += 1
+                needed[code] = 0
+            tally[code] += 1
+            needed[code] |= _is_worth(
+                row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
+            )
     if different <= 4:
         for k in range(different):
             if needed[touched[k]]:
@@ -246,7 +258,8 @@ def search_sets(
                 )  # fmt: skip
             else:
                 filled = _divide_by_code(
-                    rows, begin, active, size, codes[column], firsts[column] - 1, below,
+                    rows, begin, active, size, codes[column], firsts[column] - 1,
+                    firsts[column + 1] - firsts[column], below,
                     tally, needed, place, touched,
                     likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
                 )  # fmt: skip
