@@ -38,7 +38,7 @@ def main() -> None:
     for name in ("mushroom", "chess"):
         ours, other = (run_in_process(__file__, part, str(data), name) for part in ("items", "greedy"))
         print_figure(
-            f"{name}, all weights 1", ours["cpu"], other["cpu"], "numpy over all sets by size, 20 people scaled"
+            f"{name}, all weights 1", ours["cpu"], other["cpu"], "numpy over all sets by size, two people scaled"
         )
     for weights in ("l=.5 d=1", "l=.9 d=.1", "l=1 d=1", "known or dangerous"):
         ours, other = (run_in_process(__file__, part, str(data), weights) for part in ("adult", "adult-numpy"))
@@ -253,7 +253,7 @@ def _greedy(folder: str, name: str) -> dict[str, float]:
     relation = _item_relation(folder, name)
     matrix = unpack_bits(relation.rows.has, relation.attributes)
     start = process_time()
-    people = 20
+    people = 2
     for i in range(people):
         has = np.flatnonzero(matrix[i])
         others = matrix[:, has]

@@ -15,7 +15,7 @@ import numpy as np
 from unveil._bits import lowest_bit
 from unveil.compilation import helper, kernel
 
-__all__ = ["bound_larger_sets", "search_sets"]
+__all__ = ["bound_larger_sets", "follow_likeliest", "search_sets"]
 
 _MANY = 256  # among so many active rows, one may always improve
 
@@ -157,24 +157,36 @@ def _sort_by_code(rows, begin, active, size, codes, below, tally, needed, place,
 
 @helper
 def _divide_by_code(
-    rows, begin, active, size, codes, first, below, tally, needed, place, touched,
+    rows, begin, active, size, codes, first, values, below, tally, needed, place, touched,
     likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
 ):  # fmt: skip
     """Write the rows of each code to ``below`` as a child, unless nobody gains. Returns the length of all children."""
     different = filled = 0
-    for k in range(begin, begin + active):
-        row = rows[k]
-        code = np.int64(codes[row])
-        if code == 0 or like[first + code] == 0.0:
-            continue
-        if tally[code] == 0:
-            touched[different] = code
-            different += 1
-            needed[code] = 0
-        tally[code] += 1
-        needed[code] |= active > _MANY or _is_worth(
-            row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
-        )
+    if active > _MANY and values <= active:  # count first: somebody will gain
+        for k in range(begin, begin + active):
+            tally[codes[rows[k]]] += 1
+        tally[0] = 0
+        for code in range(1, values + 1):
+            if tally[code] and like[first + code] == 0.0:
+                tally[code] = 0
+            if tally[code]:
+                touched[different] = code
+                different += 1
+                needed[code] = 1
+    else:
+        for k in range(begin, begin + active):
+            row = rows[k]
+            code = np.int64(codes[row])
+            if code == 0 or like[first + code] == 0.0:
+                continue
+            if tally[code] == 0:
+                touched[different] = code
+                different += 1
+                needed[code] = 0
+            tally[code] += 1
+            needed[code] |= _is_worth(
+                row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
+            )
     if different <= 4:
         for k in range(different):
             if needed[touched[k]]:
@@ -246,7 +258,8 @@ def search_sets(
                 )  # fmt: skip
             else:
                 filled = _divide_by_code(
-                    rows, begin, active, size, codes[column], firsts[column] - 1, below,
+                    rows, begin, active, size, codes[column], firsts[column] - 1,
+                    firsts[column + 1] - firsts[column], below,
                     tally, needed, place, touched,
                     likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
                 )  # fmt: skip
@@ -322,3 +335,40 @@ def bound_larger_sets(known, places, firsts, like, danger, ceiling, size, unit, 
                 product *= likely[k]
                 total -= harmless[k]
             bounds[row] = product * (total * unit / (offset + total * unit))
+
+
+@kernel
+def follow_likeliest(
+    row, most, rows, uses_bits, known, places, firsts, like, danger, sharing, joining, lanes, lane_firsts, lane_danger,
+    best, shared, joined, unit, offset,
+):  # fmt: skip
+    """Weigh the sets that begin with the likeliest attributes of a row and add one after the other, up to ``most``, as
+    long as that leaves fewer of the ``rows``, which are workspace."""
+    left, total, likelihood, size = len(rows), np.int64(0), 1.0, 0
+    for k in range(left):
+        rows[k] = k
+    for c in range(len(places)):
+        if left == 1 or size == most or likelihood <= best[row]:
+            return
+        w, shift, mask = places[c, 0], np.uint64(places[c, 1]), np.uint64(places[c, 2])
+        code = (known[row, w] >> shift) & mask
+        attribute = firsts[c] + np.int64(code) - 1
+        if code == 0 or like[attribute] == 0.0:
+            continue
+        kept = 0
+        for k in range(left):
+            one = rows[k]
+            rows[kept] = one
+            kept += (known[one, w] >> shift) & mask == code
+        if kept == left:
+            continue
+        left, size = kept, size + 1
+        likelihood *= like[attribute]
+        total += danger[attribute]
+        follows = _closure_danger(
+            rows, 0, left, total, True, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, lane_danger
+        )
+        learned = (follows - total) * unit
+        weight = likelihood * (learned / (offset + learned))
+        if best[row] < weight:
+            best[row] = weight

@@ -11,7 +11,8 @@ well, so each K that somebody has is visited at most once, and every row is aske
 
 The search is repeated for larger and larger sets. After all sets of at most s attributes, priv(i) lies between the best
 of them and what s + 1 attributes could weigh at best: the likeliest s + 1 of the row, and the least dangerous. Rows
-whose bounds meet are done. So a search that ends early has still proven an interval for everybody.
+whose bounds meet are done. So a search that ends early has still proven an interval for everybody. If a budget ends it,
+some larger sets are tried for the others: those of each row's likeliest attributes.
 
 With a ``goal``, the search only finds out who reaches it.
 """
@@ -35,6 +36,7 @@ from unveil.run import Run
 __all__ = ["SearchedScores", "search_generators"]
 
 _SLICE = 1 << 23
+_LAST_WORK = 1 << 30
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -88,6 +90,7 @@ class _Search:
                 return
             run.progress(f"privacy score, sets of at most {largest}", None)
             if not self.search_up_to(largest, active, run, node_limit):
+                self.raise_lower_bounds(active, most, run)
                 return
             self.searched = largest
             self.note_searched(self.bound_sets_of(largest + 1) if largest < most else np.zeros(len(self.best)))
@@ -125,6 +128,21 @@ class _Search:
                 return True
             if self.state[1] >= node_limit:
                 return False
+
+    def raise_lower_bounds(self, active: Bools, most: int, run: Run) -> None:
+        """For rows whose scores remain open, weigh larger sets of the likeliest attributes."""
+        rows, work = self.rows, 0
+        others, words = np.empty(len(rows), np.int32), rows.sharing.shape[1]
+        for row in np.flatnonzero(active).tolist():
+            work += len(rows)
+            if work > _LAST_WORK:
+                return
+            run.check()
+            _generator_search.follow_likeliest(
+                row, most, others, rows.uses_bits, rows.known, rows.places, rows.firsts, rows.like, rows.danger,
+                rows.sharing, rows.joining, rows.lanes, rows.lane_firsts, rows.lane_danger, self.best,
+                np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset,
+            )  # fmt: skip
 
     def kernel_arguments(self, largest: int, active: Bools) -> tuple[Any, ...]:
         rows, levels = self.rows, min(largest, len(self.rows.places)) + 2
