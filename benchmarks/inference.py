@@ -42,7 +42,12 @@ def main() -> None:
         )
     for weights in ("l=.5 d=1", "l=.9 d=.1", "l=1 d=1", "known or dangerous"):
         ours, other = (run_in_process(__file__, part, str(data), weights) for part in ("adult", "adult-numpy"))
-        print_figure(f"Adult, {weights}", ours["cpu"], other["cpu"], "numpy over all sets of at most 3 columns")
+        print_figure(
+            f"Adult, {weights}",
+            ours["cpu"],
+            other["cpu"],
+            "numpy, classes of at most 3 columns with one value of the last",
+        )
 
 
 def _print_poset() -> None:
@@ -60,7 +65,7 @@ def _print_table(people: int) -> None:
         ours = run_in_process(__file__, "table", str(people), most)
         other = run_in_process(__file__, "table-numpy", str(people))
         what = f"{people:,} × 13 columns, " + ("at most 3 facts" if most == "3" else "all subsets, quasi l=1 d=0")
-        print_figure(what, ours["cpu"], other["cpu"], "numpy over all sets of at most 3 columns")
+        print_figure(what, ours["cpu"], other["cpu"], "numpy, classes of at most 3 columns with one value of the last")
 
 
 # ---- what is measured ------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ def _divide_by_code(
     else:
         for k in range(begin, begin + active):
             row = rows[k]
-            code = np.int64(codes[row])
+            code = int(codes[row])
             if code == 0 or like[first + code] == 0.0:
                 continue
             if tally[code] == 0:

@@ -148,14 +148,15 @@ def _add_violated(own, rows, free, others, pool, count):
 @kernel
 def find_least_hitting_sets(
     rows, having, everybody, free, danger, low, high, state, last, pool, chosen, banned, waiting, costs, used, best,
-    known, supersets, others, node_limit, work_limit,
+    known, supersets, others, row_limit, node_limit, work_limit,
 ):  # fmt: skip
     """For rows from ``state[0]`` to ``last``: between which bounds the least danger of a set K lies that only the row
     and those that have all of it have, beside the ``free`` attributes, which cost nothing. ``state``: the next row,
-    nodes, work. Ends before a row once a limit is reached."""
+    nodes, work. Ends before a row once a limit is reached. The bounds differ if a row would take more than
+    ``row_limit`` nodes, or more sets than the pool can hold."""
     words = rows.shape[1]
     while state[0] < last and state[2] < work_limit and state[1] < node_limit:
-        row, count, least = state[0], 0, np.int64(0)
+        row, count, least, spent = state[0], 0, np.int64(0), 0
         own = rows[row]
         _rows_with(own, having, everybody, supersets)
         for w in range(words):
@@ -176,9 +177,11 @@ def find_least_hitting_sets(
             count = _add_violated(own, rows, free, others, pool, count)
             found, nodes = np.int64(-1), 0
             if count > before:
+                limit = min(node_limit - state[1], row_limit - spent)
                 found, nodes = _solve_pool(
-                    pool, count, danger, least, chosen, banned, waiting, costs, used, best, node_limit - state[1]
+                    pool, count, danger, least, chosen, banned, waiting, costs, used, best, limit
                 )
+            spent += nodes
             state[1] += nodes
             state[2] += nodes * count * words
             if found < 0:  # not enough room or nodes: all of the row is one such set

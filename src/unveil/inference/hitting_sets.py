@@ -26,7 +26,8 @@ from unveil.run import Run
 
 __all__ = ["hitting_sets_apply", "score_by_hitting_sets"]
 
-_LARGEST_POOL = 4096
+_FIRST_POOL = 512
+_FIRST_NODES = 50_000
 _SLICE = 1 << 25
 _NO_LIMIT = np.iinfo(np.int64).max
 
@@ -78,15 +79,24 @@ def _find_all(known: Bools, danger: Ints, low: Ints, high: Ints, state: Ints, no
     deep = [np.zeros((levels, words), np.uint64) for _ in range(3)]
     wide = [np.zeros(words, np.uint64) for _ in range(3)]
     free = pack_bits((danger == 0)[None])[0]
-    pool = np.zeros((_LARGEST_POOL, words), np.uint64)
     lines = [np.zeros(having.shape[1], np.uint64) for _ in range(2)]
-    while state[0] < len(rows) and state[1] < node_limit:
-        run.check()
-        run.progress("privacy score, least sets that single out a row", float(state[0]) / len(rows))
-        _hitting_sets.find_least_hitting_sets(
-            rows, having, _everybody(known), free, padded, low, high, state, len(rows), pool, *deep,
-            np.zeros(levels, np.int64), *wide, *lines, node_limit, state[2] + _SLICE,
-        )  # fmt: skip
+    pool, row_limit = np.zeros((_FIRST_POOL, words), np.uint64), _FIRST_NODES
+
+    def search_rows(first: int, last: int) -> None:
+        state[0] = first
+        while state[0] < last and state[1] < node_limit:
+            run.check()
+            run.progress("privacy score, least sets that single out a row", float(state[0]) / len(rows))
+            _hitting_sets.find_least_hitting_sets(
+                rows, having, _everybody(known), free, padded, low, high, state, last, pool, *deep,
+                np.zeros(levels, np.int64), *wide, *lines, row_limit, node_limit, state[2] + _SLICE,
+            )  # fmt: skip
+
+    search_rows(0, len(rows))
+    while state[1] < node_limit and (low < high).any():  # rows that take longer, a little longer each time
+        pool, row_limit = np.zeros((2 * len(pool), words), np.uint64), 4 * row_limit
+        for row in np.flatnonzero(low < high).tolist():
+            search_rows(row, row + 1)
 
 
 def _closure_dangers(relation: Relation, marks: Bools, known: Bools, group: Ints) -> Ints:
