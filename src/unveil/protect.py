@@ -23,6 +23,7 @@ from unveil.assess import ResolvedCase, assess, assess_resolved, check_input, ma
 from unveil.assessment import Assessment
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.owner_wishes import owner_wishes
 from unveil.policy import Policy
 from unveil.protection import ProtectionOffer
 from unveil.protection_attempt import (
@@ -180,7 +181,9 @@ def protect(
     before = assess_resolved(resolved, run)
     case, policy = _same_attackers(resolved)
     make = partial(make_recipe, case, policy, pseudonymise)
+    identifiers = policy.identifier
     case, policy, hidden = _hide_identifiers(case, policy, pseudonymise)
+    _check_wishes(case, policy)
     offered = offered_protections(case, policy, method)
     if recipe is not None:
         method, offered = "recipe", {"recipe": recipe_offer(recipe, earlier, unseen)}
@@ -194,7 +197,9 @@ def protect(
     def measure_use(safer: Case) -> tuple[UseMeasure, ...]:
         from unveil.usefulness.measure import measure_use
 
-        return tuple(measure_use(case, safer, policy, run, predict)) if isinstance(case.release, Table) else ()
+        if not isinstance(case.release, Table):
+            return ()
+        return tuple(measure_use(case, safer, policy, run, (*identifiers, *pseudonymise), predict))
 
     start = before if not hidden else assess_again(case)
     over = start.verdict.decision == "protect first" or (
@@ -263,7 +268,7 @@ def _explain_failure(
     advice = [hint for question in asked for hint in question.hints(case, policy, blocking, run)]
     if closest is not None:
         advice = [*closest.describe_shortfalls(start), *advice]
-    elif blocking and not any(name in hint for name in blocking for hint in advice):
+    elif blocking and not advice:
         is_over, it = ("is over its tolerance", "it") if len(blocking) == 1 else ("are over their tolerances", "them")
         advice = [f"{list_text(blocking)} {is_over}, and no protection that was tried brings {it} within", *advice]
     name = None if closest is None else closest.name
@@ -284,6 +289,15 @@ def _aim_at_bounds(policy: Policy) -> Policy:
         if below and limits:
             tolerance[bound.id] = min(limits)
     return replace(policy, tolerance=tolerance)
+
+
+def _check_wishes(case: Case, policy: Policy) -> None:
+    """Refuse wishes about columns that are not there."""
+    if not isinstance(case.release, Table):
+        return
+    for name, columns in owner_wishes(policy).named_columns():
+        if strange := [c for c in columns if c not in policy.quasi_columns]:
+            raise UnveilError(f"{name} names {list_text(strange)}, which is not among the quasi-identifiers")
 
 
 def _check_prediction(case: Case, predict: str | None) -> None:

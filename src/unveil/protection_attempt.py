@@ -12,6 +12,7 @@ from functools import cache
 
 from unveil.assessment import Assessment, ProtectionResult
 from unveil.case import Case
+from unveil.owner_wishes import owner_wishes
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.run import Run
@@ -112,7 +113,10 @@ class Attempt:
     def to_result(self, before: Assessment, chosen: bool) -> ProtectionResult:
         """The outcome for the report."""
         if self.protection is None or self.assessment is None:
-            said = "Nothing of this kind that was tried meets the tolerances and leaves something to release."
+            said = (
+                "Nothing of this kind that was tried meets the tolerances, keeps what must stay, and leaves something "
+                "to release."
+            )
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
         said = f"{self.protection.sentence} {self.protection.doubt}".strip()
         useful = self.protection.usefulness
@@ -141,6 +145,7 @@ def try_offer(
     reorder: Callable[[Case], Case],
 ) -> Attempt:
     """Try an offer with as much strictness as it needs for a result that is not over a tolerance."""
+    wishes = owner_wishes(policy)
 
     @cache
     def attempt(strictness: float) -> Attempt:
@@ -149,6 +154,8 @@ def try_offer(
         if protection is None:
             return Attempt(name, offer)
         safer = reorder(protection.apply())
+        if not wishes.are_met(case.release, safer.release):
+            return Attempt(name, offer)
         return Attempt(name, offer, protection, safer, assess_again(safer))
 
     best = attempt(_STRICTNESS_STEPS[0])

@@ -499,7 +499,8 @@ def test_refusals_name_the_remedy(table: Table) -> None:
     with pytest.raises(UnveilError, match="protect the original"):
         PROTECTIONS["columns"].fit(Case(table, table), policy(0.1), run, 1.0)
     with pytest.raises(
-        UnveilError, match="choose from levels, local, mondrian, cells, microaggregation, columns, values, rows and 1 more"
+        UnveilError,
+        match="choose from levels, local, mondrian, cells, microaggregation, columns, values, rows and 1 more",
     ):
         unveil.protect(table, policy(0.1), method="merge")
 

@@ -171,7 +171,9 @@ def test_a_column_is_predicted_as_well_as_it_was_if_the_others_stay_as_they_are(
     made = unveil.protect(table, NUMBERS, method="levels", predict="class")
     found = use_of(made)["prediction"]
     counts = np.unique(table["class"].to_numpy(zero_copy_only=False), return_counts=True)[1]
-    assert f"always guessing what is most common would be right in {percent_text(counts.max() / 400)}." in found.sentence
+    assert (
+        f"always guessing what is most common would be right in {percent_text(counts.max() / 400)}." in found.sentence
+    )
     assert found.before > counts.max() / 400 + 0.1  # income tells
     assert found.interval is not None and found.interval[0] < found.after < found.interval[1]
     assert abs(found.after - found.before) < 0.1
@@ -202,3 +204,16 @@ def test_use_is_said_in_every_form(tmp_path: Path) -> None:
         assert measure.title[1:] in brief
     assert "What the data can still be used for" in page
     assert made._repr_html_().count(use_of(made)["cells"].sentence) == 1
+
+
+def test_hidden_values_are_read_as_any_value() -> None:
+    """As far as more values are missing than before; hiding part of a column is no worse than leaving it out."""
+    before, hidden = ["1"] * 3 + ["2"] * 3 + ["3"], ["1", "1", "1", "", "", "", ""]
+    table = unveil.read(pa.table({"a": [t or None for t in hidden]}))
+    assert isinstance(table, Table)
+    column = compare_column("a", codes("a", before), table.codes(["a"])["a"], None)
+    assert column is not None and column.has_new_labels
+    wanted = [3 / 7 + 4 / 21, 4 / 21, 4 / 21]
+    assert column_distance(column) == pytest.approx(
+        sum(abs(x - y) for x, y in zip(wanted, (3 / 7, 3 / 7, 1 / 7), strict=True)) / 2
+    )

@@ -114,6 +114,26 @@ class RelabelledColumn:
         """The place of each row's label in an array of all labels; −1 for values that stay as they are."""
         return np.where(self.changed, self.codes, np.int32(-1)), self.labels
 
+    def unchanged_codes(self) -> Int32s:
+        """A code for each value of the column that stays as it is, missing last: that of the label that looks the same,
+        or one that no label has. A hidden value looks like a missing one."""
+        values, size = self.ladder.steps[0].labels, len(self.labels)
+        fresh = np.arange(size, size + len(values), dtype=np.int32)
+        if self.hides_values:
+            return np.append(fresh, np.int32(0))
+        found = _same_labels(values, self.labels)
+        return np.append(np.where(found >= 0, found, fresh), np.int32(size + len(values))).astype(np.int32)
+
+
+def _same_labels(values: pa.Array, labels: pa.Array) -> Int32s:
+    """The place of the label that looks like each value, −1 for none; 5 and 5.0 are the same number."""
+    from unveil.release.column_profile import cast_to_numbers
+
+    numbers = [cast_to_numbers(each) for each in (values, labels)]
+    are_numbers = not any(np.isnan(each).any() for each in numbers)
+    own, others = (pa.array(each) for each in numbers) if are_numbers else map(cast_to_text, (values, labels))
+    return np.asarray(pc.index_in(own, value_set=others).fill_null(-1), np.int32)
+
 
 ChangedColumn: TypeAlias = CoarseColumn | RelabelledColumn
 """What becomes of a column."""
@@ -161,8 +181,7 @@ def kept_information(column: ChangedColumn, kept: Ints) -> float:
     own, (labels, _) = column.ladder.codes[kept], column.label_codes()
     now = labels[kept]
     if isinstance(column, RelabelledColumn):
-        missing = np.int32(0 if column.hides_values else 1)  # a hidden value looks like a missing one
-        now = np.where(now < 0, own + np.int32(len(column.labels)) + missing, now)
+        now = np.where(now < 0, column.unchanged_codes()[own], now)
     elif column.step_of is None:
         return min(1.0, code_entropy(now) / whole)
     both = np.unique((own.astype(np.int64) + 1) * (int(now.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
@@ -196,4 +215,4 @@ def _is_determined_by(ladder: ColumnLadder, codes: Int32s, values: int) -> bool:
     own, other = ladder.codes[there].astype(np.int64), codes[there]
     first = np.zeros(values, np.int64)
     first[other] = own
-    return len(own) > 0 and bool((first[other] == own).all())
+    return len(own) > 0 and bool((own != own[0]).any()) and bool((first[other] == own).all())

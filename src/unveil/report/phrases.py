@@ -215,7 +215,7 @@ def protection_cells(protection: ProtectionResult) -> tuple[str, str, str]:
     return useful, harmed, f"{decision}, chosen" if p.chosen else decision
 
 
-USE_READING = "a coarse value is read as any of the values that it covers, all equally likely; a hidden one as missing"
+USE_READING = "a coarse value is read as any of the values that it covers, all equally likely"
 
 
 class UseRow(NamedTuple):

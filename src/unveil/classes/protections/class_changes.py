@@ -70,13 +70,16 @@ def make_gaps(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableCh
     if found is None:
         return None
     hidden = found.hidden_in_rows(place, secret_permutation(len(place)))
+    there = [~c.is_missing[own[place]] for c, own in zip(protector.columns, people.labels, strict=True)]
+    hidden &= np.stack(there, axis=1)
+    cells = int(hidden.sum())
     columns = {
         c.ladder.name: RelabelledColumn(c.ladder, pa.nulls(1), np.zeros(len(place), np.int32), gone, "hidden")
         for c, gone in zip(protector.columns, hidden.T, strict=True)
     }
     gaps = [c.is_missing[own] for c, own in zip(protector.columns, people.labels, strict=True)]
     least = fewest_cells(people, goals.k, np.stack(gaps, axis=1), run, kept)
-    said = f"{count_text(found.cells, 'cell')} {verb(found.cells, 'is', 'are')} hidden"
+    said = f"{count_text(cells, 'cell')} {verb(cells, 'is', 'are')} hidden"
     bound = f"classes of {count_text(goals.k, 'person', 'people')} take at least {number_text(least)}"
     return TableChange(columns, f"{said}; {bound}.")
 
