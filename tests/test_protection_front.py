@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unveil.assessment import ProtectionResult
-from unveil.protection_front import add_comparisons, front
+from unveil.protection_front import add_comparisons, unbeaten_protections
 from unveil.report.front_chart import front_svg
 
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])
@@ -31,7 +31,7 @@ def test_the_front_is_what_nothing_else_beats(places: list[tuple[float, float]])
         for i, (u, h) in enumerate(places)
         if not any((a >= u and b < h) or (a > u and b <= h) for a, b in places)
     }
-    assert {p.id for p in front(results)} == best
+    assert {p.id for p in unbeaten_protections(results)} == best
     for p in add_comparisons(results):
         assert (p.comparison == BEST) == (p.id in best)
         if p.id in best:

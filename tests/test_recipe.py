@@ -170,7 +170,7 @@ def test_every_step_of_every_rule_is_written_as_it_is(rule: str | None, numbers:
             again = ValueRule.from_dict(found.to_dict(), "here")
             assert again == found
             expected = [step.labels[place].as_py() for place in step.becomes.tolist()]
-            assert again.place_values(values, ladder.hierarchy, own.missing) == expected
+            assert again.label_values(values, ladder.hierarchy, own.missing) == expected
 
 
 # ---- new values ------------------------------------------------------------------------------------------------------
@@ -194,14 +194,14 @@ def test_every_step_of_every_rule_is_written_as_it_is(rule: str | None, numbers:
     ],
 )
 def test_new_values_are_placed_by_the_rule(rule: ValueRule, text: str, label: str | None) -> None:
-    assert rule.place_values([text], None, ("?A***",)) == [label]
+    assert rule.label_values([text], None, ("?A***",)) == [label]
 
 
 def small_jobs(folder: Path) -> ProtectedRelease:
     """Twelve people, three of each job, who become two groups of six."""
     own = policy(folder, identifier=(), quasi=(("job",),), rows_are_people=True)
     return unveil.protect(
-        pa.table({"job": [*JOBS] * 3, "diagnosis": ["flu", "flu", "gout"] * 4}), own, with_recipe=True
+        pa.table({"job": [*JOBS] * 3, "diagnosis": ["flu", "flu", "gout"] * 4}), own, recipe_methods_only=True
     )
 
 
@@ -254,7 +254,7 @@ def test_rows_of_small_classes_are_left_out_of_new_rows_too(made: ProtectedRelea
     assert smallest_class(june.release, made.release) >= 5
 
 
-def test_what_is_over_a_tolerance_together_was_not_noticed(folder: Path) -> None:
+def test_old_and_new_rows_together_must_be_within_tolerance(folder: Path) -> None:
     """Every class is like its own table, but not like both tables together."""
     first_rows = pa.table({"age": ["30"] * 20 + ["50"] * 20, "diagnosis": ["flu", "gout"] * 20})
     own = Policy(
@@ -264,7 +264,7 @@ def test_what_is_over_a_tolerance_together_was_not_noticed(folder: Path) -> None
         tolerance={"classes.t": 0.3},
         settings={"classes": {"suppress": 0}},
     )
-    first = unveil.protect(first_rows, own, with_recipe=True)
+    first = unveil.protect(first_rows, own, recipe_methods_only=True)
     alone = pa.table({"age": ["30"] * 20, "diagnosis": ["mumps", "asthma"] * 10})
     assert unveil.protect(alone, recipe=first.recipe()).case is not None
     together = unveil.protect(alone, recipe=first.recipe(), released=[first.release])
@@ -306,14 +306,14 @@ def test_another_release_than_one_of_the_recipe_is_refused(recipe: Recipe) -> No
 
 def test_another_key_is_refused(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNVEIL_KEY", str(tmp_path / "other.key"))
-    with pytest.raises(UnveilError, match=f"made with the key {recipe.key}") as refused:
+    with pytest.raises(UnveilError, match=f"made with the key {recipe.key_id}") as refused:
         unveil.protect(patients(), recipe=recipe)
     assert (tmp_path / "other.key").read_text().strip() not in str(refused.value)
 
 
 def test_the_key_is_not_in_the_recipe(recipe: Recipe) -> None:
     assert load_owner_key().secret.hex() not in recipe.to_toml().lower()
-    assert recipe.key == load_owner_key().id
+    assert recipe.key_id == load_owner_key().id
 
 
 def test_another_hierarchy_under_the_same_name_is_refused(made: ProtectedRelease, folder: Path, tmp_path: Path) -> None:
@@ -325,16 +325,16 @@ def test_another_hierarchy_under_the_same_name_is_refused(made: ProtectedRelease
 
 def test_a_recipe_says_the_policy(recipe: Recipe) -> None:
     for more in ({"policy": Policy()}, {"method": "levels"}, {"pseudonymise": ["zip"]}):
-        with pytest.raises(UnveilError, match="a recipe says the policy"):
+        with pytest.raises(UnveilError, match="a recipe sets the policy"):
             unveil.protect(patients(), recipe=recipe, **more)  # type: ignore[arg-type]
-    with pytest.raises(UnveilError, match="only under the recipe of both"):
+    with pytest.raises(UnveilError, match="only under the recipe that made them"):
         unveil.protect(patients(), released=[patients()])
 
 
 def test_what_depends_on_other_rows_has_no_recipe(folder: Path) -> None:
     said = "what local makes of a row depends on other rows, so it cannot be written as a recipe"
     with pytest.raises(UnveilError, match=said):
-        unveil.protect(patients(300), policy(folder), method="local", with_recipe=True)
+        unveil.protect(patients(300), policy(folder), method="local", recipe_methods_only=True)
     made = unveil.protect(patients(300), policy(folder), method="local")
     with pytest.raises(UnveilError, match=said):
         made.recipe()
@@ -358,6 +358,13 @@ def test_a_recipe_is_private_and_names_files_from_where_it_lies(made: ProtectedR
 
 def test_a_recipe_survives_being_written_and_read(recipe: Recipe) -> None:
     assert Recipe.from_toml(recipe.to_toml()).to_toml() == recipe.to_toml()
+
+
+def test_a_recipe_says_once_what_is_tolerated_and_only_what_is_about_tables(recipe: Recipe) -> None:
+    said = tomllib.loads(recipe.to_toml())
+    assert said["goals"]["classes.k"] == 5
+    assert "tolerance" not in said["policy"]
+    assert {"classes", "linkage"} <= set(said["policy"]) and not {"items", "matching"} & set(said["policy"])
 
 
 def test_goals_do_not_change_with_the_presets_of_another_version(recipe: Recipe) -> None:

@@ -72,9 +72,9 @@ def make_recipe(
         raise UnveilError(f"{safe_text(table.name)}: only what is done to tables can be written as a recipe")
     changes: Mapping[str, CoarseColumn] = MappingProxyType({})
     if protection is not None:
-        if protection.columns is None:
+        if protection.recipe_columns is None:
             raise _no_recipe_error(method, {n: o for n, o in _all_offers().items() if o.has_recipe})
-        changes = protection.columns
+        changes = protection.recipe_columns
     columns = tuple(_recipe_column(name, policy, pseudonymise, changes.get(name)) for name in table.columns)
     files = [c for c, text in policy.hierarchy.items() if not is_hierarchy_rule(text)]
     return Recipe(
@@ -82,9 +82,9 @@ def make_recipe(
         columns=columns,
         policy=_policy_of_recipe(policy, columns),
         strictness=1.0 if protection is None else protection.strictness,
-        hierarchies=MappingProxyType({c: case.hierarchies[c].digest for c in files}),
-        key=load_owner_key().id if pseudonymise else None,
-        name=f"of {table.name}",
+        hierarchy_hashes=MappingProxyType({c: case.hierarchies[c].digest for c in files}),
+        key_id=load_owner_key().id if pseudonymise else None,
+        name=f"recipe of {table.name}",
     )
 
 
@@ -152,10 +152,11 @@ def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> li
 
 def _check_key(recipe: Recipe, key: OwnerKey) -> None:
     """Refuse another key than that of the first release."""
-    if key.id != recipe.key:
+    if key.id != recipe.key_id:
         raise UnveilError(
-            f"{safe_text(recipe.name, 200)}: its pseudonyms were made with the key {safe_text(recipe.key)}, and this "
-            f"is {safe_text(key.id or 'a key that is not kept')}; name the file of that key with UNVEIL_KEY"
+            f"{safe_text(recipe.name, 200)}: its pseudonyms were made with the key {safe_text(recipe.key_id)}, but the "
+            f"current key is {safe_text(key.id or 'one that is not kept')}; set UNVEIL_KEY to the file of key "
+            f"{safe_text(recipe.key_id)}"
         )
 
 
@@ -165,7 +166,7 @@ def recipe_offer(recipe: Recipe, released: Sequence[Table], unseen: Unseen) -> P
 
     if unseen not in get_args(Unseen):
         raise UnveilError(f"unseen must be one of {list_text(get_args(Unseen))}")
-    if recipe.key is not None:
+    if recipe.key_id is not None:
         _check_key(recipe, load_owner_key())
 
     def fit(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
@@ -210,13 +211,13 @@ def _apply_recipe(
         usefulness=information * len(kept) / max(1, table.rows),
         apply=partial(coarsen_case, case, table, columns, kept),
         doubt=describe_leaks(table, columns, policy),
-        columns=columns,
+        recipe_columns=columns,
         strictness=recipe.strictness,
     )
 
 
 def _check_hierarchies(recipe: Recipe, case: Case) -> None:
-    for column, digest in recipe.hierarchies.items():
+    for column, digest in recipe.hierarchy_hashes.items():
         if column not in case.hierarchies or case.hierarchies[column].digest != digest:
             raise UnveilError(
                 f"{safe_text(recipe.name, 200)}: the hierarchy of {safe_text(column)!r} is not the one that the recipe "
@@ -232,7 +233,7 @@ def _check_was_made_by(recipe: Recipe, earlier: Table, case: Case, policy: Polic
         if column.rule is None or column.name not in earlier.columns:
             continue
         texts = cast_to_text(earlier.codes([column.name], policy.missing)[column.name].values).to_pylist()
-        labels = column.rule.place_values(texts, case.hierarchies.get(column.name), policy.missing)
+        labels = column.rule.label_values(texts, case.hierarchies.get(column.name), policy.missing)
         if any(label not in (None, text) for text, label in zip(texts, labels, strict=True)):
             raise UnveilError(
                 f"{safe_text(earlier.name)}: was not made by this recipe, which makes {safe_text(column.name)!r} "
@@ -257,7 +258,7 @@ def _recode_column(
     if column.rule is None:
         return CoarseColumn(flat, (None if column.becomes == "left out" else flat.steps[0],))
     texts = cast_to_text(codes.values).to_pylist()
-    found = column.rule.place_values(texts, case.hierarchies.get(column.name), policy.missing)
+    found = column.rule.label_values(texts, case.hierarchies.get(column.name), policy.missing)
     unknown = np.array([label is None for label in found], bool)
     if unknown.any() and unseen == "refuse":
         what = f"a value in {safe_text(column.name)!r} that the recipe has no label for"

@@ -33,7 +33,9 @@ def hide(table: pa.Table, k: int, **settings: object) -> Protection | None:
 
 
 def cells_and_bound(made: Protection) -> tuple[int, int]:
-    found = re.search(r"([\d,]+) cells? (?:is|are) hidden; classes of .* take at least ([\d,]+)\.", made.sentence)
+    found = re.search(
+        r"([\d,]+) cells? (?:is|are) hidden; classes of .* need at least ([\d,]+) hidden cells?\.", made.sentence
+    )
     assert found is not None
     return int(found[1].replace(",", "")), int(found[2].replace(",", ""))
 

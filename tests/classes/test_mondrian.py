@@ -102,9 +102,7 @@ awkward = st.lists(
 @pytest.mark.parametrize("method", ["levels", "local", "mondrian"])
 @settings(max_examples=30, deadline=None)
 @given(awkward)
-def test_missing_values_that_come_first_in_order_broke_the_promise(
-    method: str, rows: list[tuple[str | None, ...]]
-) -> None:
+def test_goals_hold_if_missing_values_come_first(method: str, rows: list[tuple[str | None, ...]]) -> None:
     """A missing value that sorts before others moved all of them to their neighbours' labels."""
     columns = {
         name: pa.array([row[c] for row in rows], pa.string()) for c, name in enumerate(("weight", "day", "kind"))

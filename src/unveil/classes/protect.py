@@ -50,11 +50,11 @@ def _full_domain_protection(case: Case, policy: Policy, run: Run, strictness: fl
         return None
     columns, kept = _coarse_columns(protector, search, found.levels)
     made = _protection(protector, columns, kept, proof_text(found))
-    return None if made is None else replace(made, columns=columns, strictness=strictness)
+    return None if made is None else replace(made, recipe_columns=columns, strictness=strictness)
 
 
 def _keep_rows(case: Case, together: Table | None, policy: Policy, run: Run, strictness: float) -> Ints | None:
-    from unveil.classes.protections.left_out_rows import rows_that_stay
+    from unveil.classes.protections.kept_rows import rows_that_stay
 
     return rows_that_stay(case, together, policy, run, strictness)
 
@@ -97,21 +97,21 @@ def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -
 
 
 def _mondrian_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import make_ranges
+    from unveil.classes.protections.class_changes import split_into_ranges
 
-    return _protect_all_rows(make_ranges, class_protector(case, policy, run), run, strictness)
+    return _protect_all_rows(split_into_ranges, class_protector(case, policy, run), run, strictness)
 
 
 def _cells_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import make_gaps
+    from unveil.classes.protections.class_changes import hide_values
 
-    return _protect_all_rows(make_gaps, class_protector(case, policy, run), run, strictness)
+    return _protect_all_rows(hide_values, class_protector(case, policy, run), run, strictness)
 
 
 def _means_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import make_means
+    from unveil.classes.protections.class_changes import average_numbers
 
-    return _protect_all_rows(make_means, class_protector(case, policy, run), run, strictness)
+    return _protect_all_rows(average_numbers, class_protector(case, policy, run), run, strictness)
 
 
 def _protect_all_rows(
@@ -183,26 +183,26 @@ PROTECTIONS = MappingProxyType(
             applies_to=_has_one_row_per_person,
         ),
         "mondrian": ProtectionOffer(
-            "Split people into classes of neighbours",
-            "Split people where they differ most; numbers become ranges.",
+            "Group similar people; numbers become ranges",
+            "Group people who are alike in most columns; numbers become ranges.",
             _mondrian_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
         "cells": ProtectionOffer(
             "Hide single values",
-            "Hide few single values; all others stay as they are.",
+            "Hide a few single values; leave all others as they are.",
             _cells_protection,
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
         "microaggregation": ProtectionOffer(
-            "Replace numbers by the means of similar people",
-            "Replace numbers by means of k or more similar people.",
+            "Replace numbers with averages of similar people",
+            "Replace numbers with averages over k or more similar people.",
             _means_protection,
             release_kinds=("table",),
             applies_to=_has_numbers,
-            caveat="Numbers are means of groups of people, not anybody's own: tell whoever uses the table.",
+            caveat="Released numbers are averages over groups, not anyone's own: tell everyone who uses the table.",
         ),
     }
 )

@@ -79,13 +79,13 @@ class CoarseColumn:
 class RelabelledColumn:
     """What becomes of a column whose labels are none of its hierarchy: row i gets ``labels[codes[i]]`` if it is
     ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is.
-    ``change`` says in words what becomes of values."""
+    ``change_text`` says in words what becomes of values."""
 
     ladder: ColumnLadder
     labels: pa.Array
     codes: Int32s
     changed: Bools
-    change: str = "coarser or hidden"
+    change_text: str = "coarser or hidden"
 
     @property
     def is_unchanged(self) -> bool:

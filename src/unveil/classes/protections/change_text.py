@@ -22,7 +22,7 @@ def describe_change(columns: Mapping[str, ChangedColumn], gone: int, rows: int) 
             continue
         elif isinstance(column, RelabelledColumn) or column.step_of is not None:
             partly.append(f"{safe_text(name)} in {percent_text(column.share_changed)}")
-            how = column.change if isinstance(column, RelabelledColumn) else how
+            how = column.change_text if isinstance(column, RelabelledColumn) else how
         elif column.steps[0] is not None:
             coarser.append(f"{safe_text(name)} {column.steps[0].description}")
     parts = [", ".join(coarser)] if coarser else []
