@@ -42,6 +42,7 @@ from unveil.recipe_protection import (
     make_recipe,
     offers_with_recipe,
     recipe_offer,
+    released_tables,
 )
 from unveil.release import Release, Table, Transactions
 from unveil.release.ask import REPEATED_PEOPLE
@@ -177,7 +178,9 @@ def protect(
     policy, pseudonymise = _policy_and_pseudonyms(recipe, policy, method, pseudonymise, released)
     case, policy = check_input(release, policy)
     _check_prediction(case, predict)
-    earlier = check_recipe_fits(recipe, case, released) if recipe is not None else []
+    if recipe is not None:
+        check_recipe_fits(recipe, case)
+    earlier = released_tables(recipe, released) if recipe is not None else []
     if (keep_order or pseudonymise) and not isinstance(case.release, Table):
         wish = "keep their order" if keep_order else "get pseudonyms by their key"
         raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can {wish}")
@@ -213,7 +216,7 @@ def protect(
     if not to_try and not over:
         done = _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
         return replace(done, _make_recipe=partial(make, "none", None))
-    assess_result = assess_with_released(assess_again, earlier, add_doubts) if earlier else assess_again
+    assess_result = assess_with_released(assess_again, earlier) if earlier else assess_again
     tried = [try_offer(name, offered[name], case, aim, run, start, assess_result, reorder) for name in to_try]
     tried = [t.with_doubts(doubt).with_identifier_sentence(hidden) for t in tried]
     tried = [t.with_use(measure_use(t.case)) if t.case is not None else t for t in tried]

@@ -20,20 +20,27 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy, is_hierarchy_rule
 from unveil.protection import Protection, ProtectionOffer
+from unveil.protection_attempt import add_doubts
 from unveil.recipe import Recipe, RecipeColumn
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, verb
+from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from unveil.owner_key import OwnerKey
     from unveil.release.coarse_table import CoarseColumn
     from unveil.release.codes import Codes
 
-__all__ = ["Unseen", "assess_with_released", "check_recipe_fits", "make_recipe", "offers_with_recipe", "recipe_offer"]
+__all__ = [
+    "Unseen",
+    "assess_with_released",
+    "check_recipe_fits",
+    "make_recipe",
+    "offers_with_recipe",
+    "recipe_offer",
+    "released_tables",
+]
 
 Unseen = Literal["refuse", "root"]
 
@@ -123,9 +130,8 @@ def _all_offers() -> dict[str, ProtectionOffer]:
 # ---- applied ---------------------------------------------------------------------------------------------------------
 
 
-def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> list[Table]:
-    """The tables that were released before; refuse a recipe for other columns, and people who cannot be recognised
-    among released rows."""
+def check_recipe_fits(recipe: Recipe, case: Case) -> None:
+    """Refuse a recipe for other columns, or by a method that there is not."""
     table = case.release
     if not isinstance(table, Table):
         raise UnveilError(f"{safe_text(table.name)}: a recipe is for tables")
@@ -138,6 +144,10 @@ def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> li
         raise UnveilError(
             f"{safe_text(recipe.name, 200)}: this version of unveil has no method {safe_text(recipe.method)}"
         )
+
+
+def released_tables(recipe: Recipe, released: Sequence[Any]) -> list[Table]:
+    """The tables that were released before; refuse people who cannot be recognised among their rows."""
     unknown = [column.name for column in recipe.columns if column.becomes == "random numbers"]
     if released and unknown:
         raise UnveilError(
@@ -181,7 +191,8 @@ def _apply_recipe(
     """What the recipe makes of new rows; None if it leaves out more rows than it may."""
     import numpy as np
 
-    from unveil.release.coarse_table import coarsen_case, describe_leaks, kept_information
+    from unveil.release.change_text import describe_change, describe_kept_information
+    from unveil.release.coarse_table import coarsen_case, describe_leaks, mean_kept_information
 
     table = case.release
     assert isinstance(table, Table)
@@ -200,14 +211,18 @@ def _apply_recipe(
     offer = _all_offers().get(recipe.method)
     if offer is not None and offer.keep_rows is not None:
         coarse = coarsen_case(case, table, columns, kept)
-        together = None if not released else _unite_tables(coarse.release, released)
+        together = None if not released else _add_released(coarse.release, released)
         found = offer.keep_rows(coarse, together, policy, run, recipe.strictness)
         if found is None:
             return None
         kept = found
-    information = sum(kept_information(column, kept) for column in columns.values()) / max(1, len(columns))
+    information = mean_kept_information(columns, kept)
+    said = [f"As the recipe says: {describe_change(columns, table.rows - len(kept), table.rows)}"]
+    said += [describe_kept_information(information)] if columns else []
+    if released:
+        said.append(f"The rows were also measured together with those of {list_text(t.name for t in released)}.")
     return Protection(
-        sentence=_describe_application(recipe, columns, table.rows, len(kept), released, information),
+        sentence=" ".join(said),
         usefulness=information * len(kept) / max(1, table.rows),
         apply=partial(coarsen_case, case, table, columns, kept),
         doubt=describe_leaks(table, columns, policy),
@@ -268,7 +283,9 @@ def _recode_column(
     shown = sorted(set(labels))
     place = {label: at for at, label in enumerate(shown)}
     becomes = np.array([place[label] for label in labels], np.int32)
-    step = LadderStep("", becomes, pa.array(shown, pa.string()), np.full(len(shown), 1 / max(1, len(shown))), level=1)
+    step = LadderStep(
+        "coarser", becomes, pa.array(shown, pa.string()), np.full(len(shown), 1 / max(1, len(shown))), level=1
+    )
     hierarchy = None
     if texts:
         rows = ((text, label, ROOT_LABEL) for text, label in zip(texts, labels, strict=True))
@@ -277,35 +294,11 @@ def _recode_column(
     return CoarseColumn(ladder, (step,))
 
 
-def _describe_application(
-    recipe: Recipe,
-    columns: Mapping[str, CoarseColumn],
-    rows: int,
-    kept: int,
-    released: Sequence[Table],
-    information: float,
-) -> str:
-    """What was done, in words."""
-    coarser = [name for name, c in columns.items() if not c.is_unchanged and not c.is_left_out]
-    out = [name for name, c in columns.items() if c.is_left_out]
-    parts = [f"{list_text(coarser)} {verb(len(coarser), 'is', 'are')} coarser as in the recipe"] if coarser else []
-    parts += [f"{list_text(out)} left out"] if out else []
-    parts += [f"{number_text(rows - kept)} of {count_text(rows, 'row')} left out"] if kept < rows else []
-    said = f"{'; '.join(parts)}." if parts else "Nothing is coarser, as in the recipe."
-    said += f" The quasi-identifiers keep {percent_text(information)} of their information." if columns else ""
-    if released:
-        names = list_text(table.name for table in released)
-        said += f" The rows were also measured together with those of {names}."
-    return said
-
-
 # ---- together with earlier rows --------------------------------------------------------------------------------------
 
 
 def assess_with_released(
-    assess_case: Callable[[Case], Assessment],
-    released: Sequence[Table],
-    add_doubts: Callable[[Assessment, Sequence[str]], Assessment],
+    assess_case: Callable[[Case], Assessment], released: Sequence[Table]
 ) -> Callable[[Case], Assessment]:
     """An assessment of new rows that also asks about old and new rows together. If those are over a tolerance, theirs
     is the assessment; their doubts are doubts of the new rows."""
@@ -314,7 +307,7 @@ def assess_with_released(
 
     def assess_both(safer: Case) -> Assessment:
         alone = assess_case(safer)
-        mixed = shuffle_rows(replace(safer, release=_unite_tables(safer.release, released)))
+        mixed = shuffle_rows(replace(safer, release=_add_released(safer.release, released)))
         found = assess_case(replace(mixed, original=None, truth=None))
         if alone.verdict.decision == "protect first" or found.verdict.decision == "protect first":
             return alone if alone.verdict.decision == "protect first" else found
@@ -326,13 +319,9 @@ def assess_with_released(
     return assess_both
 
 
-def _unite_tables(new: object, released: Sequence[Table]) -> Table:
+def _add_released(new: object, released: Sequence[Table]) -> Table:
     """The new rows, and after them those that were released before."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from unveil.release.codes import cast_to_text
-    from unveil.release.table import table_from_frame
+    from unveil.release.stacked_tables import stack_tables
 
     assert isinstance(new, Table)
     for table in released:
@@ -341,11 +330,4 @@ def _unite_tables(new: object, released: Sequence[Table]) -> Table:
                 f"{safe_text(table.name)}: was not made by this recipe, which leaves {list_text(new.columns)}; name a "
                 "release that was"
             )
-    parts = [pa.Table.from_batches(table.batches()) for table in (new, *released)]
-    columns = {}
-    for name in new.columns:
-        own: list[pa.ChunkedArray] = [part.column(name) for part in parts]
-        if any(column.type != own[0].type for column in own):
-            own = [pc.fill_null(cast_to_text(column), "") for column in own]
-        columns[name] = pa.chunked_array([chunk for column in own for chunk in column.chunks], own[0].type)
-    return table_from_frame(pa.table(columns), engine=new.engine, name=new.name)
+    return stack_tables([new, *released], new.columns)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from unveil.wording import count_text, percent_text, verb
 if TYPE_CHECKING:
     from unveil.classes.protections.class_protector import ClassProtector
 
-__all__ = ["TableChange", "average_numbers", "coarsen_classes", "hide_values", "split_into_ranges"]
+__all__ = ["CHANGES", "TableChange", "average_numbers", "coarsen_classes", "hide_values", "split_into_ranges"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +97,13 @@ def average_numbers(protector: ClassProtector, goals: ClassGoals, run: Run) -> T
     }
     lost = percent_text(found.lost_variance)
     return TableChange(columns, f"Averaging loses {lost} of the variance of the numbers (SSE/SST).")
+
+
+CHANGES: Mapping[str, Callable[[ClassProtector, ClassGoals, Run], TableChange | None]] = MappingProxyType(
+    {
+        "local": coarsen_classes,
+        "mondrian": split_into_ranges,
+        "cells": hide_values,
+        "microaggregation": average_numbers,
+    }
+)
