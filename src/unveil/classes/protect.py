@@ -156,7 +156,7 @@ PROTECTIONS = MappingProxyType(
         ),
         "mondrian": ProtectionOffer(
             "Group similar people; numbers become ranges",
-            "Group people who are alike in most columns; numbers become ranges.",
+            "Group people alike in most columns; numbers become ranges.",
             partial(_protect_all_rows, "mondrian"),
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
