@@ -64,16 +64,13 @@ _KEPT_ORDER = "Rows keep their order, which may tell more than the values do: sh
 @dataclass(frozen=True, eq=False, repr=False)
 class ProtectedRelease:
     """A safer release, or why there is none.
-
-    - ``case``: the safer release with the original and the truth, which stay with the owner; None if no protection
-      meets the tolerances;
-    - ``assessment``: that of the safer release; without one, that of the original;
-    - ``before``: the assessment of the original;
-    - ``closest_method``: without a case, the protection that came closest; None if none made anything;
-    - ``blocking_findings``: without a case, the findings that this protection leaves over their tolerance or
-      unanswered;
-    - ``caveats``: what an owner should know about the protection that was chosen;
-    - ``advice``: without a case, how far the closest protection gets, and what would make the goal reachable.
+    ``case`` is the safer release with the original and the truth, which stay with the owner; None if there is none.
+    ``assessment`` is that of the safer release; without one, that of the original, with what was tried.
+    ``before`` is the assessment of the original.
+    ``closest_method`` is, without a case, the protection that came closest; None if none made anything.
+    ``blocking_findings`` are the findings that it leaves over their tolerance, or unanswered.
+    ``caveats`` are what an owner should know about the protection that was chosen.
+    ``advice`` says, without a case, how far the closest protection gets, and what would make the goal reachable.
     """
 
     case: Case | None

@@ -170,7 +170,7 @@ PROTECTIONS = MappingProxyType(
         ),
         "microaggregation": ProtectionOffer(
             "Replace numbers with averages of similar people",
-            "Replace numbers with averages over k or more similar people.",
+            "Turn numbers into averages over k or more similar people.",
             partial(_protect_all_rows, "microaggregation"),
             release_kinds=("table",),
             applies_to=_has_numbers,
