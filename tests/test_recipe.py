@@ -158,6 +158,20 @@ def test_values_without_a_label_are_refused_or_shown_as_the_root(folder: Path) -
         unveil.protect(june, recipe=made.recipe(), unseen="keep")  # type: ignore[arg-type]
 
 
+def test_rows_without_quasi_identifiers_are_as_useful_as_before() -> None:
+    table = pa.table({"name": [f"Name {k}" for k in range(30)], "note": ["x", "y", "z"] * 10})
+    made = unveil.protect(table, Policy(identifier=("name",), insensitive=("note",), rows_are_people=True))
+    again = unveil.protect(table, recipe=made.recipe())
+    assert again.assessment.protections[-1].usefulness == 1
+    assert again.assessment.verdict == made.assessment.verdict
+
+
+def test_a_recipe_says_what_becomes_of_columns_and_rows(recipe: Recipe) -> None:
+    done = unveil.protect(patients(), recipe=recipe).assessment.protections[-1]
+    assert "As the recipe says: " in done.sentence and "zip coarser" in done.sentence
+    assert "of 600 rows left out. The quasi-identifiers keep " in done.sentence
+
+
 def test_rare_values_that_were_grouped_are_grouped_again(folder: Path) -> None:
     rng = np.random.default_rng(4)
     table = pa.table(

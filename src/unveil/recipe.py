@@ -27,7 +27,7 @@ from unveil.toml_reader import parse_toml
 from unveil.toml_writer import drop_values, toml_lines
 from unveil.wording import list_text, safe_text
 
-__all__ = ["Recipe", "RecipeColumn"]
+__all__ = ["ColumnFate", "Recipe", "RecipeColumn"]
 
 _FORMAT = 1
 _MAX_BYTES = 50_000_000

@@ -217,7 +217,9 @@ def _apply_recipe(
             return None
         kept = found
     information = mean_kept_information(columns, kept)
-    said = [f"As the recipe says: {describe_change(columns, table.rows - len(kept), table.rows)}"]
+    gone, said = table.rows - len(kept), ["Nothing is coarser, as in the recipe."]
+    if gone or not all(column.is_unchanged for column in columns.values()):
+        said = [f"As the recipe says: {describe_change(columns, gone, table.rows)}"]
     said += [describe_kept_information(information)] if columns else []
     if released:
         said.append(f"The rows were also measured together with those of {list_text(t.name for t in released)}.")
