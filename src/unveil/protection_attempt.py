@@ -60,11 +60,11 @@ class Attempt:
             doubts.append(f"The protected data keeps only {left} of its usefulness. {self.protection.sentence}")
         return replace(self, assessment=add_doubts(self.assessment, doubts))
 
-    def with_prefix(self, hidden: str) -> Attempt:
+    def with_identifier_sentence(self, text: str) -> Attempt:
         """The same attempt; it also says what became of identifiers."""
-        if not hidden or self.protection is None:
+        if not text or self.protection is None:
             return self
-        return replace(self, protection=replace(self.protection, sentence=f"{hidden} {self.protection.sentence}"))
+        return replace(self, protection=replace(self.protection, sentence=f"{text} {self.protection.sentence}"))
 
     def with_use(self, use: tuple[UseMeasure, ...]) -> Attempt:
         """The same attempt, with what the result can still be used for."""
@@ -182,6 +182,7 @@ def _answered_findings(assessment: Assessment | None) -> set[tuple[str, str | No
 
 
 def has_open_finding(assessment: Assessment) -> bool:
+    """Whether a deciding finding may be over its tolerance or within it."""
     return any(f.decides and f.status == "open" for f in assessment.findings)
 
 
@@ -195,6 +196,7 @@ def unchanged_result(before: Assessment, start: Assessment) -> ProtectionResult:
 def protection_result(
     name: str, title: str, sentence: str, usefulness: float, before: Assessment, after: Assessment, chosen: bool
 ) -> ProtectionResult:
+    """A protection for the report, with the verdict after it and the share of people that it leaves harmed."""
     return ProtectionResult(
         id=name,
         title=title,

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from unveil.case import Case
     from unveil.policy import Policy
 
-__all__ = ["ChangedColumn", "CoarseColumn", "RelabelledColumn", "coarsen_case", "describe_leaks", "kept_information"]
+__all__ = [
+    "ChangedColumn",
+    "CoarseColumn",
+    "RelabelledColumn",
+    "coarsen_case",
+    "describe_leaks",
+    "kept_information",
+    "mean_kept_information",
+]
 
 _MAX_DISTINCT_SHARE = 0.5  # of the rows: a column with more values than that goes with anything
 
@@ -79,13 +87,13 @@ class CoarseColumn:
 class RelabelledColumn:
     """What becomes of a column whose labels are none of its hierarchy: row i gets ``labels[codes[i]]`` if it is
     ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is.
-    ``change`` says in words what becomes of values."""
+    ``change_text`` says in words what becomes of values."""
 
     ladder: ColumnLadder
     labels: pa.Array
     codes: Int32s
     changed: Bools
-    change: str = "coarser or hidden"
+    change_text: str = "coarser or hidden"
 
     @property
     def is_unchanged(self) -> bool:
@@ -187,6 +195,11 @@ def kept_information(column: ChangedColumn, kept: Ints) -> float:
     both = np.unique((own.astype(np.int64) + 1) * (int(now.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
     shared = code_entropy(own) + code_entropy(now) - code_entropy(both.astype(np.int32))
     return float(min(1.0, max(0.0, shared) / whole))
+
+
+def mean_kept_information(columns: Mapping[str, ChangedColumn], kept: Ints) -> float:
+    """The mean over columns of the information that they keep in these rows; 1 if there are none."""
+    return sum(kept_information(column, kept) for column in columns.values()) / len(columns) if columns else 1.0
 
 
 def describe_leaks(table: Table, columns: Mapping[str, ChangedColumn], policy: Policy) -> str:

@@ -34,8 +34,8 @@ def measure_use(
     if not isinstance(original, Table) or not isinstance(release, Table) or not original.rows or not release.rows:
         return []
     run.progress("measuring what the data can still be used for", None)
-    nobody = {*identifiers, *policy.identifier, policy.subject, *policy.ratings[:1]}
-    names = [c for c in original.columns if c not in nobody]
+    excluded = {*identifiers, *policy.identifier, policy.subject, *policy.ratings[:1]}
+    names = [c for c in original.columns if c not in excluded]
     was, now = original.codes(names), release.codes([c for c in names if c in release.columns])
     columns = [found for name in names if (found := _compare(name, was[name], now.get(name), after, release.rows))]
     if not columns:
