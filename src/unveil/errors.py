@@ -27,7 +27,7 @@ class UnveilError(Exception):
 
 
 class Termination(KeyboardInterrupt):
-    """Somebody else than the user ends the process: unlike after Ctrl-C, nothing is offered that was found so far."""
+    """The process was told to end by a signal other than Ctrl-C, so partial results are not used."""
 
 
 def describe_failure(error: BaseException) -> str:

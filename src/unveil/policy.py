@@ -25,7 +25,7 @@ from unveil.wording import did_you_mean, list_text, safe_text
 if TYPE_CHECKING:
     from unveil.risk import Risk
 
-__all__ = ["COLUMN_SETTINGS", "PRESETS", "Column", "Policy", "Role", "is_hierarchy_rule"]
+__all__ = ["COLUMN_SETTINGS", "PRESETS", "RULE_EXAMPLES", "Column", "Policy", "Role", "is_hierarchy_rule"]
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
 _S = TypeVar("_S")
@@ -60,11 +60,22 @@ PRESETS: Mapping[str, str] = MappingProxyType(
 """The published source of each preset. Risks declare their tolerance in it."""
 
 _MAX_POLICY_BYTES = 1_000_000
-_RULE_NAMES = ("prefixes", "intervals", "cuts", "quantiles", "top", "bottom", "ends", "dates", "frequency")
-_RULE_PATTERN = re.compile(
-    r"prefixes(:\d+(,\d+)*)?|intervals:[\d.]+(,[\d.]+)*|(cuts|top|bottom):-?[\d.]+(,-?[\d.]+)*|ends:-?[\d.]+,-?[\d.]+"
-    r"|quantiles:\d+(,\d+)*|dates|frequency"
+_RULES: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
+    {  # how a rule goes on after its name, and examples
+        "prefixes": (r"(:\d+(,\d+)*)?", ("prefixes", "prefixes:4,2")),
+        "intervals": (r":[\d.]+(,[\d.]+)*", ("intervals:5,10,20",)),
+        "cuts": (r":-?[\d.]+(,-?[\d.]+)*", ("cuts:18,65",)),
+        "quantiles": (r":\d+(,\d+)*", ("quantiles:8,4,2",)),
+        "top": (r":-?[\d.]+(,-?[\d.]+)*", ("top:90",)),
+        "bottom": (r":-?[\d.]+(,-?[\d.]+)*", ("bottom:18",)),
+        "ends": (r":-?[\d.]+,-?[\d.]+", ("ends:18,90",)),
+        "dates": ("", ("dates",)),
+        "frequency": ("", ("frequency",)),
+    }
 )
+_RULE_PATTERN = re.compile("|".join(name + rest for name, (rest, _) in _RULES.items()))
+RULE_EXAMPLES = " or ".join(", ".join(e for _, own in _RULES.values() for e in own).rsplit(", ", 1))
+"""Every rule for making a hierarchy, as it may be written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +172,7 @@ class Policy:
         metavar="COLUMN=WHAT",
         example='zip = "prefixes"',
         expected_form="a file name or a rule such as prefixes",
-        help="The hierarchy of a column's values: a file in ARX's format, nested lists as .json, prefixes, "
-        "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates or "
-        "frequency.",
+        help=f"The hierarchy of a column's values: a file in ARX's format, nested lists as .json, {RULE_EXAMPLES}.",
     )
     preset: str = setting(
         "default", kind="text", choices=tuple(PRESETS), help="Published set of tolerances to start from."
@@ -335,7 +344,7 @@ def _files_beside(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _like_rule(text: str) -> bool:
-    return text.partition(":")[0] in _RULE_NAMES
+    return text.partition(":")[0] in _RULES
 
 
 def _room_settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -387,9 +396,7 @@ def _check_policy(policy: Policy) -> None:
     for column, text in policy.hierarchy.items():
         if _like_rule(text) and not is_hierarchy_rule(text):
             raise UnveilError(
-                f"the hierarchy of {safe_text(column)}: {safe_text(text)!r} is not a rule; write prefixes, "
-                "prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates "
-                "or frequency"
+                f"the hierarchy of {safe_text(column)}: {safe_text(text)!r} is not a rule; write {RULE_EXAMPLES}"
             )
     _check_ratings(policy)
     _check_roles(policy)

@@ -23,6 +23,7 @@ from unveil.assess import ResolvedCase, assess, assess_resolved, check_input, ma
 from unveil.assessment import Assessment
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.owner_wishes import owner_wishes
 from unveil.policy import Policy
 from unveil.protection import ProtectionOffer
 from unveil.protection_attempt import (
@@ -42,6 +43,7 @@ from unveil.recipe_protection import (
     make_recipe,
     offers_with_recipe,
     recipe_offer,
+    released_tables,
 )
 from unveil.release import Release, Table, Transactions
 from unveil.release.ask import REPEATED_PEOPLE
@@ -62,12 +64,15 @@ _KEPT_ORDER = "Rows keep their order, which may tell more than the values do: sh
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProtectedRelease:
-    """A safer release: the case (with the original and the truth, which stay with the owner), its assessment, and the
-    assessment of the original. ``case`` is None where no protection reaches what is tolerated; ``blocking_findings``
-    are then the findings that the protection which came closest leaves beyond their tolerance, or that it leaves
-    unanswered, ``closest_method`` is its name, None where nothing was even made, and ``advice`` says how far it gets
-    and what would make the goal reachable. ``caveats`` are what an owner should know about the protection that was
-    chosen."""
+    """A safer release, or why there is none.
+    ``case`` is the safer release with the original and the truth, which stay with the owner; None if there is none.
+    ``assessment`` is that of the safer release; without one, that of the original, with what was tried.
+    ``before`` is the assessment of the original.
+    ``closest_method`` is, without a case, the protection that came closest; None if none made anything.
+    ``blocking_findings`` are the findings that it leaves over their tolerance, or unanswered.
+    ``caveats`` are what an owner should know about the protection that was chosen.
+    ``advice`` says, without a case, how far the closest protection gets, and what would make the goal reachable.
+    """
 
     case: Case | None
     assessment: Assessment
@@ -76,15 +81,15 @@ class ProtectedRelease:
     blocking_findings: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
-    make_recipe: Callable[[], Recipe] | None = None
+    _make_recipe: Callable[[], Recipe] | None = None
 
     @property
     def release(self) -> Release:
         """The release that may be published."""
         if self.case is None:
-            way = f"; still over: {list_text(self.blocking_findings)}" if self.blocking_findings else ""
+            reasons = f"; still over: {list_text(self.blocking_findings)}" if self.blocking_findings else ""
             name = safe_text(self.before.release.name)
-            raise UnveilError(f"{name}: none of the protections tried meets the tolerances{way}")
+            raise UnveilError(f"{name}: none of the protections tried meets the tolerances{reasons}")
         return self.case.release
 
     def mapping(self) -> pa.Table:
@@ -105,9 +110,9 @@ class ProtectedRelease:
     def recipe(self) -> Recipe:
         """What was done to each column of a table, to be done to new rows: ``protect(june, recipe=made.recipe())``."""
         name = safe_text(self.release.name)
-        if self.make_recipe is None:
+        if self._make_recipe is None:
             raise UnveilError(f"{name}: only what is done to tables can be written as a recipe")
-        return self.make_recipe()
+        return self._make_recipe()
 
     def assessment_of_file(self, name: str, data: bytes) -> Assessment:
         """The assessment under the name and the hash of the file that the release is written to."""
@@ -132,7 +137,7 @@ def protect(
     pseudonymise: Sequence[str] = (),
     keep_order: bool = False,
     predict: str | None = None,
-    with_recipe: bool = False,
+    recipe_methods_only: bool = False,
     recipe: Recipe | None = None,
     released: Sequence[Any] = (),
     unseen: Unseen = "refuse",
@@ -157,7 +162,7 @@ def protect(
         Whether the rows of a table stay in their order, with the verdict ``your call``. By default they are shuffled.
     predict
         A column: measure how well it can be predicted from the others, before and after (needs scikit-learn).
-    with_recipe
+    recipe_methods_only
         Whether to try only protections that can be written as a recipe, see :meth:`ProtectedRelease.recipe`.
     recipe
         The recipe of an earlier release: do the same to these rows, under the policy of the recipe.
@@ -171,7 +176,9 @@ def protect(
     policy, pseudonymise = _policy_and_pseudonyms(recipe, policy, method, pseudonymise, released)
     case, policy = check_input(release, policy)
     _check_prediction(case, predict)
-    earlier = check_recipe_fits(recipe, case, released) if recipe is not None else []
+    if recipe is not None:
+        check_recipe_fits(recipe, case)
+    earlier = released_tables(recipe, released) if recipe is not None else []
     if (keep_order or pseudonymise) and not isinstance(case.release, Table):
         wish = "keep their order" if keep_order else "get pseudonyms by their key"
         raise UnveilError(f"{safe_text(case.release.name)}: only the rows of a table can {wish}")
@@ -180,11 +187,13 @@ def protect(
     before = assess_resolved(resolved, run)
     case, policy = _same_attackers(resolved)
     make = partial(make_recipe, case, policy, pseudonymise)
+    identifiers = policy.identifier
     case, policy, hidden = _hide_identifiers(case, policy, pseudonymise)
+    _check_wishes(case, policy)
     offered = offered_protections(case, policy, method)
     if recipe is not None:
         method, offered = "recipe", {"recipe": recipe_offer(recipe, earlier, unseen)}
-    elif with_recipe:
+    elif recipe_methods_only:
         offered = offers_with_recipe(offered, method)
 
     def assess_again(safer: Case) -> Assessment:
@@ -194,7 +203,9 @@ def protect(
     def measure_use(safer: Case) -> tuple[UseMeasure, ...]:
         from unveil.usefulness.measure import measure_use
 
-        return tuple(measure_use(case, safer, policy, run, predict)) if isinstance(case.release, Table) else ()
+        if not isinstance(case.release, Table):
+            return ()
+        return tuple(measure_use(case, safer, policy, run, (*identifiers, *pseudonymise), predict))
 
     start = before if not hidden else assess_again(case)
     over = start.verdict.decision == "protect first" or (
@@ -206,10 +217,10 @@ def protect(
     doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
         done = _reorder_only(case, before, start, reorder, assess_again, hidden, doubt)
-        return replace(done, make_recipe=partial(make, "none", None))
-    assess_result = assess_with_released(assess_again, earlier, add_doubts) if earlier else assess_again
+        return replace(done, _make_recipe=partial(make, "none", None))
+    assess_result = assess_with_released(assess_again, earlier) if earlier else assess_again
     tried = [try_offer(name, offered[name], case, aim, run, start, assess_result, reorder) for name in to_try]
-    tried = [t.with_doubts(doubt).with_prefix(hidden) for t in tried]
+    tried = [t.with_doubts(doubt).with_identifier_sentence(hidden) for t in tried]
     tried = [t.with_use(measure_use(t.case)) if t.case is not None else t for t in tried]
     fine = (t for t in tried if t.assessment is not None and not t.blocking_findings(start))
     best = min(fine, key=Attempt.sort_key, default=None)
@@ -222,7 +233,7 @@ def protect(
         replace(best.assessment, protections=weighed),
         before,
         caveats=caveats,
-        make_recipe=partial(make, best.name, best.protection) if recipe is None else lambda: recipe,
+        _make_recipe=partial(make, best.name, best.protection) if recipe is None else lambda: recipe,
     )
 
 
@@ -236,10 +247,10 @@ def _policy_and_pseudonyms(
     """The policy and the columns that get pseudonyms; a recipe says both, and nothing may contradict it."""
     if recipe is None:
         if released:
-            raise UnveilError("released rows are measured together with new ones only under the recipe of both")
+            raise UnveilError("released needs recipe: earlier rows are checked only under the recipe that made them")
         return policy, pseudonymise
     if policy is not None or method is not None or pseudonymise:
-        raise UnveilError("a recipe says the policy, the method and the pseudonyms; leave them out")
+        raise UnveilError("a recipe sets the policy, the method and the pseudonyms; leave them out")
     return recipe.policy, recipe.pseudonymised
 
 
@@ -263,7 +274,7 @@ def _explain_failure(
     advice = [hint for question in asked for hint in question.hints(case, policy, blocking, run)]
     if closest is not None:
         advice = [*closest.describe_shortfalls(start), *advice]
-    elif blocking and not any(name in hint for name in blocking for hint in advice):
+    elif blocking and not advice:
         is_over, it = ("is over its tolerance", "it") if len(blocking) == 1 else ("are over their tolerances", "them")
         advice = [f"{list_text(blocking)} {is_over}, and no protection that was tried brings {it} within", *advice]
     name = None if closest is None else closest.name
@@ -284,6 +295,15 @@ def _aim_at_bounds(policy: Policy) -> Policy:
         if below and limits:
             tolerance[bound.id] = min(limits)
     return replace(policy, tolerance=tolerance)
+
+
+def _check_wishes(case: Case, policy: Policy) -> None:
+    """Refuse wishes about columns that are not there."""
+    if not isinstance(case.release, Table):
+        return
+    for name, columns in owner_wishes(policy).named_columns():
+        if strange := [c for c in columns if c not in policy.quasi_columns]:
+            raise UnveilError(f"{name} names {list_text(strange)}, which is not among the quasi-identifiers")
 
 
 def _check_prediction(case: Case, predict: str | None) -> None:

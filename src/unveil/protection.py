@@ -28,16 +28,16 @@ class Protection:
 
     ``apply`` makes the safer release, together with the original and the truth, so that the attacker in its assessment
     knows the original. It uses the operating system's randomness, so that nobody can replay it. ``doubt`` is a reason
-    why a person has to decide, whatever the assessment says. ``columns`` says what became of each column, with this
-    strictness, if that follows from its values alone and rows are left out by the offer's rule only; a recipe is made
-    of it.
+    why a person has to decide, whatever the assessment says. ``recipe_columns`` says what became of each column,
+    with this strictness, if that follows from its values alone and rows are left out by the offer's rule only; a recipe
+    is made of it.
     """
 
     sentence: str
     usefulness: float
     apply: Callable[[], Case]
     doubt: str = ""
-    columns: Mapping[str, CoarseColumn] | None = None
+    recipe_columns: Mapping[str, CoarseColumn] | None = None
     strictness: float = 1.0
 
 
@@ -51,9 +51,8 @@ class ProtectionOffer:
     ``is_harmless`` protections change only names and order. They suffice where nothing is over its
     tolerance, and do not help where something is. ``applies_to`` says which cases the protection is for. ``caveat`` is
     what an owner should know about any release made this way. ``has_recipe``: what it does can be done to new rows.
-    ``keep_rows`` is then its rule for leaving out rows: given a case on the levels of the recipe, the same rows with
-    those that were released before, the policy, the run and the strictness, the rows that stay; None if they are too
-    few.
+    ``keep_rows(case, together, policy, run, strictness)`` returns the rows of ``case`` that stay, or None if too many
+    must go; ``together`` also holds the rows released before.
     """
 
     title: str

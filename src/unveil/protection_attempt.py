@@ -12,6 +12,7 @@ from functools import cache
 
 from unveil.assessment import Assessment, ProtectionResult
 from unveil.case import Case
+from unveil.owner_wishes import owner_wishes
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.run import Run
@@ -59,11 +60,11 @@ class Attempt:
             doubts.append(f"The protected data keeps only {left} of its usefulness. {self.protection.sentence}")
         return replace(self, assessment=add_doubts(self.assessment, doubts))
 
-    def with_prefix(self, hidden: str) -> Attempt:
+    def with_identifier_sentence(self, text: str) -> Attempt:
         """The same attempt; it also says what became of identifiers."""
-        if not hidden or self.protection is None:
+        if not text or self.protection is None:
             return self
-        return replace(self, protection=replace(self.protection, sentence=f"{hidden} {self.protection.sentence}"))
+        return replace(self, protection=replace(self.protection, sentence=f"{text} {self.protection.sentence}"))
 
     def with_use(self, use: tuple[UseMeasure, ...]) -> Attempt:
         """The same attempt, with what the result can still be used for."""
@@ -112,7 +113,10 @@ class Attempt:
     def to_result(self, before: Assessment, chosen: bool) -> ProtectionResult:
         """The outcome for the report."""
         if self.protection is None or self.assessment is None:
-            said = "Nothing of this kind that was tried meets the tolerances and leaves something to release."
+            said = (
+                "Nothing of this kind that was tried meets the tolerances, keeps what must stay, and leaves something "
+                "to release."
+            )
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
         said = f"{self.protection.sentence} {self.protection.doubt}".strip()
         useful = self.protection.usefulness
@@ -141,6 +145,7 @@ def try_offer(
     reorder: Callable[[Case], Case],
 ) -> Attempt:
     """Try an offer with as much strictness as it needs for a result that is not over a tolerance."""
+    wishes = owner_wishes(policy)
 
     @cache
     def attempt(strictness: float) -> Attempt:
@@ -149,6 +154,8 @@ def try_offer(
         if protection is None:
             return Attempt(name, offer)
         safer = reorder(protection.apply())
+        if not wishes.are_met(case.release, safer.release):
+            return Attempt(name, offer)
         return Attempt(name, offer, protection, safer, assess_again(safer))
 
     best = attempt(_STRICTNESS_STEPS[0])
@@ -175,6 +182,7 @@ def _answered_findings(assessment: Assessment | None) -> set[tuple[str, str | No
 
 
 def has_open_finding(assessment: Assessment) -> bool:
+    """Whether a deciding finding may be over its tolerance or within it."""
     return any(f.decides and f.status == "open" for f in assessment.findings)
 
 
@@ -188,6 +196,7 @@ def unchanged_result(before: Assessment, start: Assessment) -> ProtectionResult:
 def protection_result(
     name: str, title: str, sentence: str, usefulness: float, before: Assessment, after: Assessment, chosen: bool
 ) -> ProtectionResult:
+    """A protection for the report, with the verdict after it and the share of people that it leaves harmed."""
     return ProtectionResult(
         id=name,
         title=title,

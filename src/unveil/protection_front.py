@@ -7,12 +7,17 @@ from dataclasses import replace
 
 from unveil.assessment import ProtectionResult
 
-__all__ = ["add_comparisons", "front"]
+__all__ = ["add_comparisons", "placed_protections", "unbeaten_protections"]
 
 
-def front(protections: Iterable[ProtectionResult]) -> list[ProtectionResult]:
+def placed_protections(protections: Iterable[ProtectionResult]) -> list[ProtectionResult]:
+    """The protections of which it is known how useful they leave the data, and how many they harm."""
+    return [p for p in protections if _place(p) is not None]
+
+
+def unbeaten_protections(protections: Iterable[ProtectionResult]) -> list[ProtectionResult]:
     """The protections that no other beats, the most useful first."""
-    placed = [p for p in protections if _place(p) is not None]
+    placed = placed_protections(protections)
     best = [p for p in placed if not any(_beats(other, p) for other in placed)]
     return sorted(best, key=lambda p: -(p.usefulness or 0))
 
@@ -25,7 +30,7 @@ def add_comparisons(protections: Sequence[ProtectionResult]) -> tuple[Protection
 def _comparison(protection: ProtectionResult, others: Sequence[ProtectionResult]) -> str:
     if _place(protection) is None:
         return ""
-    better = [p for p in front(others) if _beats(p, protection)]
+    better = [p for p in unbeaten_protections(others) if _beats(p, protection)]
     if not better:
         return "Nothing else that was tried keeps more without harming more."
     best = better[0]

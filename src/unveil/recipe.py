@@ -13,8 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -25,15 +24,14 @@ from unveil.policy import Policy, is_hierarchy_rule
 from unveil.release.value_rules import ValueRule
 from unveil.settings import declared_settings
 from unveil.toml_reader import parse_toml
-from unveil.toml_writer import to_toml
+from unveil.toml_writer import drop_values, toml_lines
 from unveil.wording import list_text, safe_text
 
-__all__ = ["Recipe", "RecipeColumn"]
+__all__ = ["ColumnFate", "Recipe", "RecipeColumn"]
 
 _FORMAT = 1
 _MAX_BYTES = 50_000_000
-_Fate = Literal["unchanged", "coarser", "left out", "pseudonyms", "random numbers"]
-_SECRET = "It lists values of the data: keep it secret."
+ColumnFate = Literal["unchanged", "coarser", "left out", "pseudonyms", "random numbers"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class RecipeColumn:
     """What becomes of a column; coarser labels are found by a rule."""
 
     name: str
-    becomes: _Fate
+    becomes: ColumnFate
     rule: ValueRule | None = None
 
 
@@ -51,7 +49,7 @@ class Recipe:
     :meth:`write` and read with :meth:`read`.
 
     ``method`` is the protection whose rule says which rows are left out, and ``strictness`` how much more it asked than
-    the policy. ``hierarchies`` holds the hashes of hierarchies that the policy reads from files, and ``key`` the
+    the policy. ``hierarchy_hashes`` are those of hierarchies that the policy reads from files, and ``key_id`` is the
     reference of the key for pseudonyms.
     """
 
@@ -59,8 +57,8 @@ class Recipe:
     columns: tuple[RecipeColumn, ...]
     policy: Policy
     strictness: float = 1.0
-    hierarchies: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    key: str | None = None
+    hierarchy_hashes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    key_id: str | None = None
     name: str = "recipe"
 
     @property
@@ -73,16 +71,18 @@ class Recipe:
         """Whether it lists values of the data, and so must be kept secret."""
         secrets = (
             getattr(chosen, name)
-            for chosen in self.policy.settings.values()
+            for room, chosen in self.policy.settings.items()
             for name, declaration in declared_settings(chosen).items()
-            if declaration.secret
+            if declaration.secret and room in _table_rooms()
         )
         return any(column.rule is not None and column.rule.labels for column in self.columns) or any(secrets)
 
     def to_toml(self, folder: str | Path | None = None) -> str:
         """The recipe as TOML, to lie in a folder; files of hierarchies are named as seen from there."""
         data = self._to_dict(None if folder is None else Path(folder))
-        return "\n".join([*_lines({**data, "sha256": _checksum(data)}, self.lists_values), ""])
+        said = "# What unveil did to the columns of a table; unveil protect --recipe does the same to new rows."
+        secret = ["# It lists values of the data: keep it secret."] if self.lists_values else []
+        return "\n".join([said, *secret, *toml_lines({**data, "sha256": _checksum(data)}), ""])
 
     def write(self, path: str | Path) -> None:
         """Write the recipe to a file that only its owner can read."""
@@ -120,7 +120,11 @@ class Recipe:
         names, strictness, key = [c.name for c in columns], data["strictness"], data.get("key")
         if len(set(names)) < len(names) or not isinstance(data["method"], str) or not isinstance(key, str | None):
             raise ValueError
-        if not isinstance(strictness, float) or not 0 < strictness <= 1 or (key is None) == bool(_keyed(columns)):
+        if (
+            not isinstance(strictness, float)
+            or not 0 < strictness <= 1
+            or (key is None) == any(c.becomes == "pseudonyms" for c in columns)
+        ):
             raise ValueError
         hashes = data.get("hierarchies", {})
         if not all(isinstance(text, str) for text in hashes.values()):
@@ -141,8 +145,8 @@ class Recipe:
             columns=columns,
             policy=policy,
             strictness=strictness,
-            hierarchies=MappingProxyType(dict(hashes)),
-            key=key,
+            hierarchy_hashes=MappingProxyType(dict(hashes)),
+            key_id=key,
             name=name,
         )
 
@@ -150,7 +154,11 @@ class Recipe:
         """The recipe as plain values, without its checksum."""
         from importlib.metadata import version
 
-        policy = _without_nothing(self.policy.to_dict())
+        from unveil.questions import room_settings
+
+        others = {"tolerance", *room_settings()} - _table_rooms()  # what is tolerated stands among the goals
+        own = {name: value for name, value in self.policy.to_dict().items() if name not in others}
+        policy = drop_values(own, [None, {}])  # TOML has no None
         if folder is not None and "hierarchy" in policy:
             policy["hierarchy"] = {
                 column: text if is_hierarchy_rule(text) else os.path.relpath(text, folder)
@@ -161,47 +169,22 @@ class Recipe:
             "unveil": version("unveil"),
             "method": self.method,
             "strictness": self.strictness,
-            **({"key": self.key} if self.key is not None else {}),
+            **({"key": self.key_id} if self.key_id is not None else {}),
             "columns": [
                 {"name": c.name, "becomes": c.becomes, **(c.rule.to_dict() if c.rule else {})} for c in self.columns
             ],
             "goals": _goals(self.policy),
-            **({"hierarchies": dict(self.hierarchies)} if self.hierarchies else {}),
+            **({"hierarchies": dict(self.hierarchy_hashes)} if self.hierarchy_hashes else {}),
             "policy": policy,
         }
 
     def __repr__(self) -> str:
-        lines = [f"Recipe {safe_text(self.name)}, method {safe_text(self.method)}"]
+        lines = [f"{safe_text(self.name)}, method {safe_text(self.method)}"]
         lines += [f"  {safe_text(c.name)}: {c.becomes}" for c in self.columns]
         return "\n".join(lines)
 
 
 # ---- in and out ------------------------------------------------------------------------------------------------------
-
-
-def _lines(data: Mapping[str, Any], is_secret: bool) -> Iterator[str]:
-    """The lines of a TOML file: plain values first, then a table for each column, goals, and the policy."""
-    yield "# What unveil did to the columns of a table; unveil protect --recipe does the same to new rows."
-    if is_secret:
-        yield f"# {_SECRET}"
-    tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
-    yield from (f"{name} = {to_toml(value)}" for name, value in data.items() if name not in ("columns", *tables))
-    for column in data["columns"]:
-        yield from ("", "[[columns]]", *(f"{name} = {to_toml(value)}" for name, value in column.items()))
-    for name, table in tables.items():
-        yield from _table_lines(name, table)
-
-
-def _table_lines(name: str, table: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", f"[{name}]")
-    deeper = {key: value for key, value in table.items() if isinstance(value, Mapping)}
-    yield from (f"{_toml_key(key)} = {to_toml(value)}" for key, value in table.items() if key not in deeper)
-    for key, value in deeper.items():
-        yield from _table_lines(f"{name}.{_toml_key(key)}", value)
-
-
-def _toml_key(name: str) -> str:
-    return name if re.fullmatch(r"\w+", name, re.ASCII) else to_toml(name)
 
 
 def _checksum(data: Mapping[str, Any]) -> str:
@@ -210,17 +193,9 @@ def _checksum(data: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _without_nothing(value: Any) -> Any:
-    """Plain values without what is None, which TOML does not have, and without what is empty."""
-    if not isinstance(value, Mapping):
-        return value
-    inside = {name: _without_nothing(each) for name, each in value.items()}
-    return {name: each for name, each in inside.items() if each is not None and each != {}}
-
-
 def _read_column(data: Mapping[str, Any], where: str) -> RecipeColumn:
     name, becomes = data["name"], data["becomes"]
-    if not isinstance(name, str) or becomes not in get_args(_Fate):
+    if not isinstance(name, str) or becomes not in get_args(ColumnFate):
         raise ValueError
     rest = {key: value for key, value in data.items() if key not in ("name", "becomes")}
     if becomes != "coarser":
@@ -230,8 +205,11 @@ def _read_column(data: Mapping[str, Any], where: str) -> RecipeColumn:
     return RecipeColumn(name, becomes, ValueRule.from_dict(rest, f"{where}: column {safe_text(name)!r}"))
 
 
-def _keyed(columns: tuple[RecipeColumn, ...]) -> list[str]:
-    return [column.name for column in columns if column.becomes == "pseudonyms"]
+def _table_rooms() -> set[str]:
+    """The rooms whose settings say something about tables."""
+    from unveil.questions import questions_about
+
+    return {question.name for question in questions_about("table")}
 
 
 # ---- goals -----------------------------------------------------------------------------------------------------------

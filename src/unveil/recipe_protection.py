@@ -20,20 +20,27 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.policy import Policy, is_hierarchy_rule
 from unveil.protection import Protection, ProtectionOffer
+from unveil.protection_attempt import add_doubts
 from unveil.recipe import Recipe, RecipeColumn
 from unveil.release.table import Table
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, list_text, number_text, percent_text, safe_text, verb
+from unveil.wording import list_text, safe_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from unveil.owner_key import OwnerKey
     from unveil.release.coarse_table import CoarseColumn
     from unveil.release.codes import Codes
 
-__all__ = ["Unseen", "assess_with_released", "check_recipe_fits", "make_recipe", "offers_with_recipe", "recipe_offer"]
+__all__ = [
+    "Unseen",
+    "assess_with_released",
+    "check_recipe_fits",
+    "make_recipe",
+    "offers_with_recipe",
+    "recipe_offer",
+    "released_tables",
+]
 
 Unseen = Literal["refuse", "root"]
 
@@ -73,9 +80,9 @@ def make_recipe(
         raise UnveilError(f"{safe_text(table.name)}: only what is done to tables can be written as a recipe")
     changes: Mapping[str, CoarseColumn] = MappingProxyType({})
     if protection is not None:
-        if protection.columns is None:
+        if protection.recipe_columns is None:
             raise _no_recipe_error(method, {n: o for n, o in _all_offers().items() if o.has_recipe})
-        changes = protection.columns
+        changes = protection.recipe_columns
     columns = tuple(_recipe_column(name, policy, pseudonymise, changes.get(name)) for name in table.columns)
     files = [c for c, text in policy.hierarchy.items() if not is_hierarchy_rule(text)]
     return Recipe(
@@ -83,9 +90,9 @@ def make_recipe(
         columns=columns,
         policy=_policy_of_recipe(policy, columns),
         strictness=1.0 if protection is None else protection.strictness,
-        hierarchies=MappingProxyType({c: case.hierarchies[c].digest for c in files}),
-        key=load_owner_key().id if pseudonymise else None,
-        name=f"of {table.name}",
+        hierarchy_hashes=MappingProxyType({c: case.hierarchies[c].digest for c in files}),
+        key_id=load_owner_key().id if pseudonymise else None,
+        name=f"recipe of {table.name}",
     )
 
 
@@ -124,9 +131,8 @@ def _all_offers() -> dict[str, ProtectionOffer]:
 # ---- applied ---------------------------------------------------------------------------------------------------------
 
 
-def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> list[Table]:
-    """The tables that were released before; refuse a recipe for other columns, and people who cannot be recognised
-    among released rows."""
+def check_recipe_fits(recipe: Recipe, case: Case) -> None:
+    """Refuse a recipe for other columns, or by a method that there is not."""
     table = case.release
     if not isinstance(table, Table):
         raise UnveilError(f"{safe_text(table.name)}: a recipe is for tables")
@@ -139,6 +145,10 @@ def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> li
         raise UnveilError(
             f"{safe_text(recipe.name, 200)}: this version of unveil has no method {safe_text(recipe.method)}"
         )
+
+
+def released_tables(recipe: Recipe, released: Sequence[Any]) -> list[Table]:
+    """The tables that were released before; refuse people who cannot be recognised among their rows."""
     unknown = [column.name for column in recipe.columns if column.becomes == "random numbers"]
     if released and unknown:
         raise UnveilError(
@@ -153,10 +163,11 @@ def check_recipe_fits(recipe: Recipe, case: Case, released: Sequence[Any]) -> li
 
 def _check_key(recipe: Recipe, key: OwnerKey) -> None:
     """Refuse another key than that of the first release."""
-    if key.id != recipe.key:
+    if key.id != recipe.key_id:
         raise UnveilError(
-            f"{safe_text(recipe.name, 200)}: its pseudonyms were made with the key {safe_text(recipe.key)}, and this "
-            f"is {safe_text(key.id or 'a key that is not kept')}; name the file of that key with UNVEIL_KEY"
+            f"{safe_text(recipe.name, 200)}: its pseudonyms were made with the key {safe_text(recipe.key_id)}, but the "
+            f"current key is {safe_text(key.id or 'one that is not kept')}; set UNVEIL_KEY to the file of key "
+            f"{safe_text(recipe.key_id)}"
         )
 
 
@@ -166,7 +177,7 @@ def recipe_offer(recipe: Recipe, released: Sequence[Table], unseen: Unseen) -> P
 
     if unseen not in get_args(Unseen):
         raise UnveilError(f"unseen must be one of {list_text(get_args(Unseen))}")
-    if recipe.key is not None:
+    if recipe.key_id is not None:
         _check_key(recipe, load_owner_key())
 
     def fit(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
@@ -181,7 +192,8 @@ def _apply_recipe(
     """What the recipe makes of new rows; None if it leaves out more rows than it may."""
     import numpy as np
 
-    from unveil.release.coarse_table import coarsen_case, describe_leaks, kept_information
+    from unveil.release.change_text import describe_change, describe_kept_information
+    from unveil.release.coarse_table import coarsen_case, describe_leaks, mean_kept_information
 
     table = case.release
     assert isinstance(table, Table)
@@ -200,24 +212,30 @@ def _apply_recipe(
     offer = _all_offers().get(recipe.method)
     if offer is not None and offer.keep_rows is not None:
         coarse = coarsen_case(case, table, columns, kept)
-        together = None if not released else _unite_tables(coarse.release, released)
+        together = None if not released else _add_released(coarse.release, released)
         found = offer.keep_rows(coarse, together, policy, run, recipe.strictness)
         if found is None:
             return None
         kept = found
-    information = sum(kept_information(column, kept) for column in columns.values()) / max(1, len(columns))
+    information = mean_kept_information(columns, kept)
+    gone, said = table.rows - len(kept), ["Nothing is coarser, as in the recipe."]
+    if gone or not all(column.is_unchanged for column in columns.values()):
+        said = [f"As the recipe says: {describe_change(columns, gone, table.rows)}"]
+    said += [describe_kept_information(information)] if columns else []
+    if released:
+        said.append(f"The rows were also measured together with those of {list_text(t.name for t in released)}.")
     return Protection(
-        sentence=_describe_application(recipe, columns, table.rows, len(kept), released, information),
+        sentence=" ".join(said),
         usefulness=information * len(kept) / max(1, table.rows),
         apply=partial(coarsen_case, case, table, columns, kept),
         doubt=describe_leaks(table, columns, policy),
-        columns=columns,
+        recipe_columns=columns,
         strictness=recipe.strictness,
     )
 
 
 def _check_hierarchies(recipe: Recipe, case: Case) -> None:
-    for column, digest in recipe.hierarchies.items():
+    for column, digest in recipe.hierarchy_hashes.items():
         if column not in case.hierarchies or case.hierarchies[column].digest != digest:
             raise UnveilError(
                 f"{safe_text(recipe.name, 200)}: the hierarchy of {safe_text(column)!r} is not the one that the recipe "
@@ -233,7 +251,7 @@ def _check_was_made_by(recipe: Recipe, earlier: Table, case: Case, policy: Polic
         if column.rule is None or column.name not in earlier.columns:
             continue
         texts = cast_to_text(earlier.codes([column.name], policy.missing)[column.name].values).to_pylist()
-        labels = column.rule.place_values(texts, case.hierarchies.get(column.name), policy.missing)
+        labels = column.rule.label_values(texts, case.hierarchies.get(column.name), policy.missing)
         if any(label not in (None, text) for text, label in zip(texts, labels, strict=True)):
             raise UnveilError(
                 f"{safe_text(earlier.name)}: was not made by this recipe, which makes {safe_text(column.name)!r} "
@@ -258,7 +276,7 @@ def _recode_column(
     if column.rule is None:
         return CoarseColumn(flat, (None if column.becomes == "left out" else flat.steps[0],))
     texts = cast_to_text(codes.values).to_pylist()
-    found = column.rule.place_values(texts, case.hierarchies.get(column.name), policy.missing)
+    found = column.rule.label_values(texts, case.hierarchies.get(column.name), policy.missing)
     unknown = np.array([label is None for label in found], bool)
     if unknown.any() and unseen == "refuse":
         what = f"a value in {safe_text(column.name)!r} that the recipe has no label for"
@@ -268,7 +286,9 @@ def _recode_column(
     shown = sorted(set(labels))
     place = {label: at for at, label in enumerate(shown)}
     becomes = np.array([place[label] for label in labels], np.int32)
-    step = LadderStep("", becomes, pa.array(shown, pa.string()), np.full(len(shown), 1 / max(1, len(shown))), level=1)
+    step = LadderStep(
+        "coarser", becomes, pa.array(shown, pa.string()), np.full(len(shown), 1 / max(1, len(shown))), level=1
+    )
     hierarchy = None
     if texts:
         rows = ((text, label, ROOT_LABEL) for text, label in zip(texts, labels, strict=True))
@@ -277,35 +297,11 @@ def _recode_column(
     return CoarseColumn(ladder, (step,))
 
 
-def _describe_application(
-    recipe: Recipe,
-    columns: Mapping[str, CoarseColumn],
-    rows: int,
-    kept: int,
-    released: Sequence[Table],
-    information: float,
-) -> str:
-    """What was done, in words."""
-    coarser = [name for name, c in columns.items() if not c.is_unchanged and not c.is_left_out]
-    out = [name for name, c in columns.items() if c.is_left_out]
-    parts = [f"{list_text(coarser)} {verb(len(coarser), 'is', 'are')} coarser as in the recipe"] if coarser else []
-    parts += [f"{list_text(out)} left out"] if out else []
-    parts += [f"{number_text(rows - kept)} of {count_text(rows, 'row')} left out"] if kept < rows else []
-    said = f"{'; '.join(parts)}." if parts else "Nothing is coarser, as in the recipe."
-    said += f" The quasi-identifiers keep {percent_text(information)} of their information." if columns else ""
-    if released:
-        names = list_text(table.name for table in released)
-        said += f" The rows were also measured together with those of {names}."
-    return said
-
-
 # ---- together with earlier rows --------------------------------------------------------------------------------------
 
 
 def assess_with_released(
-    assess_case: Callable[[Case], Assessment],
-    released: Sequence[Table],
-    add_doubts: Callable[[Assessment, Sequence[str]], Assessment],
+    assess_case: Callable[[Case], Assessment], released: Sequence[Table]
 ) -> Callable[[Case], Assessment]:
     """An assessment of new rows that also asks about old and new rows together. If those are over a tolerance, theirs
     is the assessment; their doubts are doubts of the new rows."""
@@ -314,7 +310,7 @@ def assess_with_released(
 
     def assess_both(safer: Case) -> Assessment:
         alone = assess_case(safer)
-        mixed = shuffle_rows(replace(safer, release=_unite_tables(safer.release, released)))
+        mixed = shuffle_rows(replace(safer, release=_add_released(safer.release, released)))
         found = assess_case(replace(mixed, original=None, truth=None))
         if alone.verdict.decision == "protect first" or found.verdict.decision == "protect first":
             return alone if alone.verdict.decision == "protect first" else found
@@ -326,13 +322,9 @@ def assess_with_released(
     return assess_both
 
 
-def _unite_tables(new: object, released: Sequence[Table]) -> Table:
+def _add_released(new: object, released: Sequence[Table]) -> Table:
     """The new rows, and after them those that were released before."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from unveil.release.codes import cast_to_text
-    from unveil.release.table import table_from_frame
+    from unveil.release.stacked_tables import stack_tables
 
     assert isinstance(new, Table)
     for table in released:
@@ -341,11 +333,4 @@ def _unite_tables(new: object, released: Sequence[Table]) -> Table:
                 f"{safe_text(table.name)}: was not made by this recipe, which leaves {list_text(new.columns)}; name a "
                 "release that was"
             )
-    parts = [pa.Table.from_batches(table.batches()) for table in (new, *released)]
-    columns = {}
-    for name in new.columns:
-        own: list[pa.ChunkedArray] = [part.column(name) for part in parts]
-        if any(column.type != own[0].type for column in own):
-            own = [pc.fill_null(cast_to_text(column), "") for column in own]
-        columns[name] = pa.chunked_array([chunk for column in own for chunk in column.chunks], own[0].type)
-    return table_from_frame(pa.table(columns), engine=new.engine, name=new.name)
+    return stack_tables([new, *released], new.columns)

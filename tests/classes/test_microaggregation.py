@@ -82,7 +82,7 @@ def test_numbers_become_means_of_their_groups_and_keep_their_types() -> None:
             own = [old[i] for i in members if old[i] is not None]
             if own and max(len(m) for m in groups.values()) < 10:  # no two groups were merged by rounding
                 assert new[members[0]] == pytest.approx(round(sum(own) / len(own), digits), abs=0.51 / 10**digits)
-    assert f"The means lose {100 * lost / total:.1f}% of the variance" in made.sentence
+    assert f"Averaging loses {100 * lost / total:.1f}% of the variance" in made.sentence
 
 
 def test_columns_that_are_no_numbers_stay_and_may_make_it_impossible() -> None:

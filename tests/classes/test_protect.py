@@ -332,3 +332,85 @@ def test_ctrl_c_goes_on_with_the_best_levels_so_far(stop: type[KeyboardInterrupt
     assert min(rows.values()) >= 3
     whole = unveil.protect(table, asked, method="levels").assessment.protections[-1].sentence
     assert "No other levels lose less" in whole
+
+
+# ---- wishes ----------------------------------------------------------------------------------------------------------
+
+
+def strangers(n: int = 60) -> pa.Table:
+    rng = np.random.default_rng(5)
+    return pa.table(
+        {
+            "zip": rng.choice(["01234", "01239", "01300", "99001"], n),
+            "age": rng.integers(20, 60, n),
+            "sex": rng.choice(["f", "m"], n),
+            "job": rng.choice(list("abcdef"), n),
+        }
+    )
+
+
+@pytest.mark.parametrize("method", ["levels", "local", "mondrian", "cells", "columns", "values", "rows", "mixed"])
+def test_columns_to_keep_stay_whatever_the_method(method: str) -> None:
+    """Methods that do not aim at it were free to change them."""
+    tolerance = {"classes.k": 1, "linkage.success": 0.3}
+    wishes = {"classes": {"keep": ["zip", "age"], "suppress": 0.02}}
+    made = unveil.protect(
+        strangers(), Policy(quasi=(("zip", "age", "sex", "job"),), tolerance=tolerance, settings=wishes), method=method
+    )
+    if made.case is None:
+        said = made.assessment.protections[-1].sentence
+        assert "keeps what must stay" in said or method in ("levels", "local", "mondrian", "cells"), said
+        return
+    rows = released_rows(made.release)
+    assert len(rows) >= 0.98 * 60
+    before = Counter((str(r["zip"]), r["age"]) for r in strangers().to_pylist())
+    assert not Counter((str(r["zip"]), r["age"]) for r in rows) - before
+
+
+@pytest.mark.parametrize("wish", [{"keep": ["nope"]}, {"importance": {"nope": "3"}}])
+def test_wishes_about_columns_that_are_not_there_are_refused(wish: dict[str, object]) -> None:
+    with pytest.raises(UnveilError, match="names nope, which is not among the quasi-identifiers"):
+        unveil.protect(strangers(), Policy(quasi=(("zip", "age"),), settings={"classes": wish}))
+
+
+def test_columns_that_never_vary_stay() -> None:
+    table = pa.table({"c": ["x"] * 7, "age": [20, 20, 20, 41, 41, 41, 42], "dx": list("uvuvuvu")})
+    asked = Policy(quasi=(("c", "age"),), sensitive=("dx",), tolerance={"classes.k": 3})
+    made = unveil.protect(table, asked, method="levels")
+    assert {r["c"] for r in released_rows(made.release)} == {"x"}
+    assert "reveals c" not in made.assessment.protections[-1].sentence
+
+
+def test_levels_that_change_nothing_that_is_released_are_not_raised() -> None:
+    ages = [20] * 5 + [41, 42] + [30] * 3
+    table = pa.table({"age": ages, "zip": ["01234"] * 5 + ["99002", "99003"] + ["99003"] * 3})
+    asked = Policy(quasi=(("age", "zip"),), tolerance={"classes.k": 3}, settings={"classes": {"suppress": 0.2}})
+    made = unveil.protect(table, asked, method="levels")
+    assert Counter(r["age"] for r in released_rows(made.release)) == Counter({20: 5, 30: 3})
+
+
+def test_values_equal_to_the_mean_of_their_group_tell_nothing() -> None:
+    table = pa.table({"x": [2, 5, 8, 5], "s": ["m"] * 4})
+    asked = Policy(quasi=(("x",),), insensitive=("s",), tolerance={"classes.k": 3})
+    made = unveil.protect(table, asked, method="microaggregation")
+    assert {r["x"] for r in released_rows(made.release)} == {5}
+    assert made.assessment.protections[-1].usefulness == 0
+    assert made.assessment.verdict.decision == "your call"
+
+
+def test_values_that_were_missing_before_are_not_hidden() -> None:
+    table = pa.table({"a": [None, "5", "5", "7", "7", None], "b": list("xxxyyy"), "dx": list("uvuvuv")})
+    tolerance = {"classes.k": 3, "classes.l_distinct": 1}
+    made = unveil.protect(table, Policy(quasi=(("a", "b"),), sensitive=("dx",), tolerance=tolerance), method="cells")
+    rows = released_rows(made.release)
+    hidden = 10 - sum(r.get(c) is not None for r in rows for c in ("a", "b"))
+    assert f"{hidden} cells are hidden" in made.assessment.protections[-1].sentence
+
+
+def test_pseudonyms_are_no_unchanged_cells() -> None:
+    table = pa.table({"id": ["X1", "X2", "X3", "X4", "X5"], "a": list("11122"), "dx": list("uvuvu")})
+    asked = Policy(identifier=("id",), quasi=(("a",),), sensitive=("dx",), tolerance={"classes.k": 3})
+    plain, keyed = (unveil.protect(table, asked, method="levels", pseudonymise=p) for p in ((), ("id",)))
+    assert [m.sentence for m in plain.assessment.protections[-1].use] == [
+        m.sentence for m in keyed.assessment.protections[-1].use
+    ]

@@ -100,10 +100,14 @@ def test_an_earlier_recipe_is_not_overwritten(
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
-        (("--goal", "classes.k=2"), 2, "--goal cannot be changed beside --recipe"),
-        (("--quasi", "age"), 2, "--quasi cannot be changed beside --recipe"),
-        (("--method", "levels"), 2, "--method cannot be changed beside --recipe"),
-        (("--write-recipe", "other.toml"), 2, "--write-recipe cannot be changed beside --recipe"),
+        (("--goal", "classes.k=2"), 2, "--goal cannot be combined with --recipe, which sets it; leave it out"),
+        (("--quasi", "age"), 2, "--quasi cannot be combined with --recipe, which sets it; leave it out"),
+        (("--method", "levels"), 2, "--method cannot be combined with --recipe, which sets it; leave it out"),
+        (
+            ("--write-recipe", "other.toml"),
+            2,
+            "--write-recipe cannot be combined with --recipe, which stays as it is; leave it out",
+        ),
         (("--released", "people.csv"), 2, "people.csv: was not made by this recipe"),
         (("--released", "safe.recipe.toml"), 2, "unveil: "),
     ],
@@ -122,7 +126,7 @@ def test_rows_that_the_recipe_does_not_protect_are_not_written(
     pc.write_csv(people(12, 3), tmp_path / "few.csv")
     done = unveil("protect", tmp_path / "few.csv", "--recipe", "safe.recipe.toml", "-o", "few-safe.csv")
     assert done.returncode == 1, done.stderr
-    assert "nothing was written" in done.stderr and "what the recipe does is not enough for these rows" in done.stderr
+    assert "nothing was written" in done.stderr and "this recipe does not protect these rows enough" in done.stderr
     assert "--suppress" not in done.stderr and not (tmp_path / "few-safe.csv").exists()
 
 
@@ -143,7 +147,7 @@ def test_a_changed_recipe_is_refused_in_one_line(
 def test_options_for_new_rows_need_a_recipe(unveil: Unveil, patients: Path) -> None:
     for option in (("--unseen", "root"), ("--released", "x.csv")):
         done = unveil("protect", patients, *option, "-o", "safe.csv")
-        assert done.returncode == 2 and "name the recipe with --recipe" in done.stderr
+        assert done.returncode == 2 and "--released and --unseen need --recipe" in done.stderr
     done = unveil("protect", patients, "--write-recipe", "safe.txt", "-o", "safe.csv")
     assert done.returncode == 2 and "a recipe is written as .toml" in done.stderr
 

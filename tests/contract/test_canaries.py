@@ -232,7 +232,7 @@ def test_values_are_there_to_be_quoted() -> None:
 NAMES = {
     "name", "path", "file", "table", "column", "target", "directory", "output", "mapping_file", "subject",
      # of files and columns
-    "text", "key", "room", "method", "risk_id", "given", "kind", "number", "step", "version", "chosen",
+    "text", "key", "key_id", "room", "method", "risk_id", "given", "kind", "number", "step", "version", "chosen",
      # typed by the user
     "requested", "role", "memory_limit", "place", "names", "predict",
 }  # fmt: skip

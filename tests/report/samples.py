@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from unveil.assessment import Assessment, Column, Provenance, Summary
+from unveil.assessment import Assessment, Column, ProtectionResult, Provenance, Summary
 from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
 from unveil.policy import Policy
 from unveil.verdict import decide_verdict
@@ -552,4 +552,12 @@ def _assessment(
             started="2026-02-03T09:15:00+00:00",
             seconds=4.217,
         ),
+    )
+
+
+def protection_result(name: str, useful: float | None, harmed: float | None, chosen: bool = False) -> ProtectionResult:
+    """A protection that keeps so much and harms at most so many."""
+    interval = None if harmed is None else (harmed / 2, harmed)
+    return ProtectionResult(
+        id=name, title=name.upper(), sentence="", usefulness=useful, harmed=interval, decision="release", chosen=chosen
     )

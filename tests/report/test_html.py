@@ -224,6 +224,12 @@ def test_the_policy_can_be_pasted_into_a_file(hospital: Assessment) -> None:
     assert Policy.from_dict(tomllib.loads(policy)) == Policy.from_dict(hospital.provenance.policy)
 
 
+def test_a_column_with_a_dot_in_its_name_was_written_as_two_keys(hospital: Assessment) -> None:
+    asked = Policy(quasi=(("postal.code",),), hierarchy={"postal.code": "prefixes"})
+    page = render_page([replace(hospital, provenance=replace(hospital.provenance, policy=asked.to_dict()))])
+    assert Policy.from_dict(tomllib.loads(Document(page).raw("pre")[-1])) == asked
+
+
 def test_roles_and_suggestion(hospital: Assessment, hostile: Assessment) -> None:
     document = Document(render_page([hospital]))
     for column in hospital.columns:

@@ -19,18 +19,13 @@ def _distance(points, a, b):
 @helper
 def _farthest_from_centre(points, left, count):
     """The first of those farthest from the mean of all who are left."""
-    best, found = -1.0, left[0]
     last = points.shape[0] - 1  # the last point is work space for the mean
     for d in range(points.shape[1]):
         total = 0.0
         for i in range(count):
             total += points[left[i], d]
         points[last, d] = total / count
-    for i in range(count):
-        far = _distance(points, last, left[i])
-        if far > best:
-            best, found = far, left[i]
-    return found
+    return _farthest_from(points, left, count, last)
 
 
 @helper
@@ -80,9 +75,8 @@ def form_groups(points, left, count, group, number, size, near, distances, steps
         if count < 3 * size:
             break
         first = _farthest_from_centre(points, left, count)
-        second_from = first
         count = _take_group(points, left, count, first, size, group, number, near, distances)
-        second = _farthest_from(points, left, count, second_from)
+        second = _farthest_from(points, left, count, first)
         count = _take_group(points, left, count, second, size, group, number + 1, near, distances)
         number += 2
     if 2 * size <= count < 3 * size:

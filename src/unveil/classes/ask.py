@@ -153,12 +153,12 @@ def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> It
 
 
 def _class_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
-    from unveil.classes.reachable_goals import goals_out_of_reach, wishes_in_the_way
+    from unveil.classes.protections.reachable_goals import goals_out_of_reach, settings_in_the_way
 
     said = list[str]()
     goals = {risk.id for risk in (*risks.SIZE_RISKS, *risks.VALUE_RISKS, risks.K_MAP)}
     if has_classes(case, policy) and case.original is None and goals.intersection(in_the_way):
-        said = list(goals_out_of_reach(case, policy, run)) or list(wishes_in_the_way(case, policy, run))
+        said = list(goals_out_of_reach(case, policy, run)) or list(settings_in_the_way(case, policy, run))
     yield from said
     if not said:
         columns = list_text(policy.quasi_columns) if policy.quasi_columns else "the quasi-identifiers"

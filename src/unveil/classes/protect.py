@@ -10,7 +10,7 @@ every class is large and diverse enough.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -23,12 +23,10 @@ from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text
+from unveil.wording import count_text, number_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
-    from unveil.classes.protections.class_changes import TableChange
-    from unveil.classes.protections.class_goals import ClassGoals
     from unveil.classes.protections.class_protector import ClassProtector
     from unveil.classes.protections.full_domain import FullDomain
     from unveil.classes.protections.lattice_search import LatticeOptimum, Levels
@@ -50,11 +48,11 @@ def _full_domain_protection(case: Case, policy: Policy, run: Run, strictness: fl
         return None
     columns, kept = _coarse_columns(protector, search, found.levels)
     made = _protection(protector, columns, kept, proof_text(found))
-    return None if made is None else replace(made, columns=columns, strictness=strictness)
+    return None if made is None else replace(made, recipe_columns=columns, strictness=strictness)
 
 
 def _keep_rows(case: Case, together: Table | None, policy: Policy, run: Run, strictness: float) -> Ints | None:
-    from unveil.classes.protections.left_out_rows import rows_that_stay
+    from unveil.classes.protections.kept_rows import rows_that_stay
 
     return rows_that_stay(case, together, policy, run, strictness)
 
@@ -90,42 +88,16 @@ def proof_text(found: LatticeOptimum) -> str:
 # ---- every class on its own ------------------------------------------------------------------------------------------
 
 
-def _local_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import coarsen_classes
-
-    return _protect_all_rows(coarsen_classes, class_protector(case, policy, run), run, strictness)
-
-
-def _mondrian_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import make_ranges
-
-    return _protect_all_rows(make_ranges, class_protector(case, policy, run), run, strictness)
-
-
-def _cells_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import make_gaps
-
-    return _protect_all_rows(make_gaps, class_protector(case, policy, run), run, strictness)
-
-
-def _means_protection(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
-    from unveil.classes.protections.class_changes import make_means
-
-    return _protect_all_rows(make_means, class_protector(case, policy, run), run, strictness)
-
-
-def _protect_all_rows(
-    change: Callable[[ClassProtector, ClassGoals, Run], TableChange | None],
-    protector: ClassProtector,
-    run: Run,
-    strictness: float,
-) -> Protection | None:
+def _protect_all_rows(method: str, case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
     import numpy as np
 
-    made = change(protector, protector.goals(strictness), run)
-    return (
-        None if made is None else _protection(protector, made.columns, np.arange(protector.table.rows), made.sentence)
-    )
+    from unveil.classes.protections.class_changes import CHANGES
+
+    protector = class_protector(case, policy, run)
+    made = CHANGES[method](protector, protector.goals(strictness), run)
+    if made is None:
+        return None
+    return _protection(protector, made.columns, np.arange(protector.table.rows), made.sentence)
 
 
 # ---- what is offered -------------------------------------------------------------------------------------------------
@@ -135,16 +107,16 @@ def _protection(
     protector: ClassProtector, columns: Mapping[str, ChangedColumn], kept: Ints, proof: str
 ) -> Protection | None:
     """The protection that makes these columns of the rows that are kept; None if it leaves no column."""
-    from unveil.classes.protections.change_text import describe_change
-    from unveil.release.coarse_table import coarsen_case, describe_leaks, kept_information
+    from unveil.release.change_text import describe_change, describe_kept_information
+    from unveil.release.coarse_table import coarsen_case, describe_leaks, mean_kept_information
 
     if all(name in columns and columns[name].is_left_out for name in protector.table.columns):
         return None
     rows = protector.table.rows
-    information = sum(kept_information(column, kept) for column in columns.values()) / max(1, len(columns))
-    said = f"The quasi-identifiers keep {percent_text(information)} of their information."
+    information = mean_kept_information(columns, kept)
+    said = f"{describe_change(columns, rows - len(kept), rows)} {describe_kept_information(information)} {proof}"
     return Protection(
-        sentence=f"{describe_change(columns, rows - len(kept), rows)} {said} {proof}".strip(),
+        sentence=said.strip(),
         usefulness=information * len(kept) / max(1, rows),
         apply=partial(coarsen_case, protector.case, protector.table, columns, kept),
         doubt=describe_leaks(protector.table, columns, protector.policy),
@@ -178,31 +150,31 @@ PROTECTIONS = MappingProxyType(
         "local": ProtectionOffer(
             "Coarsen only where needed",
             "Coarsen each row only as far as needed; nobody is left out.",
-            _local_protection,
+            partial(_protect_all_rows, "local"),
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
         "mondrian": ProtectionOffer(
-            "Split people into classes of neighbours",
-            "Split people where they differ most; numbers become ranges.",
-            _mondrian_protection,
+            "Group similar people; numbers become ranges",
+            "Group people alike in most columns; numbers become ranges.",
+            partial(_protect_all_rows, "mondrian"),
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
         "cells": ProtectionOffer(
             "Hide single values",
-            "Hide few single values; all others stay as they are.",
-            _cells_protection,
+            "Hide a few single values; leave all others as they are.",
+            partial(_protect_all_rows, "cells"),
             release_kinds=("table",),
             applies_to=_has_one_row_per_person,
         ),
         "microaggregation": ProtectionOffer(
-            "Replace numbers by the means of similar people",
-            "Replace numbers by means of k or more similar people.",
-            _means_protection,
+            "Replace numbers with averages of similar people",
+            "Turn numbers into averages over k or more similar people.",
+            partial(_protect_all_rows, "microaggregation"),
             release_kinds=("table",),
             applies_to=_has_numbers,
-            caveat="Numbers are means of groups of people, not anybody's own: tell whoever uses the table.",
+            caveat="Released numbers are averages over groups, not anyone's own: tell everyone who uses the table.",
         ),
     }
 )

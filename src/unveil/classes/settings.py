@@ -1,4 +1,4 @@
-"""The settings of the question ``classes``."""
+"""The settings of the question ``classes``, and what a protection has to keep."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.output import check_output_files
 from unveil.cli.reading import read_table, reading_text, table_reading_options
 from unveil.errors import UnveilError
-from unveil.policy import Policy
+from unveil.policy import RULE_EXAMPLES, Policy
 from unveil.wording import count_text, number_text, percent_text, safe_text
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_EPILOG = """\b
-A rule is prefixes, prefixes:4,2, intervals:5,10,20, cuts:18,65, quantiles:8,4,2, top:90, bottom:18, ends:18,90, dates
-or frequency. Without one, the values decide which it is.
+_EPILOG = f"""A rule is {RULE_EXAMPLES}. Without one, the values decide which it is.
 
 \b
 Examples:
@@ -84,7 +82,7 @@ def _build_hierarchy(table: Table, column: str, rule: str | None, missing: tuple
     """The hierarchy, and how many rows have each of its values."""
     import numpy as np
 
-    from unveil.release.coarsening import hierarchy_rule
+    from unveil.release.coarsening import default_rule
     from unveil.release.codes import cast_to_text
     from unveil.release.policy_hierarchies import load_hierarchies
     from unveil.release.roles import check_column
@@ -92,7 +90,7 @@ def _build_hierarchy(table: Table, column: str, rule: str | None, missing: tuple
     check_column(table, column)
     codes = table.codes([column], missing)[column]
     texts = cast_to_text(codes.values).to_pylist()
-    chosen = rule or hierarchy_rule(texts) or "frequency"
+    chosen = rule or default_rule(texts) or "frequency"
     policy = Policy(missing=missing, hierarchy={column: chosen})
     hierarchy = load_hierarchies({column: chosen}, [table], policy)[column]
     if rule is not None:

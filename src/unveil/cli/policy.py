@@ -70,7 +70,9 @@ def refuse_policy_options(*others: str, instead: str) -> None:
     refused = {each.name for each in _owned_settings()} | {"policy_file", "no_policy", "tolerance", *others}
     for option in context.command.params:
         if option.name in refused and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option.opts[0]} cannot be changed beside {instead}: leave it out.", context)
+            raise click.UsageError(
+                f"{option.opts[0]} cannot be combined with {instead}, which sets it; leave it out.", context
+            )
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ Examples:
   unveil protect films.csv --ratings user,film,stars,date --known 2 --goal linkage.success=.2 -o safe.csv
 """
 _RECIPE_HINT = (
-    "what the recipe does is not enough for these rows; add them to rows for a later release, or protect them anew, "
-    "without --recipe"
+    "this recipe does not protect these rows enough; hold them back until there are more, or protect them without "
+    "--recipe"
 )
 
 _INTRODUCTION = """Write a safer version of FILE, to be released instead.
@@ -94,8 +94,8 @@ def _method_option(command: Any) -> Any:
     "--write-mapping",
     "mapping_file",
     metavar="FILE",
-    help="Baskets: write what each item became to FILE; by default beside the release, as NAME.mapping.csv. A "
-    "file that exists stays; the mapping is then NAME.mapping.2.csv, and so on. Never publish it.",
+    help="Baskets: write what each item became to FILE; by default beside the release, as NAME.mapping.csv. An "
+    "existing file is kept; the mapping then becomes NAME.mapping.2.csv, and so on. Never publish it.",
 )
 @_method_option
 @click.option(
@@ -120,20 +120,21 @@ def _method_option(command: Any) -> Any:
     "--write-recipe",
     metavar="FILE",
     help="Tables: write what was done to each column to FILE, so that the same can be done to new rows; only methods "
-    "that can be written so are tried. A file that exists stays; the recipe is then NAME.2.toml, and so on. "
-    "Never publish it.",
+    "that allow this are tried. An existing file is kept; the recipe then becomes NAME.2.toml, and so on. Never "
+    "publish it.",
 )
 @click.option(
     "--recipe",
     "recipe_file",
     metavar="FILE",
-    help="Tables: do what the recipe in FILE says, under its policy, and check that its goals still hold.",
+    help="Tables: apply the recipe in FILE, with its own policy, and check that its goals still hold.",
 )
 @click.option(
     "--released",
     multiple=True,
     metavar="FILE",
-    help="With a recipe: a release that it made before; old and new rows together must meet the goals too. Repeatable.",
+    help="With a recipe: an earlier release of other rows that it made; old and new rows together must meet the goals "
+    "too. Repeatable.",
 )
 @click.option(
     "--unseen",
@@ -178,7 +179,7 @@ def command(
             raise UnveilError(f"{safe_text(name, 200)}: a {what} is written as {ending}")
 
     tell = note_printer(quiet)
-    recipe = _read_recipe(recipe_file, released)
+    recipe = _read_recipe(recipe_file, released, write_recipe)
     policy = make_policy(given, tell) if recipe is None else recipe.policy
     sources = [*files_read(file, given, policy), recipe_file, *released]
     check_output_files([output, mapping_file, write_recipe, report], sources)
@@ -192,7 +193,7 @@ def command(
         made = protect(
             case,
             policy if recipe is None else None,
-            with_recipe=write_recipe is not None,
+            recipe_methods_only=write_recipe is not None,
             recipe=recipe,
             released=[read_table_beside(each, given) for each in released],
             unseen=unseen,
@@ -254,16 +255,20 @@ def _options_of_assess(typed: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[
     return found
 
 
-def _read_recipe(file: str | None, released: tuple[str, ...]) -> Recipe | None:
+def _read_recipe(file: str | None, released: tuple[str, ...], written: str | None) -> Recipe | None:
     """The recipe, which says everything that a policy says."""
     from unveil.recipe import Recipe
 
     context = click.get_current_context()
     if file is None:
         if released or context.get_parameter_source("unseen") is ParameterSource.COMMANDLINE:
-            raise click.UsageError("--released and --unseen are for new rows: name the recipe with --recipe.", context)
+            raise click.UsageError("--released and --unseen need --recipe.", context)
         return None
-    refuse_policy_options("method", "pseudonymise", "write_recipe", instead="--recipe")
+    if written is not None:
+        raise click.UsageError(
+            "--write-recipe cannot be combined with --recipe, which stays as it is; leave it out.", context
+        )
+    refuse_policy_options("method", "pseudonymise", instead="--recipe")
     return Recipe.read(file)
 
 

@@ -54,7 +54,7 @@ def _make_protection(
         usefulness=search.plan_usefulness(plan),
         apply=partial(apply_plan, case, table, search, plan),
         doubt=describe_leaks(table, coarse_columns(search, plan), policy),
-        columns=None if policy.ratings or len(plan.left_out_ids) else coarse_columns(search, plan),
+        recipe_columns=None if policy.ratings or len(plan.left_out_ids) else coarse_columns(search, plan),
         strictness=strictness,
     )
 

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from unveil.case import Case
     from unveil.policy import Policy
 
-__all__ = ["ChangedColumn", "CoarseColumn", "RelabelledColumn", "coarsen_case", "describe_leaks", "kept_information"]
+__all__ = [
+    "ChangedColumn",
+    "CoarseColumn",
+    "RelabelledColumn",
+    "coarsen_case",
+    "describe_leaks",
+    "kept_information",
+    "mean_kept_information",
+]
 
 _MAX_DISTINCT_SHARE = 0.5  # of the rows: a column with more values than that goes with anything
 
@@ -79,13 +87,13 @@ class CoarseColumn:
 class RelabelledColumn:
     """What becomes of a column whose labels are none of its hierarchy: row i gets ``labels[codes[i]]`` if it is
     ``changed``, and otherwise keeps its value. Labels that are not text leave the type of the column as it is.
-    ``change`` says in words what becomes of values."""
+    ``change_text`` says in words what becomes of values."""
 
     ladder: ColumnLadder
     labels: pa.Array
     codes: Int32s
     changed: Bools
-    change: str = "coarser or hidden"
+    change_text: str = "coarser or hidden"
 
     @property
     def is_unchanged(self) -> bool:
@@ -113,6 +121,26 @@ class RelabelledColumn:
     def label_codes(self) -> tuple[Int32s, pa.Array]:
         """The place of each row's label in an array of all labels; −1 for values that stay as they are."""
         return np.where(self.changed, self.codes, np.int32(-1)), self.labels
+
+    def unchanged_codes(self) -> Int32s:
+        """A code for each value of the column that stays as it is, missing last: that of the label that looks the same,
+        or one that no label has. A hidden value looks like a missing one."""
+        values, size = self.ladder.steps[0].labels, len(self.labels)
+        fresh = np.arange(size, size + len(values), dtype=np.int32)
+        if self.hides_values:
+            return np.append(fresh, np.int32(0))
+        found = _same_labels(values, self.labels)
+        return np.append(np.where(found >= 0, found, fresh), np.int32(size + len(values))).astype(np.int32)
+
+
+def _same_labels(values: pa.Array, labels: pa.Array) -> Int32s:
+    """The place of the label that looks like each value, −1 for none; 5 and 5.0 are the same number."""
+    from unveil.release.column_profile import cast_to_numbers
+
+    numbers = [cast_to_numbers(each) for each in (values, labels)]
+    are_numbers = not any(np.isnan(each).any() for each in numbers)
+    own, others = (pa.array(each) for each in numbers) if are_numbers else map(cast_to_text, (values, labels))
+    return np.asarray(pc.index_in(own, value_set=others).fill_null(-1), np.int32)
 
 
 ChangedColumn: TypeAlias = CoarseColumn | RelabelledColumn
@@ -161,13 +189,17 @@ def kept_information(column: ChangedColumn, kept: Ints) -> float:
     own, (labels, _) = column.ladder.codes[kept], column.label_codes()
     now = labels[kept]
     if isinstance(column, RelabelledColumn):
-        missing = np.int32(0 if column.hides_values else 1)  # a hidden value looks like a missing one
-        now = np.where(now < 0, own + np.int32(len(column.labels)) + missing, now)
+        now = np.where(now < 0, column.unchanged_codes()[own], now)
     elif column.step_of is None:
         return min(1.0, code_entropy(now) / whole)
     both = np.unique((own.astype(np.int64) + 1) * (int(now.max(initial=-1)) + 2) + now + 1, return_inverse=True)[1]
     shared = code_entropy(own) + code_entropy(now) - code_entropy(both.astype(np.int32))
     return float(min(1.0, max(0.0, shared) / whole))
+
+
+def mean_kept_information(columns: Mapping[str, ChangedColumn], kept: Ints) -> float:
+    """The mean over columns of the information that they keep in these rows; 1 if there are none."""
+    return sum(kept_information(column, kept) for column in columns.values()) / len(columns) if columns else 1.0
 
 
 def describe_leaks(table: Table, columns: Mapping[str, ChangedColumn], policy: Policy) -> str:
@@ -196,4 +228,4 @@ def _is_determined_by(ladder: ColumnLadder, codes: Int32s, values: int) -> bool:
     own, other = ladder.codes[there].astype(np.int64), codes[there]
     first = np.zeros(values, np.int64)
     first[other] = own
-    return len(own) > 0 and bool((first[other] == own).all())
+    return len(own) > 0 and bool((own != own[0]).any()) and bool((first[other] == own).all())

@@ -48,9 +48,9 @@ __all__ = [
     "LadderStep",
     "code_entropy",
     "column_ladders",
+    "default_rule",
     "effective_limits",
     "flat_ladder",
-    "hierarchy_rule",
     "labels_on_level",
 ]
 
@@ -163,7 +163,7 @@ def _column_ladder(
 
     texts = cast_to_text(codes.values).to_pylist()
     rule, hierarchy = policy.hierarchy.get(name), given
-    if hierarchy is None and (rule := hierarchy_rule(texts) or _frequency_rule(texts)) is not None:
+    if hierarchy is None and (rule := default_rule(texts)) is not None:
         hierarchy = load_hierarchies({name: rule}, [table], policy, run)[name]
     steps = list(flat_ladder(name, codes).steps)
     if hierarchy is not None:
@@ -173,10 +173,6 @@ def _column_ladder(
             if len(step.labels) < len(steps[-1].labels) and step.covered.min() < 1:
                 steps.append(replace(step, level=level))
     return ColumnLadder(name, codes.codes, tuple(steps), hierarchy, policy.missing, rule)
-
-
-def _frequency_rule(texts: Sequence[str]) -> str | None:
-    return "frequency" if 2 < len(texts) <= _MAX_VALUES else None
 
 
 def flat_ladder(name: str, codes: Codes) -> ColumnLadder:
@@ -262,8 +258,8 @@ def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from unveil.release.coded_ends import parse_ends
     from unveil.release.hierarchy import DATE_UNITS
+    from unveil.release.top_bottom_coding import parse_coding_limits
 
     kind, _, numbers = (rule or "").partition(":")
     if kind == "intervals":
@@ -274,7 +270,7 @@ def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
         length = int(numbers.split(",")[level - 1]) if numbers else hierarchy.height - level
         return f"cut to {count_text(length, 'leading character')}"
     if kind in ("top", "bottom", "ends") and level < hierarchy.height:
-        low, high = parse_ends(kind, numbers.split(","), "")[level - 1]
+        low, high = parse_coding_limits(kind, numbers.split(","), "")[level - 1]
         ends = [*([f"below {low}"] if low is not None else []), *([f"from {high} on"] if high is not None else [])]
         return f"with numbers {' and '.join(ends)} together"
     if kind == "frequency" and level < hierarchy.height:
@@ -286,16 +282,20 @@ def _describe_level(rule: str | None, level: int, hierarchy: Hierarchy) -> str:
 # ---- made from values ------------------------------------------------------------------------------------------------
 
 
-def hierarchy_rule(texts: Sequence[str]) -> str | None:
+def default_rule(texts: Sequence[str]) -> str | None:
     """The rule for making a hierarchy from values, as a policy would name it; None if there is nothing between the
     values and a single label for all.
 
-    >>> hierarchy_rule(["1987-06-05", "1990-01-31"]), hierarchy_rule(["81667", "04109"]), hierarchy_rule(["red",
-    ...     "green"])
+    >>> default_rule(["1987-06-05", "1990-01-31"]), default_rule(["81667", "04109"]), default_rule(["red", "green"])
     ('dates', 'prefixes', None)
-    >>> hierarchy_rule([str(age) for age in range(17, 91)])
-    'intervals:5,10,20,40'
+    >>> default_rule([str(age) for age in range(17, 91)]), default_rule(["red", "green", "blue"])
+    ('intervals:5,10,20,40', 'frequency')
     """
+    return _rule_by_form(texts) or ("frequency" if 2 < len(texts) <= _MAX_VALUES else None)
+
+
+def _rule_by_form(texts: Sequence[str]) -> str | None:
+    """The rule for values that are dates, codes or numbers; None for others."""
     from unveil.release.hierarchy import is_date
 
     if len(texts) < 2:

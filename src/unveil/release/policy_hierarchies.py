@@ -134,9 +134,9 @@ def _fits_intervals(value: str) -> bool:
 
 
 def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str, counts: Mapping[str, int]) -> Hierarchy:
-    from unveil.release.coded_ends import coded_ends_hierarchy, parse_ends
     from unveil.release.counted_hierarchies import frequency_hierarchy, quantile_cuts
     from unveil.release.hierarchy import Hierarchy
+    from unveil.release.top_bottom_coding import parse_coding_limits, top_bottom_hierarchy
 
     rule, _, numbers = text.partition(":")
     name = f"the hierarchy of {column}"
@@ -152,7 +152,7 @@ def _hierarchy_from_rule(text: str, values: pa.ChunkedArray, column: str, counts
     if rule in ("top", "bottom", "ends"):
         parsed = {text: parse_fraction(text.strip()) for text in values.to_pylist()}
         known = {text: number for text, number in parsed.items() if number is not None}
-        return coded_ends_hierarchy(known, parse_ends(rule, numbers.split(","), name), name)
+        return top_bottom_hierarchy(known, parse_coding_limits(rule, numbers.split(","), name), name)
     if rule == "frequency":
         return frequency_hierarchy(counts, name)
     lengths = [int(n) for n in numbers.split(",")] if numbers else None

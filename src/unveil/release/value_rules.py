@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unveil.errors import UnveilError
 from unveil.policy import is_hierarchy_rule
-from unveil.release.codes import cast_to_text
+from unveil.release.codes import arrow_integers, cast_to_text
 
 if TYPE_CHECKING:
     from unveil.release.coarsening import ColumnLadder, LadderStep
@@ -43,9 +43,9 @@ class ValueRule:
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    def place_values(self, texts: Sequence[str], hierarchy: Hierarchy | None, missing: tuple[str, ...]) -> _Labels:
+    def label_values(self, texts: Sequence[str], hierarchy: Hierarchy | None, missing: tuple[str, ...]) -> _Labels:
         """The label of each value; None if the rule gives it none, or one that would be read as missing."""
-        found = _PLACE[self.kind](self.parameters, texts, hierarchy)
+        found = _LABELLERS[self.kind](self.parameters, texts, hierarchy)
         return [
             self.labels.get(text, None if label is None or label.strip() in missing else label)
             for text, label in zip(texts, found, strict=True)
@@ -93,7 +93,7 @@ def _checked_lists(lists: Any, where: str) -> list[dict[str, Any]]:
 # ---- the kinds -------------------------------------------------------------------------------------------------------
 
 
-def _place_in_intervals(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+def _label_intervals(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
     from unveil.release.generalised_labels import interval_label
 
     step, whole = parameters.get("width") or parameters["cuts"], parameters["whole"]
@@ -106,25 +106,25 @@ def _place_in_intervals(parameters: Mapping[str, Any], texts: Sequence[str], hie
     return [label(_fraction(text)) for text in texts]
 
 
-def _place_between_ends(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
-    from unveil.release.coded_ends import end_label
+def _label_extremes(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+    from unveil.release.top_bottom_coding import coded_label
 
     ends = parameters["low"] or None, parameters["high"] or None
-    return [None if (number := _fraction(text)) is None else end_label(text, number, ends) for text in texts]
+    return [None if (number := _fraction(text)) is None else coded_label(text, number, ends) for text in texts]
 
 
-def _place_dates(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+def _label_dates(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
     from unveil.release.hierarchy import date_label, is_date
 
     return [date_label(text, parameters["unit"]) if is_date(text) else None for text in texts]
 
 
-def _place_prefixes(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+def _label_prefixes(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
     shortest, longest, length = (parameters[name] for name in ("shortest", "longest", "length"))
     return [text[:length].ljust(longest, "*") if shortest <= len(text) <= longest else None for text in texts]
 
 
-def _place_in_hierarchy(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+def _label_by_hierarchy(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
     from unveil.release.coarsening import labels_on_level
 
     if hierarchy is None or parameters["level"] > hierarchy.height:
@@ -132,7 +132,7 @@ def _place_in_hierarchy(parameters: Mapping[str, Any], texts: Sequence[str], hie
     return labels_on_level(hierarchy, texts, parameters["level"]) if texts else []
 
 
-def _place_nowhere(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
+def _label_nothing(parameters: Mapping[str, Any], texts: Sequence[str], hierarchy: Hierarchy | None) -> _Labels:
     return [None] * len(texts)
 
 
@@ -186,15 +186,15 @@ _PARAMETERS: Mapping[str, Mapping[str, Callable[[Any], bool]]] = MappingProxyTyp
         "labels": {},
     }
 )
-_PLACE: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Hierarchy | None], _Labels]] = MappingProxyType(
+_LABELLERS: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Hierarchy | None], _Labels]] = MappingProxyType(
     {
-        "intervals": _place_in_intervals,
-        "cuts": _place_in_intervals,
-        "ends": _place_between_ends,
-        "dates": _place_dates,
-        "prefixes": _place_prefixes,
-        "hierarchy": _place_in_hierarchy,
-        "labels": _place_nowhere,
+        "intervals": _label_intervals,
+        "cuts": _label_intervals,
+        "ends": _label_extremes,
+        "dates": _label_dates,
+        "prefixes": _label_prefixes,
+        "hierarchy": _label_by_hierarchy,
+        "labels": _label_nothing,
     }
 )
 
@@ -205,17 +205,11 @@ _PLACE: Mapping[str, Callable[[Mapping[str, Any], Sequence[str], Hierarchy | Non
 def rule_of_step(ladder: ColumnLadder, step: LadderStep) -> ValueRule:
     """The rule that gives each value of a column its label on a step, and new values theirs."""
     texts = cast_to_text(ladder.steps[0].labels).to_pylist()
-    labels = cast_to_text(step.labels).take(_places(step)).to_pylist()
+    labels = cast_to_text(step.labels).take(arrow_integers(step.becomes)).to_pylist()
     base = ValueRule("labels") if step.rare else _level_rule(ladder, step.level)
-    placed = base.place_values(texts, ladder.hierarchy, ladder.missing)
+    placed = base.label_values(texts, ladder.hierarchy, ladder.missing)
     listed = {text: label for text, label, found in zip(texts, labels, placed, strict=True) if label != found}
     return ValueRule(base.kind, base.parameters, MappingProxyType({**base.labels, **listed}))
-
-
-def _places(step: LadderStep) -> Any:
-    from unveil.release.codes import arrow_integers
-
-    return arrow_integers(step.becomes)
 
 
 def _level_rule(ladder: ColumnLadder, level: int) -> ValueRule:
@@ -226,28 +220,22 @@ def _level_rule(ladder: ColumnLadder, level: int) -> ValueRule:
     if ladder.rule is not None and not is_hierarchy_rule(ladder.rule):
         return ValueRule("hierarchy", MappingProxyType({"level": level}))
     values = hierarchy.values.to_pylist()
-    labels = hierarchy.labels(level).take(_level_places(hierarchy, level)).to_pylist()
+    labels = hierarchy.labels(level).take(arrow_integers(hierarchy.levels[level - 1].codes)).to_pylist()
     parameters = _level_parameters(ladder.rule or "", hierarchy, level, values, labels)
     if parameters is not None:
         rule = ValueRule(parameters[0], MappingProxyType(parameters[1]))
-        if rule.place_values(values, hierarchy, ()) == labels:
+        if rule.label_values(values, hierarchy, ()) == labels:
             return rule
     fine = {value: label for value, label in zip(values, labels, strict=True) if label.strip() not in ladder.missing}
     return ValueRule("labels", labels=MappingProxyType(fine))
-
-
-def _level_places(hierarchy: Hierarchy, level: int) -> Any:
-    from unveil.release.codes import arrow_integers
-
-    return arrow_integers(hierarchy.levels[level - 1].codes)
 
 
 def _level_parameters(
     text: str, hierarchy: Hierarchy, level: int, values: list[str], labels: list[str]
 ) -> tuple[str, dict[str, Any]] | None:
     """The kind and the parameters of a level that a rule of a policy made."""
-    from unveil.release.coded_ends import parse_ends
     from unveil.release.hierarchy import DATE_UNITS
+    from unveil.release.top_bottom_coding import parse_coding_limits
 
     kind, _, numbers = text.partition(":")
     if level >= hierarchy.height:
@@ -259,7 +247,7 @@ def _level_parameters(
         own = int(numbers.split(",")[level - 1]) if numbers else lengths[-1] - level
         return "prefixes", {"length": own, "shortest": max(1, lengths[0]), "longest": lengths[-1]}
     if kind in ("top", "bottom", "ends"):
-        low, high = parse_ends(kind, numbers.split(","), "recipe")[level - 1]
+        low, high = parse_coding_limits(kind, numbers.split(","), "recipe")[level - 1]
         return "ends", {"low": low or "", "high": high or ""}
     if kind not in ("intervals", "cuts", "quantiles"):
         return None

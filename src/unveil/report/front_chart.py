@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from unveil.assessment import ProtectionResult
-from unveil.protection_front import front
+from unveil.protection_front import placed_protections, unbeaten_protections
 from unveil.report.plot_data import text_width
 from unveil.report.svg_filter import BLUE, INK, PICTURE_WIDTH, filter_svg
 from unveil.wording import percent_text
@@ -34,14 +34,14 @@ class _Point(NamedTuple):
 
 def front_svg(protections: Sequence[ProtectionResult]) -> str:
     """The protections as an SVG element with an accessible name; empty if there are fewer than two points."""
-    placed = [p for p in protections if p.usefulness is not None and p.harmed is not None]
+    placed = placed_protections(protections)
     if len(placed) < 2:
         return ""
     top = _axis_end(max(p.harmed[1] for p in placed if p.harmed))
     drawing = ET.Element("svg", {"width": str(PICTURE_WIDTH), "height": str(_HEIGHT)})
     _draw_axes(drawing, top)
     points = [_place(p, top) for p in placed]
-    best = {id(p) for p in front(placed)}
+    best = {id(p) for p in unbeaten_protections(placed)}
     line = [p for p in sorted(points, key=lambda p: p.x) if id(p.protection) in best]
     if len(line) > 1:
         path = "M" + "L".join(f"{p.x:.1f},{p.y:.1f}" for p in line)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from unveil.assessment import Assessment, ProtectionResult
 from unveil.finding import Curve, LinkChart
 from unveil.report import arrangement, folding, phrases
 from unveil.report.next_steps import next_steps
-from unveil.toml_writer import to_toml
+from unveil.toml_writer import drop_values, toml_lines
 from unveil.wording import safe_text
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["render_fragment", "render_page"]
 
 _MAX_TEXT = 20_000  # a suggestion may name hundreds of columns
-_BARE_KEY = re.compile(r"[\w.-]+", re.ASCII)  # a key that needs no quotes; dots make tables
 
 
 def render_page(assessments: Sequence[Assessment]) -> str:
@@ -110,18 +108,4 @@ def _front_markup(protections: Sequence[ProtectionResult]) -> object:
 
 def _policy_lines(policy: Mapping[str, Any]) -> Iterator[str]:
     """The policy as it could stand in ``unveil.toml``; settings without a value are left out."""
-    tables = {key: value for key, value in policy.items() if isinstance(value, Mapping)}
-    yield from _toml_lines({key: value for key, value in policy.items() if key not in tables})
-    for name, table in tables.items():
-        inner = {key: value for key, value in table.items() if isinstance(value, Mapping) and value}
-        own = list(_toml_lines({key: value for key, value in table.items() if not isinstance(value, Mapping)}))
-        if own:
-            yield from ("", f"[{name}]", *own)
-        for key, values in inner.items():
-            yield from ("", f"[{name}.{key}]", *(f"{to_toml(column)} = {to_toml(v)}" for column, v in values.items()))
-
-
-def _toml_lines(settings: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in settings.items():
-        if value is not None and value != []:
-            yield f"{key if _BARE_KEY.fullmatch(key) else to_toml(key)} = {to_toml(value)}"
+    return toml_lines(drop_values(policy, [None, [], {}]))

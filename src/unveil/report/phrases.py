@@ -215,7 +215,7 @@ def protection_cells(protection: ProtectionResult) -> tuple[str, str, str]:
     return useful, harmed, f"{decision}, chosen" if p.chosen else decision
 
 
-USE_READING = "a coarse value is read as any of the values that it covers, all equally likely; a hidden one as missing"
+COARSE_VALUE_NOTE = "a coarse value is read as any of the values that it covers, all equally likely"
 
 
 class UseRow(NamedTuple):
@@ -225,14 +225,14 @@ class UseRow(NamedTuple):
     texts: tuple[str, ...]
 
 
-def used_protections(assessment: Assessment) -> list[ProtectionResult]:
+def measured_protections(assessment: Assessment) -> list[ProtectionResult]:
     """The protections of which it was measured what the data can still be used for, the chosen one first."""
     return sorted((p for p in assessment.protections if p.use), key=lambda p: not p.chosen)
 
 
 def use_rows(assessment: Assessment) -> list[UseRow]:
     """Every measure of use, before and after each protection."""
-    protections = used_protections(assessment)
+    protections = measured_protections(assessment)
     titles = {measure.id: measure for p in reversed(protections) for measure in p.use}
     return [
         UseRow(m.title, (use_text(m, m.before), *(_use_after(p, m.id) for p in protections))) for m in titles.values()

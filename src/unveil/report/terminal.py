@@ -285,7 +285,7 @@ def _use_table(assessment: Assessment, details: bool) -> Iterator[RenderableType
     """What the data can still be used for: before and after each protection, or after the chosen one in a sentence."""
     from rich.padding import Padding
 
-    protections = phrases.used_protections(assessment)
+    protections = phrases.measured_protections(assessment)
     if not protections:
         return
     if not details:
@@ -298,7 +298,7 @@ def _use_table(assessment: Assessment, details: bool) -> Iterator[RenderableType
     for row in phrases.use_rows(assessment):
         table.add_row(*(_styled_text(text) for text in (row.title, *row.texts)))
     yield Padding(table, (1, 0, 0, 0))
-    yield _styled_text(f"{capitalise_text(phrases.USE_READING)}.", "dim")
+    yield _styled_text(f"{capitalise_text(phrases.COARSE_VALUE_NOTE)}.", "dim")
     for sentence in phrases.use_sentences(assessment):
         yield _indented_text(sentence, first="-")
 

@@ -23,12 +23,12 @@ _LEAST_COUNT = 0.01  # of the rows: the error of a smaller count is divided by t
 
 def count_errors(columns: Sequence[ComparedColumn], rng: np.random.Generator) -> list[UseMeasure]:
     """The three measures, as far as there are columns for them."""
-    found = [_describe_distances("columns", "Shares by one column", [column_distance(c) for c in columns], columns)]
+    found = [_describe_distances("columns", "one column", [column_distance(c) for c in columns], columns)]
     rows = max(len(columns[0].group_of_row), len(columns[0].label_of_row), 1)
     pairs = list(combinations(columns, 2))
     if pairs and rows * len(pairs) <= _MAX_PAIR_WORK:
         distances = [pair_distance(a, b) for a, b in pairs]
-        found.append(_describe_distances("pairs", "Shares by two columns", distances, pairs))
+        found.append(_describe_distances("pairs", "two columns", distances, pairs))
     queries = int(np.clip(_MAX_QUERY_WORK // rows, *_QUERIES))
     return [*found, _describe_queries(query_errors(columns, queries, rng), columns)]
 
@@ -94,7 +94,7 @@ def _random_range(groups: int, rng: np.random.Generator) -> Bools:
 
 def _describe_distances(
     measure_id: str,
-    title: str,
+    by: str,
     distances: Sequence[float],
     what: Sequence[ComparedColumn] | Sequence[tuple[ComparedColumn, ComparedColumn]],
 ) -> UseMeasure:
@@ -102,9 +102,8 @@ def _describe_distances(
     named = what[worst]
     names = [named.name] if isinstance(named, ComparedColumn) else [column.name for column in named]
     most = f", most for {list_text(names)} ({percent_text(distances[worst])})" if distances[worst] else ""
-    by = "one column" if measure_id == "columns" else "two columns"
     said = f"Shares counted by {by} are off by {percent_text(mean)} on average{most}."
-    return UseMeasure(measure_id, f"{title} off by", 0.0, mean, said)
+    return UseMeasure(measure_id, f"Shares by {by} off by", 0.0, mean, said)
 
 
 def _describe_queries(errors: Floats, columns: Sequence[ComparedColumn]) -> UseMeasure:

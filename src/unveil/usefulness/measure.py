@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow.compute as pc
 
@@ -20,17 +22,20 @@ from unveil.wording import percent_text
 __all__ = ["measure_use", "unchanged_cells"]
 
 
-def measure_use(before: Case, after: Case, policy: Policy, run: Run, predict: str | None = None) -> list[UseMeasure]:
+def measure_use(
+    before: Case, after: Case, policy: Policy, run: Run, identifiers: Sequence[str] = (), predict: str | None = None
+) -> list[UseMeasure]:
     """What a protected table can still be used for, beside the table as it was; nothing for other releases.
 
-    Identifiers, and the numbers that say which rows are the same person, do not count.
+    Identifiers, also those that became pseudonyms, and the numbers that say which rows are the same person do not
+    count.
     """
     original, release = before.release, after.release
     if not isinstance(original, Table) or not isinstance(release, Table) or not original.rows or not release.rows:
         return []
     run.progress("measuring what the data can still be used for", None)
-    nobody = {*policy.identifier, policy.subject, *policy.ratings[:1]}
-    names = [c for c in original.columns if c not in nobody]
+    excluded = {*identifiers, *policy.identifier, policy.subject, *policy.ratings[:1]}
+    names = [c for c in original.columns if c not in excluded]
     was, now = original.codes(names), release.codes([c for c in names if c in release.columns])
     columns = [found for name in names if (found := _compare(name, was[name], now.get(name), after, release.rows))]
     if not columns:
@@ -43,7 +48,7 @@ def measure_use(before: Case, after: Case, policy: Policy, run: Run, predict: st
     if predict is not None:
         from unveil.usefulness.prediction import prediction_accuracy
 
-        measures.append(prediction_accuracy(columns, predict, run.rng("usefulness.prediction")))
+        measures.append(prediction_accuracy(columns, predict, run))
     return measures
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from unveil.arrays import Bools, Floats, Ints
 from unveil.errors import UnveilError
+from unveil.run import Run
 from unveil.usefulness.use_measure import UseMeasure
 from unveil.usefulness.value_groups import ComparedColumn
 from unveil.wording import percent_text, safe_text
@@ -32,14 +33,19 @@ def check_learner() -> None:
         raise UnveilError('predicting a column needs scikit-learn: pip install "unveil[predict]"') from None
 
 
-def prediction_accuracy(columns: Sequence[ComparedColumn], target: str, rng: np.random.Generator) -> UseMeasure:
+def prediction_accuracy(columns: Sequence[ComparedColumn], target: str, run: Run) -> UseMeasure:
     """How often the group of the target's value is predicted right from all other columns, before and after."""
     others = [c for c in columns if c.name != target]
     goal = next((c for c in columns if c.name == target), None)
     if goal is None or not others:
         raise UnveilError(f"{safe_text(target)} cannot be predicted: it needs values, and another column beside it")
-    before = _accuracy(*_original_features(others), goal.group_of_row, rng)
-    after = _accuracy(*_released_features(others), goal.group_shares.argmax(axis=1)[goal.label_of_row], rng)
+
+    def original_accuracy() -> float:
+        return _accuracy(*_original_features(others), goal.group_of_row, run.rng("usefulness.prediction before"))
+
+    before = run.once(("prediction", target, len(goal.group_of_row)), original_accuracy)
+    released = goal.group_shares.argmax(axis=1)[goal.label_of_row]
+    after = _accuracy(*_released_features(others), released, run.rng("usefulness.prediction"))
     guess = float(np.bincount(goal.group_of_row).max() / max(1, len(goal.group_of_row)))
     rows = min(_MAX_ROWS, len(goal.label_of_row))
     is_grouped = len(np.unique(goal.value_of_row)) > goal.groups
@@ -79,6 +85,7 @@ def _categories(codes: Ints) -> Floats:
 def _accuracy(features: Floats, is_category: Bools, goal: Ints, rng: np.random.Generator) -> float:
     """The share of rows that models learned from the other folds predict right."""
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     rows = rng.permutation(len(goal))[:_MAX_ROWS]
     right = 0
@@ -88,5 +95,6 @@ def _accuracy(features: Floats, is_category: Bools, goal: Ints, rng: np.random.G
             right += int((goal[held] == goal[learned[:1]]).sum())
             continue
         model = HistGradientBoostingClassifier(max_iter=_ROUNDS, categorical_features=is_category, random_state=0)
-        right += int((model.fit(features[learned], goal[learned]).predict(features[held]) == goal[held]).sum())
+        with threadpool_limits(1):  # threads that wait for each other take longest on a busy machine
+            right += int((model.fit(features[learned], goal[learned]).predict(features[held]) == goal[held]).sum())
     return right / max(1, len(rows))

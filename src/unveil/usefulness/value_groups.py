@@ -34,7 +34,7 @@ class ComparedColumn:
     missing values. ``label_of_row`` is the place of
     each released row's label in ``group_shares``, which holds how likely a label is to mean each group. ``numbers`` and
     ``label_numbers`` are the number in each original row and the mean of what each label covers, NaN for none; None if
-    the column has no numbers. ``has_new_labels``: some label is none of the values that the column had.
+    the column has no numbers. ``has_new_labels``: some label is none of the values that the column had, or hides one.
     """
 
     name: str
@@ -64,7 +64,11 @@ def compare_column(name: str, before: Codes, after: Codes, hierarchy: Hierarchy 
     for label, (members, own_number) in enumerate(covered):
         shares[label, :groups] = np.bincount(group_of_value[members], minlength=groups) / max(1, len(members))
         means[label] = own_number if own_number is not None else numbers[members].mean() if len(members) else np.nan
-    shares[-1, -1] = 1  # a missing value stays one
+    gone = _share_hidden(before, after)
+    shares[-1, :groups], shares[-1, -1] = (
+        gone * np.bincount(group_of_value, minlength=groups) / max(1, len(values)),
+        1 - gone,
+    )
     has_numbers = len(values) > 0 and not np.isnan(numbers).any()
     return ComparedColumn(
         name,
@@ -74,8 +78,14 @@ def compare_column(name: str, before: Codes, after: Codes, hierarchy: Hierarchy 
         shares,
         np.append(numbers, np.nan)[before.codes] if has_numbers else None,
         means if has_numbers else None,
-        not set(labels) <= set(values),
+        gone > 0 or not set(labels) <= set(values),
     )
+
+
+def _share_hidden(before: Codes, after: Codes) -> float:
+    """The share of the release's missing values that were not missing before, judging by how many there are."""
+    was, now = (int((c.codes < 0).sum()) for c in (before, after))
+    return 1 - was / now if now > was else 0.0
 
 
 def hide_column(name: str, before: Codes, rows: int) -> ComparedColumn:

@@ -40,8 +40,8 @@ _WORK = 200_000_000  # combinations times patterns, about a minute
 @dataclass(frozen=True, eq=False)
 class HiddenCells:
     """Which columns are hidden: of combination ``combination[i]``, ``people[i]`` people hide ``hidden[i]``, a flag for
-    each column. A combination occurs several times if its people hide different columns. Then there are so many
-    ``classes``."""
+    each column. A combination occurs several times if its people hide different columns. ``classes`` counts the
+    classes that result."""
 
     combination: Ints
     people: Ints
@@ -79,7 +79,7 @@ def hide_cells(
     search = _CellSearch(people, goals, weights, patterns, patterns @ weights, run)
     alone = search.assign_patterns(fails, None)
     found = alone if goals.values else search.assign_patterns(fails, search.costs_alone(alone))
-    return search.settle_rest(found)
+    return search.hide_rest(found)
 
 
 def _cheapest_patterns(weights: Floats, kept_columns: frozenset[int], work: int) -> Bools:
@@ -179,7 +179,7 @@ class _CellSearch:
                 given += [(c, pattern, taken)] if taken else []
         return fine[own], given
 
-    def settle_rest(self, found: _Assignment) -> HiddenCells | None:
+    def hide_rest(self, found: _Assignment) -> HiddenCells | None:
         """Everybody's hidden columns; those without a class hide everything, with whole classes that join them."""
         combination = np.append(np.arange(len(self.people)), [c for c, _, _ in found.donors]).astype(np.int64)
         pattern = np.append(found.pattern, [p for _, p, _ in found.donors]).astype(np.int64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +18,12 @@ from unveil.classes.protections.mondrian import split_people
 from unveil.release.coarse_table import ChangedColumn, CoarseColumn, RelabelledColumn
 from unveil.run import Run
 from unveil.secret_order import secret_permutation
-from unveil.wording import count_text, number_text, percent_text, verb
+from unveil.wording import count_text, percent_text, verb
 
 if TYPE_CHECKING:
     from unveil.classes.protections.class_protector import ClassProtector
 
-__all__ = ["TableChange", "coarsen_classes", "make_gaps", "make_means", "make_ranges"]
+__all__ = ["CHANGES", "TableChange", "average_numbers", "coarsen_classes", "hide_values", "split_into_ranges"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ def coarsen_classes(protector: ClassProtector, goals: ClassGoals, run: Run) -> T
     return TableChange({c.ladder.name: c.on_levels(level_of_row[:, i]) for i, c in enumerate(protector.columns)})
 
 
-def make_ranges(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableChange | None:
+def split_into_ranges(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableChange | None:
     """Classes of neighbours, with ranges of numbers."""
     orders = [column_order(column) for column in protector.columns]
     weights, kept, ties = protector.weights, protector.kept_columns, protector.settings.divide_ties
@@ -61,7 +62,7 @@ def make_ranges(protector: ClassProtector, goals: ClassGoals, run: Run) -> Table
     return TableChange(dict(zip(protector.names, changed, strict=True)))
 
 
-def make_gaps(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableChange | None:
+def hide_values(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableChange | None:
     """Single values hidden; the sentence says how many, and how many it takes."""
     weights, kept = protector.weights, protector.kept_columns
     rows = protector.rows if goals.values else replace(protector.rows, values=())
@@ -70,18 +71,21 @@ def make_gaps(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableCh
     if found is None:
         return None
     hidden = found.hidden_in_rows(place, secret_permutation(len(place)))
+    there = [~c.is_missing[own[place]] for c, own in zip(protector.columns, people.labels, strict=True)]
+    hidden &= np.stack(there, axis=1)
+    cells = int(hidden.sum())
     columns = {
         c.ladder.name: RelabelledColumn(c.ladder, pa.nulls(1), np.zeros(len(place), np.int32), gone, "hidden")
         for c, gone in zip(protector.columns, hidden.T, strict=True)
     }
     gaps = [c.is_missing[own] for c, own in zip(protector.columns, people.labels, strict=True)]
     least = fewest_cells(people, goals.k, np.stack(gaps, axis=1), run, kept)
-    said = f"{count_text(found.cells, 'cell')} {verb(found.cells, 'is', 'are')} hidden"
-    bound = f"classes of {count_text(goals.k, 'person', 'people')} take at least {number_text(least)}"
+    said = f"{count_text(cells, 'cell')} {verb(cells, 'is', 'are')} hidden"
+    bound = f"classes of {count_text(goals.k, 'person', 'people')} need at least {count_text(least, 'hidden cell')}"
     return TableChange(columns, f"{said}; {bound}.")
 
 
-def make_means(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableChange | None:
+def average_numbers(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableChange | None:
     """Numbers replaced by the means of groups; the sentence says how much of their variance that loses."""
     from unveil.classes.protections.microaggregation import average_people  # has a kernel to compile
 
@@ -95,4 +99,14 @@ def make_means(protector: ClassProtector, goals: ClassGoals, run: Run) -> TableC
         for number, c in enumerate(protector.columns)
     }
     lost = percent_text(found.lost_variance)
-    return TableChange(columns, f"The means lose {lost} of the variance of the numbers (SSE/SST).")
+    return TableChange(columns, f"Averaging loses {lost} of the variance of the numbers (SSE/SST).")
+
+
+CHANGES: Mapping[str, Callable[[ClassProtector, ClassGoals, Run], TableChange | None]] = MappingProxyType(
+    {
+        "local": coarsen_classes,
+        "mondrian": split_into_ranges,
+        "cells": hide_values,
+        "microaggregation": average_numbers,
+    }
+)

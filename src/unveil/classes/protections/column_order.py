@@ -47,7 +47,7 @@ class ColumnOrder:
     before: Floats | None = None
 
     @property
-    def places(self) -> int:
+    def place_count(self) -> int:
         """The number of places."""
         return len(self.place)
 
@@ -92,8 +92,8 @@ class ColumnOrder:
         is_whole = not ((low > low.min(initial=0)) | (high < high.max(initial=0))).any()
         if not self.numbers or (is_whole and (low < high).any()):
             return self.column.on_levels(self.levels(low, high))
-        used, codes = np.unique(low.astype(np.int64) * self.places + high, return_inverse=True)
-        first, last = used // self.places, used % self.places
+        used, codes = np.unique(low.astype(np.int64) * self.place_count + high, return_inverse=True)
+        first, last = used // self.place_count, used % self.place_count
         labels = [
             range_label(self.numbers[a], self.numbers[b]) if is_range else ROOT_LABEL
             for a, b, is_range in zip(first.tolist(), last.tolist(), self.is_range(first, last).tolist(), strict=True)
@@ -126,7 +126,7 @@ def _ordered_numbers(column: ColumnLevels) -> dict[int, Fraction] | None:
     numbers = {v: read[i] for v, i in enumerate(column.own.tolist()) if i >= 0 and read[i] is not None}
     if len(numbers) < max(2, len(texts)) or len(set(numbers.values())) < len(numbers):
         return None
-    if any(len(range_label(n, n)) > _MAX_TEXT for n in numbers.values()) or any(map(_is_code, texts)):
+    if any(len(range_label(n, n)) > _MAX_TEXT for n in numbers.values()) or any(map(_has_leading_zero, texts)):
         return None
     order = sorted(numbers, key=numbers.__getitem__)
     for becomes in column.becomes[1:-1]:
@@ -136,7 +136,7 @@ def _ordered_numbers(column: ColumnLevels) -> dict[int, Fraction] | None:
     return None if _hides_characters(column.ladder.hierarchy) else numbers
 
 
-def _is_code(text: str) -> bool:
+def _has_leading_zero(text: str) -> bool:
     """Whether a number is written as a code: 02139 is not 2139."""
     bare = text.strip().lstrip("+-−")
     return bare[:1] == "0" and bare[1:2].isdigit()

@@ -33,6 +33,8 @@ __all__ = ["CheckedNode", "LatticeOptimum", "Levels", "search_lattice"]
 
 Levels: TypeAlias = tuple[int, ...]
 
+_NOISE = 1e-12  # what sums of floating-point numbers may be off by
+
 
 class CheckedNode(NamedTuple):
     """What a node loses, infinite if it is not safe enough, and whether it is hopeless. No node above it loses less
@@ -68,7 +70,7 @@ def search_lattice(
     max_checked: int,
     max_visited: int = 5_000_000,
 ) -> LatticeOptimum:
-    """The node that loses least; of several, the first that was found.
+    """The node that loses least; of several, one below which no other loses as little.
 
     ``heights`` are the highest levels. ``bound_of`` must not fall from a node to one above it. At most ``max_checked``
     nodes are checked and ``max_visited`` visited. Ctrl-C ends the search if it has found something.
@@ -76,6 +78,7 @@ def search_lattice(
     search = _Search(tuple(heights), bound_of, check, run)
     try:
         search.run_until(max_checked, max_visited)
+        search.lower_levels()
     except KeyboardInterrupt as stop:
         if search.levels is None or isinstance(stop, Termination):
             raise
@@ -129,6 +132,17 @@ class _Search:
             middle = (low + high) // 2
             low, high = (middle + 1, high) if self.check(chain[middle]).is_hopeless else (low, middle)
         self.check(node)
+
+    def lower_levels(self) -> None:
+        """Go down from the best node as long as that loses no more: of a column that never varies, say."""
+        column = 0
+        while self.levels is not None and column < len(self.levels):
+            node = self.levels
+            below = (*node[:column], node[column] - 1, *node[column + 1 :])
+            if node[column] and self.check(below).loss <= self.loss + _NOISE:
+                self.loss, self.levels = min(self.loss, self.known[below].loss), below
+            else:
+                column += 1
 
     def check(self, node: Levels) -> CheckedNode:
         if self.is_hopeless(node):

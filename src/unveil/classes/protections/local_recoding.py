@@ -22,7 +22,7 @@ from unveil.classes.protections.column_levels import ColumnLevels
 from unveil.classes.protections.combinations import Combinations
 from unveil.run import Run
 
-__all__ = ["RecodedRows", "recode_locally", "settle_rest"]
+__all__ = ["RecodedRows", "parts_that_stay", "recode_locally"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def _split_by(
     here, class_of_part = people.select(some), keys // width
     sizes = np.bincount(part, here.people, minlength=len(keys)).astype(np.float64)
     stays = goals.failing_classes(here, part, len(keys))
-    stays = settle_rest(stays, class_of_part, sizes, here, goals, part, len(can))
+    stays = parts_that_stay(stays, class_of_part, sizes, here, goals, part, len(can))
     moves = ~stays[part]
     saved = here.people * (table.covered[level, values] - table.covered[level - 1, values])
     gain = np.bincount(own[moves], saved[moves], minlength=len(can))
@@ -147,7 +147,7 @@ def _split_by(
     return _Split(column, found, np.where(whole_part, gain + tiny, 0.0))
 
 
-def settle_rest(
+def parts_that_stay(
     stays: Bools,
     class_of_part: Ints,
     sizes: Floats | Ints,

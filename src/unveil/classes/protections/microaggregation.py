@@ -157,7 +157,7 @@ def _blocks(points: Floats, some: Ints, most: int) -> Iterator[Ints]:
 def _form_all_groups(points: Floats, k: int, run: Run) -> Int32s:
     space = np.vstack([points, np.zeros((1, points.shape[1]))])
     left, group = np.arange(len(points), dtype=np.int32), np.full(len(points), -1, np.int32)
-    near, distances = np.empty(max(1, k), np.int32), np.empty(max(1, k))
+    near, distances = np.empty(k, np.int32), np.empty(k)
     count, number = len(points), 0
     while count:
         run.check()

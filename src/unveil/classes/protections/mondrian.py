@@ -25,7 +25,7 @@ from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.classes.protections.class_goals import ClassGoals
 from unveil.classes.protections.column_order import ColumnOrder
 from unveil.classes.protections.combinations import Combinations
-from unveil.classes.protections.local_recoding import settle_rest
+from unveil.classes.protections.local_recoding import parts_that_stay
 from unveil.grouping import class_ids
 from unveil.run import Run
 
@@ -253,10 +253,10 @@ class _Splitter:
         if self.goals.values:
             moving, number = self.people.select(rows.astype(np.int64)), part.astype(np.int64)
             stays = self.goals.failing_classes(moving, number, len(keys))
-            stays = settle_rest(stays, class_of_part, sizes, moving, self.goals, number, classes)
+            stays = parts_that_stay(stays, class_of_part, sizes, moving, self.goals, number, classes)
         else:  # all that counts is the number of people in each part
             each, number = Combinations((), (), sizes), np.arange(len(keys))
-            stays = settle_rest(sizes < self.goals.k, class_of_part, sizes, each, self.goals, number, classes)
+            stays = parts_that_stay(sizes < self.goals.k, class_of_part, sizes, each, self.goals, number, classes)
         can = np.bincount(class_of_part[~stays], minlength=classes) > 0
         first = np.searchsorted(class_of_part, np.arange(classes))
         new = np.where(stays, 0, np.arange(len(keys)) - first[class_of_part] + 1)

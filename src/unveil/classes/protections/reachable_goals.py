@@ -22,7 +22,7 @@ from unveil.wording import list_text, number_text, percent_text, safe_text
 if TYPE_CHECKING:
     from unveil.risk import Risk
 
-__all__ = ["goals_out_of_reach", "wishes_in_the_way"]
+__all__ = ["goals_out_of_reach", "settings_in_the_way"]
 
 _SHARES_LEFT_OUT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _MAX_CHECKED = 2_000  # levels, for each wish
@@ -66,7 +66,7 @@ def _value_misses(protector: ClassProtector) -> Iterator[tuple[Risk, str, float,
             yield goal.risk, protector.policy.sensitive[goal.column], limit, float(goal.measure(found)[0])
 
 
-def wishes_in_the_way(case: Case, policy: Policy, run: Run) -> Iterator[str]:
+def settings_in_the_way(case: Case, policy: Policy, run: Run) -> Iterator[str]:
     """What the owner could give up, so that coarser columns reach all goals for classes."""
     protector = class_protector(case, policy, run)
     if _is_reachable(protector, run=run):

@@ -16,19 +16,19 @@ from unveil.release.generalised_labels import ROOT_LABEL, interval_label, parse_
 from unveil.release.hierarchy import Hierarchy
 from unveil.wording import safe_text
 
-__all__ = ["Ends", "coded_ends_hierarchy", "end_label", "parse_ends"]
+__all__ = ["CodingLimits", "coded_label", "parse_coding_limits", "top_bottom_hierarchy"]
 
-Ends: TypeAlias = tuple[str | None, str | None]
+CodingLimits: TypeAlias = tuple[str | None, str | None]
 """Below which number, and from which number on, numbers are put together."""
 
 
-def parse_ends(rule: str, numbers: Sequence[str], name: str) -> list[Ends]:
+def parse_coding_limits(rule: str, numbers: Sequence[str], name: str) -> list[CodingLimits]:
     """The ends on each level, as the rules ``top``, ``bottom`` and ``ends`` name them.
 
-    >>> parse_ends("top", ["90", "80"], "age"), parse_ends("ends", ["18", "90"], "age")
+    >>> parse_coding_limits("top", ["90", "80"], "age"), parse_coding_limits("ends", ["18", "90"], "age")
     ([(None, '90'), (None, '80')], [('18', '90')])
     """
-    levels: list[Ends] = [(None, n) if rule == "top" else (n, None) for n in numbers]
+    levels: list[CodingLimits] = [(None, n) if rule == "top" else (n, None) for n in numbers]
     if rule == "ends":
         levels = [(numbers[0], numbers[1])]
     ends = [tuple(None if end is None else _number(end, at, name) for end in own) for at, own in enumerate(levels, 1)]
@@ -53,10 +53,10 @@ def _number(text: str, level: int, name: str) -> Fraction:
     return found
 
 
-def end_label(text: str, number: Fraction, ends: Ends) -> str:
+def coded_label(text: str, number: Fraction, ends: CodingLimits) -> str:
     """What becomes of a number, written as this text.
 
-    >>> [end_label(str(n), Fraction(n), ("18", "90")) for n in (17, 18, 89, 90)]
+    >>> [coded_label(str(n), Fraction(n), ("18", "90")) for n in (17, 18, 89, 90)]
     ['<18', '18', '89', '≥90']
     """
     low, high = (None if end is None else parse_fraction(end) for end in ends)
@@ -67,7 +67,7 @@ def end_label(text: str, number: Fraction, ends: Ends) -> str:
     return text
 
 
-def coded_ends_hierarchy(numbers: Mapping[str, Fraction], levels: Sequence[Ends], name: str) -> Hierarchy:
+def top_bottom_hierarchy(numbers: Mapping[str, Fraction], levels: Sequence[CodingLimits], name: str) -> Hierarchy:
     """A hierarchy of numbers, written as these texts, with these ends on each level."""
-    rows = ((text, *(end_label(text, n, ends) for ends in levels), ROOT_LABEL) for text, n in numbers.items())
+    rows = ((text, *(coded_label(text, n, ends) for ends in levels), ROOT_LABEL) for text, n in numbers.items())
     return Hierarchy.from_rows(rows, name)

@@ -22,7 +22,7 @@ def coded(values: list[str], rule: str) -> Hierarchy:
     return load_hierarchies({"age": rule}, [table], Policy())["age"]
 
 
-def test_extreme_numbers_could_not_be_coded_alone() -> None:
+def test_only_extreme_numbers_are_coded() -> None:
     values = ["17", "18", "50", "89", "90", "104"]
     assert dict(row[:2] for row in coded(values, "ends:18,90").rows()) == {  # type: ignore[misc]
         **{"17": "<18", "18": "18", "50": "50"},
@@ -75,9 +75,9 @@ def test_a_protection_codes_the_top_and_says_so() -> None:
         rows_are_people=True,
         settings={"classes": {"suppress": 0}},
     )
-    made = unveil.protect(pa.table({"age": ages}), policy, with_recipe=True)
+    made = unveil.protect(pa.table({"age": ages}), policy, recipe_methods_only=True)
     (chosen,) = [p for p in made.assessment.protections if p.chosen]
     assert "age with numbers from 90 on together" in chosen.sentence
     (column,) = made.recipe().columns
     assert column.rule is not None and column.rule.to_dict() == {"rule": "ends", "low": "", "high": "90"}
-    assert column.rule.place_values(["120", "21", "x"], None, ()) == ["≥90", "21", None]
+    assert column.rule.label_values(["120", "21", "x"], None, ()) == ["≥90", "21", None]

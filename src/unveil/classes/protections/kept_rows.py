@@ -6,14 +6,16 @@ Rows that were released cannot be taken back. They count in the classes of new r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from unveil.arrays import Bools, Ints
 from unveil.case import Case
-from unveil.classes.protections.class_goals import ClassGoals, count_values, keep_safe_people
+from unveil.classes.protections.class_goals import ClassGoals, keep_safe_people
+from unveil.classes.protections.class_protector import row_combinations
 from unveil.classes.protections.combinations import Combinations
+from unveil.classes.protections.policy_goals import goals_from_policy
 from unveil.classes.settings import ClassesSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
@@ -58,19 +60,9 @@ def rows_that_stay(case: Case, together: Table | None, policy: Policy, run: Run,
 
 
 def _make_view(case: Case, table: Table, policy: Policy, run: Run, strictness: float) -> _View:
-    from unveil.classes.protections.class_protector import class_goals, person_codes
-    from unveil.release.codes import mark_missing
-
-    names, subject = policy.quasi_columns, policy.subject
-    there = [name for name in names if name in table.columns]
-    codes = table.codes((*there, *policy.sensitive, *([subject] if subject else [])), (), run)
-    sensitive = [mark_missing(codes[c], policy.missing) for c in policy.sensitive]
+    names = policy.quasi_columns
+    codes = table.codes([name for name in names if name in table.columns], (), run)
     nothing = np.zeros(table.rows, np.int32)
-    rows = Combinations(
-        tuple(codes[name].codes if name in codes else nothing for name in names),
-        tuple(own.codes for own in sensitive),
-        np.ones(table.rows, np.int64),
-        None if subject is None else person_codes(codes[subject].codes),
-    )
-    goals = class_goals(case, policy, names, [own.values for own in sensitive], strictness)
-    return _View(rows, replace(goals, table=tuple(count_values(rows, c) for c in range(len(sensitive)))))
+    labels = [codes[name].codes if name in codes else nothing for name in names]
+    rows, values = row_combinations(table, labels, policy, run)
+    return _View(rows, goals_from_policy(case, policy, rows, values, strictness))
