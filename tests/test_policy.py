@@ -106,7 +106,7 @@ def test_one_set_of_quasi_identifiers_needs_no_inner_list() -> None:
         ("[compare]\nage = '2'", "write [linkage.compare]"),
         ("strict = true", "write others_known = ... under [classes]"),
         ("width = 0.1", "write frequency_precision = ... under [items]"),
-        ("danger = 0.1", "write itemset_threshold = ... under [items]"),
+        ("danger = 0.1", "write [inference.danger] or itemset_threshold = ... under [items]"),
         ("[columns]\nquasy = ['age']", "in [columns]; did you mean 'quasi'"),
         ("[linkage]\nknwon = 3", "in [linkage]; did you mean 'known'"),
         ("[linkage]\nknown = 0", "linkage.known must be a whole number, 1 or more"),

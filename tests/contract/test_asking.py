@@ -119,7 +119,7 @@ def test_what_was_not_asked_is_told() -> None:
     assert [f.id for f in found.findings] == [*release, "classes.k"]
     own = {risk.id for risk in questions.risks_about("table") if risk.question == "classes"}
     assert "classes.known_items" not in own
-    assert set(found.not_asked) == (own - {"classes.k"}) | {"linkage"}
+    assert set(found.not_asked) == (own - {"classes.k"}) | {"linkage", "inference"}
     assert unveil.assess(people(), GIVEN).not_asked == ()
     with pytest.raises(UnveilError, match=r"no question is called 'classes\.kk'; did you mean 'classes\.k'\?"):
         unveil.assess(people(), GIVEN, only="classes.kk")

@@ -51,7 +51,7 @@ class _Inference:
     column: str
     facts: tuple[FactColumn, ...]
     codes: tuple[Int32s, ...]
-    target: Int32s
+    targets: tuple[Int32s, ...]
     person: Int32s | None
     row_numbers: Ints
     learned: LearnedValues
@@ -87,7 +87,7 @@ class _Inference:
             run=run,
             rng=run.rng(f"{risks.LEARNED.id} {column} {known}"),
         )
-        return cls(table, policy, known, column, facts, codes, targets[0], person, rows, learned)
+        return cls(table, policy, known, column, facts, codes, tuple(targets), person, rows, learned)
 
     # ---- in words ----
 
@@ -309,27 +309,24 @@ class _Inference:
     # ---- the most exposed ----
 
     def _exposed(self, run: Run) -> tuple[ExposedSubject, ...]:
+        """Those about whom most is learned; at first those for whom most who share their facts have their value."""
         import numpy as np
 
         from unveil.inference.learned_values import telling_facts
 
+        found: list[TellingFacts] = []
         best = self.learned.gains.best[-1]
-        best = best if self.person is None else best[self.person]
         order = np.argsort(-best, kind="stable")
-        found, seen = list[ExposedSubject](), set[int]()
-        for row in order[best[order] >= self.learned.gain - _NOISE].tolist():
-            who = row if self.person is None else int(self.person[row])
-            if len(found) == run.exposed or who in seen:
-                continue
-            seen.add(who)
-            telling = self.learned.gains.telling
-            facts = telling_facts(row, self.codes, self.target, telling, self.learned.fewest, self.person)
-            if facts is not None:
-                found.append(self._exposed_subject(row, facts, run.reveal))
-        return tuple(found)
+        for who in order[best[order] >= self.learned.gain - _NOISE][: run.exposed].tolist():
+            rows = [who] if self.person is None else np.flatnonzero(self.person == who).tolist()
+            telling, fewest = self.learned.gains.telling, self.learned.fewest
+            facts = telling_facts(rows, self.codes, self.targets, telling, fewest, self.person)
+            found += [] if facts is None else [facts]
+        ranked = sorted(found, key=lambda facts: (-facts.having / facts.sharing, facts.row))
+        return tuple(self._exposed_subject(facts, run.reveal) for facts in ranked)
 
-    def _exposed_subject(self, row: int, facts: TellingFacts, reveal: bool) -> ExposedSubject:
-        number = int(self.row_numbers[row]) + 1
+    def _exposed_subject(self, facts: TellingFacts, reveal: bool) -> ExposedSubject:
+        number = int(self.row_numbers[facts.row]) + 1
         names = list_text([self.known[c] for c in facts.columns])
         of = count_text(facts.sharing, "row" if self.person is None else "person", self.people)
         return ExposedSubject(
@@ -337,7 +334,7 @@ class _Inference:
             risk=facts.having / facts.sharing,
             because=f"{facts.having:,} of {of} with the same {names} have the same {self.name}",
             learns=(self.column,),
-            values=self._values(row, facts) if reveal else None,
+            values=self._values(facts.row, facts) if reveal else None,
         )
 
     def _values(self, row: int, facts: TellingFacts) -> dict[str, str]:

@@ -79,6 +79,8 @@ def _weigh_attributes(case: Case, table: Table, known: tuple[str, ...], policy: 
         danger.append(_weight(chosen.danger, name, 0.0))
     for name in (c for c in policy.sensitive if c not in known):
         codes = cut_column(name, table.codes([name], policy.missing, run)[name]).codes
+        if not (codes >= 0).any():
+            continue
         counts = np.bincount(codes[codes >= 0], minlength=1)
         columns.append(codes)
         likelihood.append(_weight(chosen.likelihood, name, 0.0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -83,9 +84,11 @@ def measure_learned_values(
     sets = sum(comb(len(columns), f) for f in range(known + 1))
     shuffles = int(np.clip(_SHUFFLED_WORK // max(1, rows * len(targets) * sets), *_SHUFFLES))
     by_chance, certain = np.empty((shuffles, known + 1)), np.empty((shuffles, known + 1))
+    canonical = np.lexsort((*targets, *columns, *(() if person is None else (person,))))  # whatever the order of rows
     for shuffle in range(shuffles):
-        order = rng.permutation(rows)
-        mixed = measure([target[order] for target in targets])
+        source = np.empty(rows, np.int64)
+        source[canonical] = canonical[rng.permutation(rows)]
+        mixed = measure([target[source] for target in targets])
         by_chance[shuffle] = [mixed.share_of_people(f, gain) for f in range(known + 1)]
         certain[shuffle] = mixed.certain.mean(axis=1)
     wanted = min(facts, len(columns))
@@ -103,36 +106,38 @@ def _larger_gains(one: BeliefGains, other: BeliefGains) -> BeliefGains:
 
 @dataclass(frozen=True)
 class TellingFacts:
-    """Facts about somebody that tell their own value: the columns, how many people share them, and how many of these
-    have the value."""
+    """Facts about somebody that tell their own value: the columns, how many people share them, how many of these have
+    the value, and the row that they are from."""
 
     columns: tuple[int, ...]
     sharing: int
     having: int
+    row: int
 
 
 def telling_facts(
-    row: int,
+    rows: Sequence[int],
     columns: Sequence[Int32s],
-    target: Int32s,
+    targets: Sequence[Int32s],
     telling: Sequence[TellingColumns],
     fewest: int,
     person: Int32s | None,
 ) -> TellingFacts | None:
-    """The facts of one row that raise belief in its own value most; of several, the fewest. None if none are among the
-    sets of columns that tell something."""
+    """The facts in one of a person's rows of which most who share them have the same value, or the same label on a
+    level of its hierarchy; of several, the fewest. None if none are among the sets of columns that tell something."""
     best: tuple[float, int, TellingFacts] | None = None
-    who = np.arange(len(target)) if person is None else person
-    for found in telling:
-        same: Bools = np.ones(len(target), np.bool_)
+    who = np.arange(len(targets[0])) if person is None else person
+    for row, found in product(rows, telling):
+        same: Bools = np.ones(len(who), np.bool_)
         for c in found.columns:
             same &= columns[c] == columns[c][row]
         sharing = len(np.unique(who[same]))
-        known = len(np.unique(who[same & (target >= 0)]))
-        having = len(np.unique(who[same & (target == target[row])]))
-        if sharing < fewest or not known:
+        if sharing < fewest:
             continue
-        key = (-having / known, len(found.columns), TellingFacts(found.columns, sharing, having))
-        if best is None or key[:2] < best[:2]:
-            best = key
+        for target in (t for t in targets if t[row] >= 0):
+            known = len(np.unique(who[same & (target >= 0)]))
+            having = len(np.unique(who[same & (target == target[row])]))
+            key = (-having / known, len(found.columns), TellingFacts(found.columns, sharing, having, row))
+            if best is None or key[:2] < best[:2]:
+                best = key
     return None if best is None else best[2]
