@@ -274,7 +274,7 @@ def _explain_failure(
     advice = [hint for question in asked for hint in question.hints(case, policy, blocking, run)]
     if closest is not None:
         advice = [*closest.describe_shortfalls(start), *advice]
-    elif blocking and not advice:
+    elif blocking and not any("no quasi-identifier is released" in hint for hint in advice):
         is_over, it = ("is over its tolerance", "it") if len(blocking) == 1 else ("are over their tolerances", "them")
         advice = [f"{list_text(blocking)} {is_over}, and no protection that was tried brings {it} within", *advice]
     name = None if closest is None else closest.name

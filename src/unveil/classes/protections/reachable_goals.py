@@ -36,7 +36,8 @@ def goals_out_of_reach(case: Case, policy: Policy, run: Run) -> Iterator[str]:
         yield _describe_miss(risks.K, k, people, "")
     average = policy.tolerance_for(risks.REIDENTIFICATION)
     if average is not None and average * people < 1:
-        yield _describe_miss(risks.REIDENTIFICATION, average, 1 / people, "")
+        wanted, least = percent_text(average), percent_text(1 / people)  # another risk that it bounds may want it
+        yield f"the average risk must be at most {wanted}, and is {least} even if no quasi-identifier is released"
     for risk, column, limit, value in _value_misses(protector):
         yield _describe_miss(risk, limit, value, f" for {safe_text(column)}")
 
