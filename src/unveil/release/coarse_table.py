@@ -163,7 +163,9 @@ def coarsen_case(case: Case, table: Table, columns: Mapping[str, ChangedColumn],
     there = {name: h for name, h in {**made, **case.hierarchies}.items() if name in rows.column_names}
     return replace(
         case,
-        release=table_from_frame(rows.take(arrow_integers(kept)), engine=table.engine, name=table.name),
+        release=table_from_frame(
+            rows.take(arrow_integers(kept)), engine=table.engine, name=table.name, types=table.types
+        ),
         original=table,
         truth=case.moved_truth(place),
         hierarchies=MappingProxyType({c: h for c, h in there.items() if c in case.hierarchies or c in changed}),

@@ -54,7 +54,7 @@ def hide_identifiers(
     if pseudonymise:
         parts.append(f"{list_text(pseudonymise)} {verb(len(pseudonymise), 'is', 'are')} replaced by keyed pseudonyms")
     parts += [f"{safe_text(name)} is replaced by random numbers" for name in numbered if name is not None]
-    hidden = replace(case, release=table_from_frame(rows, engine=table.engine, name=table.name))
+    hidden = replace(case, release=table_from_frame(rows, engine=table.engine, name=table.name, types=table.types))
     gone = {*dropped, *pseudonymise, *numbered}
     left = replace(
         policy,

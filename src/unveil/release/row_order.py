@@ -217,7 +217,7 @@ def shuffle_rows(case: Case) -> Case:
     shuffled = rows.cast(pa.schema(wide)).take(arrow_integers(order))
     return replace(
         case,
-        release=table_from_frame(shuffled, engine=table.engine, name=table.name),
+        release=table_from_frame(shuffled, engine=table.engine, name=table.name, types=table.types),
         original=case.original or table,
         truth=case.moved_truth(np.argsort(order)),
     )

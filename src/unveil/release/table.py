@@ -35,7 +35,8 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an unnam
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Rows and named columns behind an engine. Made by :func:`unveil.read`."""
+    """Rows and named columns behind an engine. Made by :func:`unveil.read`. ``types`` are those that columns had in
+    their source, of which the engine may know others for the same values."""
 
     engine: Engine
     relation: str
@@ -46,6 +47,7 @@ class Table:
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
     parquet: bool = False
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
     kind: ClassVar[str] = "table"
     _codes: dict[str, Codes] = field(default_factory=dict, init=False)
 
@@ -185,7 +187,8 @@ def read_parquet(path: Path, *, engine: Engine | None = None) -> Table:
     for place, column in zip(moments, _read_dictionary_columns(path, moments), strict=True):
         check_moments(column, path.name, names[place])
     plain = not any(isinstance(kind, pa.BaseExtensionType) for kind in schema.types)  # only the engine knows such types
-    return _make_table(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=plain)
+    types = dict(zip(names, schema.types, strict=True))
+    return _make_table(engine, relation, names, rows, path.name, sha256, origin=origin, parquet=plain, types=types)
 
 
 def _nan_to_null_sql(column: str, kind: pa.DataType) -> str:
@@ -239,9 +242,15 @@ def _unreadable_error(path: Path, kind: str) -> UnveilError:
     return UnveilError(f"{safe_text(path.name)}: not a readable {kind} file; write it again, or export it as CSV")
 
 
-def table_from_frame(frame: Any, *, engine: Engine | None = None, name: str = "table in memory") -> Table:
+def table_from_frame(
+    frame: Any,
+    *,
+    engine: Engine | None = None,
+    name: str = "table in memory",
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Table:
     """A table from a pandas, polars or pyarrow frame: anything with an Arrow or DataFrame interface. A named pandas
-    index becomes a column; an unnamed one does not."""
+    index becomes a column; an unnamed one does not. ``types``: those that columns had before, if not the frame's."""
     import pyarrow as pa
 
     if isinstance(getattr(frame, "columns", None), Iterable) and not isinstance(frame, (pa.Table, pa.RecordBatch)):
@@ -269,7 +278,7 @@ def table_from_frame(frame: Any, *, engine: Engine | None = None, name: str = "t
     hasher = hashlib.sha256(str(table.schema).encode())
     for batch in table.to_batches():
         hasher.update(batch.serialize())
-    return register_table(table, name, hasher.hexdigest(), engine)
+    return register_table(table, name, hasher.hexdigest(), engine, types=types)
 
 
 def _unheld_columns(frame: Any) -> list[str]:
@@ -294,6 +303,7 @@ def register_table(
     engine: Engine | None,
     origin: Origin | None = None,
     notes: tuple[str, ...] = (),
+    types: Mapping[str, pa.DataType] | None = None,
 ) -> Table:
     """A table whose rows are in memory."""
     import pyarrow as pa
@@ -304,7 +314,10 @@ def register_table(
         check_moments(column, name, names[place])
     plain = pa.schema([(f"c{i}", _engine_type(kind)) for i, kind in enumerate(table.schema.types)])
     relation = engine.register(_nan_to_null(table.rename_columns(plain.names).cast(plain)))
-    return _make_table(engine, relation, names, table.num_rows, name, sha256, notes, origin)
+    own = dict(zip(names, table.schema.types, strict=True))
+    return _make_table(
+        engine, relation, names, table.num_rows, name, sha256, notes, origin, types={**own, **(types or {})}
+    )
 
 
 def _nan_to_null(table: pa.Table) -> pa.Table:
@@ -338,12 +351,13 @@ def _make_table(
     notes: tuple[str, ...] = (),
     origin: Origin | None = None,
     parquet: bool = False,
+    types: Mapping[str, pa.DataType] | None = None,
 ) -> Table:
     if not rows:
         raise UnveilError(f"{safe_text(name)}: there are no rows, only column names; add the data")
     if origin:
         origin.check_unchanged()
-    table = Table(engine, relation, names, rows, name, sha256, notes, origin, parquet)
+    table = Table(engine, relation, names, rows, name, sha256, notes, origin, parquet, types or {})
     weakref.finalize(table, engine.drop, relation).atexit = False
     return table
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unveil.errors import UnveilError
@@ -64,22 +66,46 @@ def _text_writer(delimiter: str) -> Callable[[Table, BinaryIO], None]:
 def _write_parquet(table: Table, file: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    _write_batches(table, lambda schema: pq.ParquetWriter(file, schema))
+    _write_batches(table, lambda schema: pq.ParquetWriter(file, schema), table.types)
 
 
 def _write_arrow(table: Table, file: BinaryIO) -> None:
     import pyarrow as pa
 
-    _write_batches(table, lambda schema: pa.ipc.new_file(file, schema))
+    _write_batches(table, lambda schema: pa.ipc.new_file(file, schema), table.types)
 
 
-def _write_batches(table: Table, opened: Callable[[pa.Schema], Any]) -> None:
+def _write_batches(
+    table: Table, opened: Callable[[pa.Schema], Any], types: Mapping[str, pa.DataType] = MappingProxyType({})
+) -> None:
+    """Write the rows, with these types of columns where the values are the same."""
     batches = table.batches()
     first = next(batches)
-    with opened(first.schema) as writer:
-        writer.write_batch(first)
-        for batch in batches:
-            writer.write_batch(batch)
+    schema = first.schema
+    for place, name in enumerate(schema.names):
+        if _holds_the_same(schema.field(name).type, types.get(name)):
+            schema = schema.set(place, schema.field(name).with_type(types[name]))
+    with opened(schema) as writer:
+        for batch in chain([first], batches):
+            writer.write_batch(batch.cast(schema))
+
+
+def _holds_the_same(now: pa.DataType, before: pa.DataType | None) -> bool:
+    """Whether values of one type are those of another, only stored differently: text, or moments."""
+    import pyarrow as pa
+
+    if before is None or now == before:
+        return False
+    if pa.types.is_dictionary(before):
+        return _is_text(now) and _is_text(before.value_type)
+    moments = pa.types.is_timestamp(now) and pa.types.is_timestamp(before) and now.tz == before.tz
+    return moments or (_is_text(now) and _is_text(before))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 _WRITERS: dict[str, dict[str, Callable[[Any, BinaryIO], None]]] = {
