@@ -83,7 +83,8 @@ class ClassesSettings:
         release_kinds=("table",),
         protecting=True,
         metavar="SHARE",
-        help="Largest share of people that a protection may leave out.",
+        help="Largest share of people that a protection may leave out; unless you say so, methods that leave out rows "
+        "by design take what they need.",
     )
     importance: Mapping[str, str] = setting(
         {},
