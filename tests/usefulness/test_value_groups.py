@@ -30,3 +30,8 @@ def test_hidden_values_are_read_as_any_value() -> None:
     wanted, true = (3 / 7 + 4 / 21, 4 / 21, 4 / 21), (3 / 7, 3 / 7, 1 / 7)
     off = sum(abs(x - y) for x, y in zip(wanted, true, strict=True)) / 2
     assert column_distance(column) == pytest.approx(off)
+
+
+def test_codes_with_leading_zeros_are_no_numbers() -> None:
+    assert compared("zip", ["02139", "10115"], ["02139", "10115"]).numbers is None
+    assert compared("age", ["21", "10"], ["21", "10"]).numbers is not None

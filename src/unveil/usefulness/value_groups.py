@@ -69,7 +69,7 @@ def compare_column(name: str, before: Codes, after: Codes, hierarchy: Hierarchy 
         gone * np.bincount(group_of_value, minlength=groups) / max(1, len(values)),
         1 - gone,
     )
-    has_numbers = len(values) > 0 and not np.isnan(numbers).any()
+    has_numbers = len(values) > 0 and not np.isnan(numbers).any() and not any(map(_is_code, values))
     return ComparedColumn(
         name,
         before.codes.astype(np.int64),
@@ -98,6 +98,11 @@ def hide_column(name: str, before: Codes, rows: int) -> ComparedColumn:
     shares[0] *= 1 - missing
     shares[0, -1] = missing
     return replace(found, group_shares=shares)
+
+
+def _is_code(text: str) -> bool:
+    """Whether a text of digits is a code: 02139 is no number."""
+    return text[:1] == "0" and text[1:2].isdigit()
 
 
 def _group_values(column: Codes) -> tuple[Ints, int]:
