@@ -143,7 +143,7 @@ def test_only_some_questions_can_be_asked(patients: Path) -> None:
     whole = unveil.assess(table, GIVEN)
     some = unveil.assess(table, GIVEN, only="release")
     assert {f.question for f in some.findings} == {"release"}
-    assert set(some.not_asked) == {"classes", "linkage"}
+    assert set(some.not_asked) == {"classes", "inference", "linkage"}
     one = unveil.assess(table, GIVEN, only=["classes.uniques"])
     assert [f.id for f in one.findings] == ["classes.uniques"]
     assert one["classes.uniques"].value == whole["classes.uniques"].value

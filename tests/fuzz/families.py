@@ -244,7 +244,7 @@ _TOML_VALUES = (
 _TOML_KEYS = (
     "identifier", "quasi", "sensitive", "insensitive", "subject", "rows_are_people", "weight", "household", "ratings",
     "missing", "missing_as", "hierarchy", "preset", "tolerance", "require", "seed", "guessed", "columns", "settings",
-    "classes", "linkage", "items", "matching", "network", "release", "classes.known", "linkage.known",
+    "classes", "inference", "linkage", "items", "matching", "network", "release", "classes.known", "linkage.known",
     "linkage.compare",
     "classes.ruled_out", "classes.population_size", "classes.sampling_fraction", "linkage.outside", "linkage.errors",
     "linkage.column_errors", "items.itemsets", "items.frequency_precision", "matching.set_threshold",
