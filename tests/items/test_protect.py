@@ -453,7 +453,7 @@ def test_protecting_what_is_protected_or_no_baskets_is_refused(shop: Transaction
     assert made.case is not None
     with pytest.raises(UnveilError, match="original"):
         unveil.protect(made.case, Policy(tolerance={"items.expected_cracks": 0.1}))
-    with pytest.raises(UnveilError, match="no protection is called 'recount'; choose from levels and local"):
+    with pytest.raises(UnveilError, match="no protection is called 'recount'; choose from levels, local, mondrian"):
         unveil.protect(unveil.read(pa.table({"a": [1, 2]})), Policy(quasi=("a",)), method="recount")
     with pytest.raises(UnveilError, match="choose from"):
         unveil.protect(shop, method="magic")

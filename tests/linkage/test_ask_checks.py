@@ -16,6 +16,7 @@ import unveil
 from unveil import Assessment, Case, Policy, UnveilError
 from unveil.linkage.ask import QUESTION
 from unveil.linkage.risks import RISKS
+from unveil.run import Run
 from unveil.settings import declared_settings
 
 (PEOPLE, TRUE_LINKS, *_) = QUESTION.holdings
@@ -241,13 +242,13 @@ def test_ratings_without_a_tolerance_are_a_call(tmp_path: Path) -> None:
     ],
 )
 def test_hints_say_what_can_be_done(case: Case, policy: Policy, in_the_way: list[str], advice: str) -> None:
-    hints = list(QUESTION.hints(case, policy, in_the_way))
+    hints = list(QUESTION.hints(case, policy, in_the_way, Run()))
     assert advice in " ".join(hints)
 
 
 def test_no_hint_about_what_is_not_in_the_way(case: Case) -> None:
-    assert not list(QUESTION.hints(case, POLICY, []))
-    assert not list(QUESTION.hints(case, POLICY, ["classes.k", "release.identifiers"]))
+    assert not list(QUESTION.hints(case, POLICY, [], Run()))
+    assert not list(QUESTION.hints(case, POLICY, ["classes.k", "release.identifiers"], Run()))
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------

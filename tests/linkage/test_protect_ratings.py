@@ -365,7 +365,9 @@ def test_what_suits_is_offered(table: Table) -> None:
     ):
         unveil.protect(table, policy(0.5), method="rows")
     quasi = Policy(quasi=("film", "stars", "day"), tolerance={**OFF, "linkage.success": 0.1})
-    with pytest.raises(UnveilError, match="'people'; choose from levels, local, columns, values, rows and mixed"):
+    with pytest.raises(
+        UnveilError, match="'people'; choose from levels, local, mondrian, cells, microaggregation, columns"
+    ):
         unveil.protect(table, quasi, method="people")
     several = Policy(subject="user", quasi=("film", "stars", "day"), tolerance=quasi.tolerance)
     with pytest.raises(UnveilError, match="'columns'; choose from levels"):

@@ -316,13 +316,14 @@ class _Inference:
 
         found: list[TellingFacts] = []
         best = self.learned.gains.best[-1]
-        order = np.argsort(-best, kind="stable")
+        contents = (*self.codes, *self.targets) if self.person is None else ()  # whatever the order of rows
+        order = np.lexsort((*contents, -best))
         for who in order[best[order] >= self.learned.gain - _NOISE][: run.exposed].tolist():
             rows = [who] if self.person is None else np.flatnonzero(self.person == who).tolist()
             telling, fewest = self.learned.gains.telling, self.learned.fewest
             facts = telling_facts(rows, self.codes, self.targets, telling, fewest, self.person)
             found += [] if facts is None else [facts]
-        ranked = sorted(found, key=lambda facts: (-facts.having / facts.sharing, facts.row))
+        ranked = sorted(found, key=lambda facts: (-facts.having / facts.sharing, len(facts.columns), facts.columns))
         return tuple(self._exposed_subject(facts, run.reveal) for facts in ranked)
 
     def _exposed_subject(self, facts: TellingFacts, reveal: bool) -> ExposedSubject:
