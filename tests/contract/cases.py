@@ -234,7 +234,7 @@ def telling() -> Attacked:
         quasi=(("job", "sex", "town"),),
         sensitive=("illness",),
         tolerance={"classes.k": 3, "inference.learned": 0.1, "inference.facts": 2},
-        settings={"inference": {"gain": 0.4}},
+        settings={"inference": {"gain": 0.4, "danger": {"illness": "1"}}},
     )
     return Attacked("telling", Case(table(rows, "telling")), policy, rows)
 

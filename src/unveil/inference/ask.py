@@ -37,8 +37,15 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
         for column in policy.sensitive if asks_about_facts else ():
             if facts := tuple(c for c in known if c != column):
                 yield from learned_findings(case, table, facts, column, policy, run)
-        if run.asks(risks.SCORE) and policy.sensitive:
+        if policy.sensitive and _wants_score(policy, run):
             yield from score_finding(case, table, known, policy, run)
+
+
+def _wants_score(policy: Policy, run: Run) -> bool:
+    """Whether somebody asks for the score: by weights, by a tolerance, or by name. It takes long to compile."""
+    chosen = policy.settings_for(InferenceSettings)
+    is_named = run.only is not None and run.asks(risks.SCORE)
+    return is_named or bool(chosen.likelihood or chosen.danger) or policy.tolerance_for(risks.SCORE) is not None
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
