@@ -50,7 +50,7 @@ from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.run import Progress, Run
 from unveil.settings import declared_settings, make_settings, plain_settings
-from unveil.wording import list_text, safe_text
+from unveil.wording import list_text, safe_text, verb
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -251,7 +251,7 @@ def _policy_and_pseudonyms(
         return policy, pseudonymise
     if policy is not None or method is not None or pseudonymise:
         raise UnveilError("a recipe sets the policy, the method and the pseudonyms; leave them out")
-    return recipe.policy, recipe.pseudonymised
+    return recipe.policy, recipe.pseudonymised_columns
 
 
 def _explain_failure(
@@ -303,7 +303,8 @@ def _check_wishes(case: Case, policy: Policy) -> None:
         return
     for name, columns in owner_wishes(policy).named_columns():
         if strange := [c for c in columns if c not in policy.quasi_columns]:
-            raise UnveilError(f"{name} names {list_text(strange)}, which is not among the quasi-identifiers")
+            are = verb(len(strange), "is", "are")
+            raise UnveilError(f"{name} names {list_text(strange)}, which {are} not among the quasi-identifiers")
 
 
 def _check_prediction(case: Case, predict: str | None) -> None:

@@ -64,7 +64,8 @@ class Attempt:
         """The same attempt; it also says what became of identifiers."""
         if not text or self.protection is None:
             return self
-        return replace(self, protection=replace(self.protection, sentence=f"{text} {self.protection.sentence}"))
+        rest = self.protection.sentence.replace("Nothing is changed.", "Nothing else is changed.", 1)
+        return replace(self, protection=replace(self.protection, sentence=f"{text} {rest}"))
 
     def with_use(self, use: tuple[UseMeasure, ...]) -> Attempt:
         """The same attempt, with what the result can still be used for."""

@@ -62,7 +62,7 @@ class Recipe:
     name: str = "recipe"
 
     @property
-    def pseudonymised(self) -> tuple[str, ...]:
+    def pseudonymised_columns(self) -> tuple[str, ...]:
         """The columns that are replaced by keyed pseudonyms."""
         return tuple(column.name for column in self.columns if column.becomes == "pseudonyms")
 

@@ -46,3 +46,11 @@ def test_gains_are_what_they_are_by_definition(dense, given, facts, fewest, gain
     exposed = sum(w[-1][0] >= gain - 1e-12 for w in wanted.values())
     assert found.share_of_people(facts, gain) == pytest.approx(exposed / len(names))
     assert bool(found.telling) == (exposed > 0)
+
+
+def test_a_person_with_several_telling_rows_counts_once() -> None:
+    """Both of p's rows give the value away, by different towns; p is one of three people, not two of four."""
+    towns, own, who = ["A", "B", "A", "B", "C", "C"], ["x", "x", "x", "x", "y", "y"], ["p", "p", "q", "r", "s", "t"]
+    found = measure_gains([codes(list(towns))], codes(list(own)), facts=1, fewest=2, gain=0.3, person=codes(list(who)))
+    (towns_tell,) = (t for t in found.telling if t.columns == (0,))
+    assert (towns_tell.people, towns_tell.sharing) == (5, 5)

@@ -125,7 +125,11 @@ def test_propositions_about_weights(data: SetData) -> None:
     relation = relation_from_sets(data)
     for has in data.rows:
         for known in subsets(has):
-            lk, inferred, weight = relation.likelihood_of(known), relation.inferred(known), relation.risk_weight(known)
+            lk, inferred, weight = (
+                relation.likelihood_of(known),
+                relation.inferred_attributes(known),
+                relation.risk_weight(known),
+            )
             assert weight == lk * relation.danger_of(inferred)
             if any(data.likelihood[x] == 0 for x in known):
                 assert lk == 0  # 3.7 (ii)
@@ -141,7 +145,7 @@ def test_propositions_about_weights(data: SetData) -> None:
                 assert relation.danger_of(known) <= relation.danger_of(more)  # 3.9
                 if data.danger[x] == 0:
                     assert relation.danger_of(more) == relation.danger_of(known)  # 3.8
-                if relation.inferred(more) == inferred or relation.closure(more) == relation.closure(known):
+                if relation.inferred_attributes(more) == inferred or relation.closure(more) == relation.closure(known):
                     assert relation.risk_weight(more) <= weight  # 3.11 (i), 3.14, lemma 4.11
 
 
@@ -155,7 +159,7 @@ def test_propositions_about_individuals(data: SetData) -> None:
         for j, other in enumerate(data.rows):
             if has <= other:
                 assert found[i] <= found[j]  # 3.12
-        if all(not relation.inferred(known) for known in subsets(has)):
+        if all(not relation.inferred_attributes(known) for known in subsets(has)):
             assert found[i] == 0  # 3.13
 
 
@@ -201,7 +205,7 @@ def test_without_free_faces_nothing_is_inferred(data: SetData) -> None:
     """Theorem 2.28, with proper faces including ∅."""
     assume(not find_free_faces(sorted(maximal_simplices(data.rows), key=sorted)))
     relation = relation_from_sets(data)
-    assert all(not relation.inferred(known) for has in data.rows for known in subsets(has))
+    assert all(not relation.inferred_attributes(known) for has in data.rows for known in subsets(has))
 
 
 def test_theorem_2_28_needs_the_empty_face() -> None:

@@ -101,11 +101,24 @@ class _Inference:
         """What is counted."""
         return "people" if self.person is not None else "rows"
 
+    def people_text(self, count: int) -> str:
+        """So many of them."""
+        return count_text(count, "row" if self.person is None else "person", self.people)
+
     @property
     def facts_text(self) -> str:
         """How many facts are known."""
         count = self.learned.facts
-        return "one fact" if count == 1 else f"{number_word(count)} facts or fewer"
+        return "one fact" if count == 1 else f"{number_word(count)} facts{' or fewer' if count else ''}"
+
+    @property
+    def shared_facts_text(self) -> str:
+        """So many facts, shared by enough people; the beginning of a sentence."""
+        return f"{capitalise_text(self.facts_text)} that at least {self.people_text(self.learned.fewest)} share"
+
+    def verb(self, singular: str, plural: str) -> str:
+        """The form that goes with the number of facts."""
+        return singular if self.learned.facts == 1 else plural
 
     @property
     def gain_text(self) -> str:
@@ -121,8 +134,8 @@ class _Inference:
 
     def count_text(self, share: float) -> str:
         """So many people, as a number and a share of all."""
-        some, everybody = round(share * self.learned.people), self.learned.people
-        return f"{some:,} of {count_text(everybody, self.people[:-1], self.people)} ({percent_text(share)})"
+        some = round(share * self.learned.people)
+        return f"{some:,} of {self.people_text(self.learned.people)} ({percent_text(share)})"
 
     def finding(self, risk: Risk, value: float, sentence: str, **more: Any) -> Finding:
         """A finding about this column. A share is at least this if not all facts could be tried."""
@@ -160,17 +173,17 @@ class _Inference:
     def _learned_finding(self, run: Run) -> Finding:
         found = self.learned
         share, chance = found.share(found.facts), found.by_chance[:, -1]
-        facts, crowd = capitalise_text(self.facts_text), f"at least {number_word(found.fewest)} {self.people} share"
-        raises = "raises" if found.facts == 1 else "raise"
+        raises = self.verb("raises", "raise")
         if share:
             sentence = (
-                f"{facts} {raises} belief in their own {self.name} by {self.gain_text} for {self.count_text(share)}, "
-                f"without finding them: {crowd} the facts."
+                f"{capitalise_text(self.facts_text)} {raises} belief in their own {self.name} by {self.gain_text} for "
+                f"{self.count_text(share)}, without finding them: at least {number_word(found.fewest)} {self.people} "
+                "share the facts."
             )
         else:
             sentence = (
-                f"{facts} that {crowd} {raises} belief in their own {self.name} by {self.gain_text} for none of "
-                f"{count_text(found.people, self.people[:-1], self.people)}."
+                f"{self.shared_facts_text} {raises} belief in their own {self.name} by {self.gain_text} for none of "
+                f"{self.people_text(found.people)}."
             )
         if found.gains.telling:
             sentence += f" Most telling: {self._telling_text(0)}."
@@ -182,7 +195,7 @@ class _Inference:
             share=share,
             baseline=float(chance.mean()),
             curves=(self._facts_curve(), self._gain_curve()),
-            exposed=self._exposed(run),
+            exposed=self._list_exposed(run),
         )
 
     def _telling_text(self, place: int) -> str:
@@ -198,14 +211,14 @@ class _Inference:
     def _certain_finding(self) -> Finding:
         found = self.learned
         share, chance = found.certain_share(found.facts), found.certain_by_chance[:, -1]
-        makes = "makes" if found.facts == 1 else "make"
+        makes = self.verb("makes", "make")
         if share:
             sentence = (
-                f"{capitalise_text(self.facts_text)} {makes} their own {self.name} certain for "
-                f"{self.count_text(share)}: everybody who shares these facts has it, as far as it is recorded."
+                f"{self.shared_facts_text} {makes} their own {self.name} certain for {self.count_text(share)}: "
+                "everybody who shares these facts has it, as far as it is recorded."
             )
         else:
-            sentence = f"{capitalise_text(self.facts_text)} {makes} nobody's own {self.name} certain."
+            sentence = f"{self.shared_facts_text} {makes} nobody's own {self.name} certain."
         return self.finding(
             risks.CERTAIN,
             share,
@@ -219,14 +232,13 @@ class _Inference:
         found, title = self.learned, f"Fewest facts that give away {self.name}"
         fewest = found.fewest_facts
         if fewest is None:
-            sentence = (
-                f"{capitalise_text(self.facts_text)} {'raises' if found.facts == 1 else 'raise'} belief in nobody's "
-            )
+            raises = self.verb("raises", "raise")
+            sentence = f"{self.shared_facts_text} {raises} belief in nobody's own {self.name} by {self.gain_text}."
             ends = float(found.facts + 1), float(max(len(self.known), found.facts) + 1)
             return self.finding(
                 risks.FACTS,
                 ends[0],
-                f"{sentence}own {self.name} by {self.gain_text}.",
+                sentence,
                 title=title,
                 unit="facts",
                 method="bound",
@@ -236,25 +248,23 @@ class _Inference:
         share = found.share(fewest)
         facts = "no fact at all" if not fewest else f"{number_word(fewest)} {'fact' if fewest == 1 else 'facts'}"
         sentence = (
-            f"{capitalise_text(facts)} {'is' if fewest < 2 else 'are'} enough to raise belief in their own {self.name} "
-            f"by {self.gain_text} for {self.count_text(share)}."
+            f"{capitalise_text(facts)}, shared by at least {self.people_text(found.fewest)}, "
+            f"{'is' if fewest < 2 else 'are'} enough to raise belief in their own {self.name} by {self.gain_text} for "
+            f"{self.count_text(share)}."
         )
         return self.finding(risks.FACTS, float(fewest), sentence, title=title, unit="facts", share=share)
 
     def _rules_finding(self) -> Finding:
-        found, title = (
-            self.learned,
-            f"{capitalise_text(self.people)} whose {self.name} the most telling facts give away",
-        )
+        found = self.learned
+        title = f"{capitalise_text(self.people)} whose {self.name} the most telling facts give away"
         telling = found.gains.telling[:_TOP_RULES]
         if not telling:
             sentence = f"No facts that enough {self.people} share tell enough about anybody's own {self.name}."
             return self.finding(risks.RULES, 0.0, sentence, title=title, share=0.0)
-        value = min(1.0, telling[0].people / found.people)
+        value = telling[0].people / found.people
         each = "; ".join(self._telling_text(place) for place in range(min(3, len(telling))))
         sentence = f"The facts that give away most about {self.name}: {each}."
-        share = value if self.person is None else None
-        return self.finding(risks.RULES, value, sentence, title=title, share=share, curves=(self._rules_curve(),))
+        return self.finding(risks.RULES, value, sentence, title=title, share=value, curves=(self._rules_curve(),))
 
     # ---- curves ----
 
@@ -308,7 +318,7 @@ class _Inference:
 
     # ---- the most exposed ----
 
-    def _exposed(self, run: Run) -> tuple[ExposedSubject, ...]:
+    def _list_exposed(self, run: Run) -> tuple[ExposedSubject, ...]:
         """Those about whom most is learned; at first those for whom most who share their facts have their value."""
         import numpy as np
 
@@ -329,7 +339,7 @@ class _Inference:
     def _exposed_subject(self, facts: TellingFacts, reveal: bool) -> ExposedSubject:
         number = int(self.row_numbers[facts.row]) + 1
         names = list_text([self.known[c] for c in facts.columns])
-        of = count_text(facts.sharing, "row" if self.person is None else "person", self.people)
+        of = self.people_text(facts.sharing)
         return ExposedSubject(
             subject=f"row {number:,}" if self.person is None else f"person of row {number:,}",
             risk=facts.having / facts.sharing,

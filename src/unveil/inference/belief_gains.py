@@ -214,7 +214,8 @@ class _Search:
         self.best[facts, rows] = np.maximum(self.best[facts, rows], gains[pair])
         self.certain[facts, rows] |= certain[pair]
         telling = fine & (gains >= self.gain)
-        self._remember(chosen, int(having[telling].sum()), int(people[np.unique(of_cell[telling])].sum()))
+        shares_facts = np.isin(cell, of_cell[telling])  # of several rows of a person, one is enough
+        self._remember(chosen, len(np.unique(who[telling[pair]])), len(np.unique(who[shares_facts])))
         _, number = np.unique(cell[kept], return_inverse=True)
         return _Groups(rows[kept], number.astype(np.int32), int(number.max(initial=-1)) + 1)
 

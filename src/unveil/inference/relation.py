@@ -261,7 +261,7 @@ class Relation:
         """(ψ∘φ)(J): everybody who has what all of these individuals share."""
         return self.people_with(self.shared_attributes(people))
 
-    def inferred(self, known: Iterable[int]) -> frozenset[int]:
+    def inferred_attributes(self, known: Iterable[int]) -> frozenset[int]:
         """I_K: what follows from K, without K itself."""
         known = frozenset(known)
         return self.closure(known) - known
@@ -297,7 +297,7 @@ class Relation:
     def risk_weight(self, known: Iterable[int]) -> float:
         """w(K) = lk(K) · dg(I_K)."""
         known = frozenset(known)
-        return self.likelihood_of(known) * self.danger_of(self.inferred(known))
+        return self.likelihood_of(known) * self.danger_of(self.inferred_attributes(known))
 
 
 def pack_bits(marks: Bools) -> BitWords:

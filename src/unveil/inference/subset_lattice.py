@@ -14,6 +14,8 @@ attributes, none of which has been contradicted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -64,7 +66,9 @@ def score_by_lattice(relation: Relation, has: BitWords, may: BitWords, most_know
     return weights[places]
 
 
-def _over_all_bits(transform: object, table: npt.NDArray[np.generic], bits: int, upwards: bool, run: Run) -> None:
+def _over_all_bits(
+    transform: Callable[..., None], table: npt.NDArray[np.generic], bits: int, upwards: bool, run: Run
+) -> None:
     """Transform a table for each bit: low bits in parts that fit into the cache, high bits over everything."""
     cached = min(bits, _CACHED_BITS)
     steps = [(bit, min(bit + 2, bits)) for bit in range(cached, bits, 2)]
@@ -73,13 +77,13 @@ def _over_all_bits(transform: object, table: npt.NDArray[np.generic], bits: int,
         for first in range(0, len(table), 1 << cached):
             if first & (_SLICE - 1) == 0:
                 run.check()
-            transform(table, first, first + (1 << cached), 0, cached)  # type: ignore[operator]
+            transform(table, first, first + (1 << cached), 0, cached)
 
     if upwards:
         over_parts()
     for low, high in steps:
         run.check()
-        transform(table, 0, len(table), low, high)  # type: ignore[operator]
+        transform(table, 0, len(table), low, high)
     if not upwards:
         over_parts()
 

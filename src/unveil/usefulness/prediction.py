@@ -6,6 +6,7 @@ Gradient-boosted trees on all other columns, the same folds of rows, the same se
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from math import sqrt
 
 import numpy as np
@@ -27,10 +28,8 @@ _ROUNDS = 60
 
 def check_learner() -> None:
     """Refuse to go on without scikit-learn."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise UnveilError('predicting a column needs scikit-learn: pip install "unveil[predict]"') from None
+    if find_spec("sklearn") is None:
+        raise UnveilError('predicting a column needs scikit-learn: pip install "unveil[predict]"')
 
 
 def prediction_accuracy(columns: Sequence[ComparedColumn], target: str, run: Run) -> UseMeasure:
