@@ -402,14 +402,24 @@ def _for_columns(chosen: Any, before: Table, after: Table, policy: Policy) -> An
     """A room's settings, those per column only for columns that are still there with the values they had."""
     kept: dict[str, Any] = {}
     for name, declaration in declared_settings(chosen).items():
+        values = getattr(chosen, name)
+        if declaration.kind == "share per column":
+            kept[name] = {what: value for what, value in values.items() if _still_means(what, before, after, policy)}
         if declaration.kind in ("text per column", "texts per column"):
-            values = getattr(chosen, name)
             kept[name] = {
                 column: value
                 for column, value in values.items()
                 if column in after.columns and not _has_new_labels(column, before, after, policy)
             }
     return make_settings(type(chosen), plain_settings(replace(chosen, **kept)), "policy")
+
+
+def _still_means(what: str, before: Table, after: Table, policy: Policy) -> bool:
+    """Whether a column, or a value written ``column=value``, still means what it meant."""
+    if what in before.columns:
+        return what in after.columns
+    column = what.partition("=")[0]
+    return column in after.columns and not _has_new_labels(column, before, after, policy)
 
 
 def _has_new_labels(column: str, before: Table, after: Table, policy: Policy) -> bool:

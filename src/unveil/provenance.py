@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +25,7 @@ def make_provenance(
     return Provenance(
         **_hash_fields(case, key, run.reveal),
         versions=MappingProxyType(_library_versions()),
-        policy=MappingProxyType(_public_policy(policy, run.reveal)),
+        policy=MappingProxyType(_public_policy(policy, case.release.kind, run.reveal)),
         seed=policy.seed,
         started=started.isoformat(timespec="seconds"),
         seconds=seconds,
@@ -46,18 +45,33 @@ def _hash_fields(case: Case, key: OwnerKey, reveal: bool) -> dict[str, Any]:
     }
 
 
-def _public_policy(policy: Policy, reveal: bool) -> dict[str, Any]:
+def _public_policy(policy: Policy, kind: str, reveal: bool) -> dict[str, Any]:
     """The policy as the result may show it: values of secret settings are hidden."""
     public = policy.to_dict()
     if not reveal:
         for room, chosen in policy.settings.items():
-            for name in (name for name, declaration in declared_settings(chosen).items() if declaration.secret):
-                public[room][name] = _hide_values(public[room][name])
+            for name, declaration in declared_settings(chosen).items():
+                if declaration.secret:
+                    public[room][name] = _hide_values(public[room][name], kind)
     return public
 
 
-def _hide_values(value: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {column: ["hidden"] * len(values) for column, values in value.items()}
+def _hide_values(value: Any, kind: str) -> Any:
+    """A setting without the values of people: a list of them, lists per column, or numbers per column or value."""
+    if isinstance(value, list):
+        return ["hidden"] * len(value)
+    return {
+        _hide_name(what, number, kind): ["hidden"] * len(of) if isinstance(of, list) else of
+        for number, (what, of) in enumerate(value.items(), 1)
+    }
+
+
+def _hide_name(what: str, number: int, kind: str) -> str:
+    """The name of a column is no secret, but its value is (``column=value``), and so is an item."""
+    column, found, _ = what.partition("=")
+    if kind != "table":
+        return f"hidden {number}"
+    return f"{column}=hidden {number}" if found else what
 
 
 def _library_versions() -> dict[str, str]:

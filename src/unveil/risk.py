@@ -41,6 +41,7 @@ class Risk:
     verdict's error rate. ``tolerance_from``: without a tolerance of its own, the one of that risk applies.
     ``detail_of``: the risk under which the report folds this one away. ``quantity``: what it measures, if
     others are never higher: those name the same as their ``upper_bound``, and protections that lower it lower them.
+    ``baseline_name``: what the baseline of its findings is, where it is not what guessing achieves.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Risk:
     detail_of: Risk | None = None
     quantity: str = ""
     upper_bound: str = ""
+    baseline_name: str = ""
 
     @property
     def question(self) -> str:

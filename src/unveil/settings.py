@@ -46,6 +46,7 @@ Kind = Literal[
     "texts",
     "text per column",
     "texts per column",
+    "share per column",
 ]
 
 
@@ -217,6 +218,19 @@ def _check_texts_per_column(name: str, declaration: Setting, value: Any) -> Mapp
     return MappingProxyType({column: texts for column, texts in checked.items() if texts})
 
 
+def _check_share_per_column(name: str, declaration: Setting, value: Any) -> Mapping[str, float]:
+    """A share for each column, item, or value of a column, which is written ``column=value``."""
+    checked = {}
+    for key, share in _check_table(name, declaration, value).items():
+        try:
+            checked[key] = float(share)
+        except (TypeError, ValueError):
+            checked[key] = -1.0
+        if isinstance(share, bool) or not 0 <= checked[key] <= 1:
+            raise UnveilError(f"{name} for {safe_text(key)} must be a number from 0 to 1, such as 0.5")
+    return MappingProxyType(checked)
+
+
 def _check_table(name: str, declaration: Setting, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UnveilError(f"[{name}] must be a table such as [{name}] with {declaration.example} under it")
@@ -234,6 +248,7 @@ _CHECKS: Mapping[Kind, Callable[[str, Setting, Any], Any]] = {
     "texts": _check_names,
     "text per column": _check_text_per_column,
     "texts per column": _check_texts_per_column,
+    "share per column": _check_share_per_column,
 }
 
 

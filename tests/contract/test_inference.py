@@ -9,6 +9,7 @@ import pytest
 
 from contract.cases import CASES, TABLES, assessed
 from contract.oracles import is_missing, tolerated
+from reference import naive_baskets
 from reference import naive_gains as naive
 from unveil import Finding
 from unveil.inference.settings import InferenceSettings
@@ -104,3 +105,22 @@ def test_somebody_is_given_away_somewhere() -> None:
     learned = [f for name in TABLES for f in of(name, "learned")]
     assert sum(f.value > 0 for f in learned) >= 3
     assert any(f.exposed for f in learned)
+
+
+BASKET_CASES = [n for n in CASES if CASES[n]().case.release.kind == "transactions" and 0 < len(CASES[n]().rows) < 100]
+
+
+@pytest.mark.parametrize("name", BASKET_CASES)
+def test_what_items_tell(name: str) -> None:
+    attacked = CASES[name]()
+    chosen = attacked.policy.settings_for(InferenceSettings)
+    tolerance = tolerated(attacked.policy, find_risk("classes.k"))
+    rows = [frozenset(map(str, row)) for row in attacked.rows if row]
+    wanted = naive_baskets.gains(rows, chosen.facts_known, max(1, ceil(5 if tolerance is None else tolerance)))
+    found = {f.id: f for f in assessed(name).findings if f.question == "inference"}
+    assert found["inference.learned"].value == sum(w[-1][0] >= chosen.gain - 1e-12 for w in wanted) / len(rows)
+    assert found["inference.certain"].value == sum(w[-1][1] for w in wanted) / len(rows)
+
+
+def test_some_baskets_are_looked_at() -> None:
+    assert len(BASKET_CASES) >= 3

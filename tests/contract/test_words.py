@@ -207,7 +207,7 @@ WITHOUT = {  # values that are told in words instead
     "items.alpha_max": (1, "within the limit"), "classes.population_uniques": (0, "No row"),
     "linkage.success_bound": (1, "finds all of"), "classes.homogeneity": (0, None),
     "classes.household_uniques": (0, "Every household"),
-    "inference.learned": (0, "for none of"), "inference.certain": (0, "nobody's own"),
+    "inference.learned": (0, "for none of"), "inference.certain": (0, " certain."),
     "items.itemsets_vulnerable": (0, None), "network.degree_unique": (0, "No node"),
 }  # fmt: skip
 

@@ -34,7 +34,7 @@ __all__ = [
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _ROLES = ("identifier", "sensitive", "insensitive")
-_REPEATED = ("columns", "sets of columns", "texts", "text per column", "texts per column")
+_REPEATED = ("columns", "sets of columns", "texts", "text per column", "texts per column", "share per column")
 
 
 class _OwnedSetting(NamedTuple):
@@ -262,6 +262,9 @@ def _parse_setting(each: _OwnedSetting, value: Any, before: Any) -> Any:
         return tuple(map(column_names, value))
     if kind == "text per column":
         return {**before, **dict(_split_pair(text, example) for text in value)}
+    if kind == "share per column":  # of a column, an item, or column=value
+        pairs = (_split_pair(text, example, last=True) for text in value)
+        return {**before, **dict(pairs)}
     if kind == "texts per column":
         texts = {column: list(already) for column, already in before.items()}
         for text in value:
@@ -309,8 +312,9 @@ def column_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _split_pair(text: str, example: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
+def _split_pair(text: str, example: str, last: bool = False) -> tuple[str, str]:
+    """What stands before and after the first ``=``, or the last."""
+    name, found, value = text.rpartition("=") if last else text.partition("=")
     if not (found and name and value):
         raise UnveilError(f"{safe_text(text)!r} does not say for which column; write {example}")
     return name, value

@@ -1,120 +1,92 @@
-"""The findings about what a few facts tell: about how many people, how surely, how few suffice, and which."""
+"""The findings about what a few facts tell, in words and curves: how many, how surely, how few suffice, and which.
+
+The facts are values of a table or items of baskets; :class:`LearnedWords` says what each is called.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from unveil.case import Case
 from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.inference import risks
-from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
-from unveil.release.table import Table
-from unveil.risk import CLASS_SIZE, Risk
-from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, list_text, number_word, percent_text, safe_text
+from unveil.risk import Risk
+from unveil.wording import capitalise_text, count_text, number_word, percent_text, plural_noun
 
 if TYPE_CHECKING:
-    from unveil.arrays import Floats, Int32s, Ints
-    from unveil.inference.learned_values import LearnedValues, TellingFacts
-    from unveil.inference.value_cuts import FactColumn
-    from unveil.release.codes import Codes
-    from unveil.release.hierarchy import Hierarchy
+    from unveil.arrays import Floats
+    from unveil.inference.belief_gains import TellingColumns
+    from unveil.inference.learned_values import LearnedValues
 
-__all__ = ["learned_findings", "people_of_rows", "target_codes"]
+__all__ = ["NOISE", "TOP_RULES", "LearnedText", "LearnedWords"]
 
 _WHITE = (
     "L. A. White, A privacy score for anonymous databases, thesis, 2021 (partial inferences, measured by their gain)"
 )
-_TOP_RULES = 8
+TOP_RULES = 8
 _THRESHOLDS = tuple(x / 20 for x in range(1, 20))
-_NOISE = 1e-12  # what differences of shares may be off by; it must not decide
+_BELIEFS = tuple(x / 20 for x in range(21))
+NOISE = 1e-12  # what differences of shares may be off by; it must not decide
 
 
-def learned_findings(
-    case: Case, table: Table, known: tuple[str, ...], column: str, policy: Policy, run: Run
-) -> Iterator[Finding]:
-    """All findings about one sensitive column, from facts in some other columns."""
-    yield from _Inference.prepare(case, table, known, column, policy, run).findings(run)
+@dataclass(frozen=True)
+class LearnedWords:
+    """What things are called: ``one`` of those who are attacked and ``several``; what is known (``fact``); what is
+    learned (``own``) and what is not (``nobodys``); what the facts are ``about``, if there are others; who is
+    ``given_away``; ``certain`` says when it is certain, and ``unrelated`` what the
+    baseline assumes. ``titles`` are those of the findings, by risk."""
+
+    one: str
+    several: str
+    fact: str
+    own: str
+    nobodys: str
+    about: str
+    given_away: str
+    certain: str
+    unrelated: str
+    titles: Mapping[str, str]
+
+    @property
+    def facts(self) -> str:
+        """Several facts."""
+        return plural_noun(self.fact)
 
 
-@dataclass(frozen=True, eq=False)
-class _Inference:
-    """What is to be learned about a sensitive column, from facts in other columns."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LearnedText:
+    """What was measured, and everything that findings about it say. ``telling`` are the most telling sets of facts;
+    ``telling_names`` names one by its place. ``beliefs`` are those in everybody's own value, without facts and with
+    them, if there is one such value. ``exposed`` lists the most exposed and ``rules`` the most telling rules.
+    ``common`` is what all findings have, and ``confidence`` that of intervals."""
 
-    table: Table
-    policy: Policy
-    known: tuple[str, ...]
-    column: str
-    facts: tuple[FactColumn, ...]
-    codes: tuple[Int32s, ...]
-    targets: tuple[Int32s, ...]
-    person: Int32s | None
-    row_numbers: Ints
     learned: LearnedValues
-
-    @classmethod
-    def prepare(
-        cls, case: Case, table: Table, known: tuple[str, ...], column: str, policy: Policy, run: Run
-    ) -> _Inference:
-        """Measure everything that the findings say."""
-        import numpy as np
-
-        from unveil.inference.learned_values import measure_learned_values
-        from unveil.inference.value_cuts import cut_column, shared_codes
-
-        is_value = policy.missing_as == "value"
-        quasi = table.codes(known, () if is_value else policy.missing, run)
-        facts = tuple(cut_column(name, quasi[name], case.hierarchies.get(name)) for name in known)
-        rows = np.arange(table.rows)
-        if policy.missing_as == "excluded":
-            rows = np.flatnonzero(np.all([f.codes >= 0 for f in facts], axis=0))
-        codes = tuple(shared_codes(f, is_value)[rows] for f in facts)
-        targets = [target[rows] for target in target_codes(case, table, column, policy, run)]
-        person = people_of_rows(table, policy, run)
-        person = None if person is None else np.unique(person[rows], return_inverse=True)[1].astype(np.int32)
-        chosen = policy.settings_for(InferenceSettings)
-        learned = measure_learned_values(
-            codes,
-            targets,
-            facts=chosen.facts_known,
-            fewest=max(1, ceil(policy.threshold_of(CLASS_SIZE))),
-            gain=chosen.gain,
-            person=person,
-            run=run,
-            rng=run.rng(f"{risks.LEARNED.id} {column} {known}"),
-        )
-        return cls(table, policy, known, column, facts, codes, tuple(targets), person, rows, learned)
-
-    # ---- in words ----
-
-    @property
-    def name(self) -> str:
-        """The sensitive column, safe to show."""
-        return safe_text(self.column)
-
-    @property
-    def people(self) -> str:
-        """What is counted."""
-        return "people" if self.person is not None else "rows"
+    words: LearnedWords
+    policy: Policy
+    confidence: float
+    suffix: str
+    telling: Sequence[TellingColumns]
+    telling_names: Callable[[int], str]
+    beliefs: tuple[Floats, Floats] | None
+    exposed: Callable[[], tuple[ExposedSubject, ...]]
+    rules: Callable[[], tuple[ExposedSubject, ...]]
+    common: dict[str, Any]
 
     def people_text(self, count: int) -> str:
         """So many of them."""
-        return count_text(count, "row" if self.person is None else "person", self.people)
+        return count_text(count, self.words.one, self.words.several)
 
-    @property
-    def facts_text(self) -> str:
+    def facts_text(self, count: int | None = None) -> str:
         """How many facts are known."""
-        count = self.learned.facts
-        return "one fact" if count == 1 else f"{number_word(count)} facts{' or fewer' if count else ''}"
+        facts = self.learned.facts if count is None else count
+        return f"one {self.words.fact}" if facts == 1 else f"{number_word(facts)} {self.words.facts} or fewer"
 
     @property
     def shared_facts_text(self) -> str:
         """So many facts, shared by enough people; the beginning of a sentence."""
-        return f"{capitalise_text(self.facts_text)} that at least {self.people_text(self.learned.fewest)} share"
+        return f"{capitalise_text(self.facts_text())} that at least {self.people_text(self.learned.fewest)} share"
 
     def verb(self, singular: str, plural: str) -> str:
         """The form that goes with the number of facts."""
@@ -125,151 +97,152 @@ class _Inference:
         """By how much belief must rise."""
         return f"{100 * self.learned.gain:.3g} points or more"
 
-    @property
-    def attacker(self) -> str:
-        """What is known."""
-        cut = [f.name for f in self.facts if f.is_cut]
-        ranges = f" Of {list_text(cut)}, they know a range." if cut else ""
-        return f"Knows {self.facts_text} about the person, out of {list_text(self.known)}.{ranges}"
-
     def count_text(self, share: float) -> str:
-        """So many people, as a number and a share of all."""
-        some = round(share * self.learned.people)
-        return f"{some:,} of {self.people_text(self.learned.people)} ({percent_text(share)})"
+        """So many people, as a number and a share of all, or as an estimate."""
+        found = self.learned
+        if found.drawn is None:
+            some = round(share * found.people)
+            return f"{some:,} of {self.people_text(found.people)} ({percent_text(share)})"
+        low, high = (percent_text(end) for end in found.interval(share, self.confidence))
+        return (
+            f"an estimated {percent_text(share)} of {self.people_text(found.people)} ({low} to {high}, from "
+            f"{len(found.drawn):,} drawn at random)"
+        )
 
     def finding(self, risk: Risk, value: float, sentence: str, **more: Any) -> Finding:
-        """A finding about this column. A share is at least this if not all facts could be tried."""
+        """A finding about all of them."""
         found = self.learned
-        suffix = f", knowing {list_text(self.known, 3)}" if len(self.policy.quasi) > 1 else ""
-        aside = f" More than {count_text(found.facts, 'fact')} were not tried." if found.is_limited else ""
-        is_value = self.policy.missing_as == "value"
-        if found.is_limited and risk.unit == "share":
-            more = {**more, "method": "bound", "interval": (value, 1.0), "share": (value, 1.0)}
+        aside = (
+            f" Sets of more than {count_text(found.facts, self.words.fact)} were not tried." if found.is_limited else ""
+        )
         return risk.finding(
             self.policy,
-            title=more.pop("title") + suffix,
+            title=self.words.titles[risk.id] + self.suffix,
             value=value,
             sentence=sentence + aside,
-            attacker=self.attacker,
-            column=self.column,
-            known=self.known,
             subjects=found.people,
-            may_decide=self.column not in self.policy.guessed,
-            missing=f"A missing fact is {'a value of its own' if is_value else 'not known'}; a missing sensitive value "
-            "neither supports nor refutes anything.",
             source=_WHITE,
+            **self.common,
             **more,
         )
 
-    def findings(self, run: Run) -> Iterator[Finding]:
-        """All findings about this column."""
-        if not self.learned.people:
-            return
-        yield self._learned_finding(run)
-        yield self._certain_finding()
-        yield self._facts_finding()
-        yield self._rules_finding()
-
-    def _learned_finding(self, run: Run) -> Finding:
+    def _share_ends(self, share: float) -> dict[str, Any]:
+        """Between which shares the true one lies, and why: if not everybody was looked at, it is an estimate, and if
+        not all facts were tried, it may be larger."""
         found = self.learned
+        low, high = found.interval(share, self.confidence)
+        ends = (low, 1.0 if found.is_limited else high)
+        if found.drawn is not None:
+            return {"method": "simulation", "interval": ends, "share": ends, "confidence": self.confidence}
+        return {"method": "bound" if found.is_limited else "exact", "interval": ends, "share": ends}
+
+    def findings(self) -> Iterator[Finding]:
+        """All findings, unless there is nobody."""
+        if self.learned.people:
+            yield self._learned_finding()
+            yield self._certain_finding()
+            yield self._facts_finding()
+            yield self._rules_finding()
+
+    def _learned_finding(self) -> Finding:
+        found, words = self.learned, self.words
         share, chance = found.share(found.facts), found.by_chance[:, -1]
         raises = self.verb("raises", "raise")
         if share:
             sentence = (
-                f"{capitalise_text(self.facts_text)} {raises} belief in their own {self.name} by {self.gain_text} for "
-                f"{self.count_text(share)}, without finding them: at least {number_word(found.fewest)} {self.people} "
-                "share the facts."
+                f"{capitalise_text(self.facts_text())} {raises} belief in {words.own} by {self.gain_text} for "
+                f"{self.count_text(share)}, without finding them: at least {number_word(found.fewest)} {words.several} "
+                f"share the {words.facts}."
             )
         else:
             sentence = (
-                f"{self.shared_facts_text} {raises} belief in their own {self.name} by {self.gain_text} for none of "
-                f"{self.people_text(found.people)}."
+                f"{self.shared_facts_text} {raises} belief in {words.own} by {self.gain_text} for none of "
+                f"{self._looked_at_text()}."
             )
-        if found.gains.telling:
-            sentence += f" Most telling: {self._telling_text(0)}."
+        if self.telling:
+            sentence += f" Most telling: {self.telling_text(0)}."
         return self.finding(
             risks.LEARNED,
             share,
             f"{sentence} {self._chance_sentence(chance)}",
-            title=f"{capitalise_text(self.people)} whose {self.name} a few facts give away",
-            share=share,
             baseline=float(chance.mean()),
-            curves=(self._facts_curve(), self._gain_curve()),
-            exposed=self._list_exposed(run),
+            **self._share_ends(share),
+            curves=(self._facts_curve(), self._gain_curve(), *self._belief_curves()),
+            exposed=self.exposed(),
         )
 
-    def _telling_text(self, place: int) -> str:
-        found = self.learned.gains.telling[place]
-        names = list_text([self.known[c] for c in found.columns])
-        return f"{names} ({found.people:,} of {found.sharing:,} {self.people} with such facts)"
+    def _looked_at_text(self) -> str:
+        found = self.learned
+        everybody = self.people_text(found.people)
+        return everybody if found.drawn is None else f"{len(found.drawn):,} drawn at random from {everybody}"
 
     def _chance_sentence(self, chance: Floats) -> str:
         low, mean, high = (percent_text(float(x)) for x in (chance.min(), chance.mean(), chance.max()))
         spread = "" if low == high else f" ({low} to {high} in {len(chance)} shuffles)"
-        return f"Were {self.name} unrelated to the facts, it would be {mean}{spread}."
+        return f"{self.words.unrelated}, it would be {mean}{spread}."
 
     def _certain_finding(self) -> Finding:
-        found = self.learned
+        found, words = self.learned, self.words
         share, chance = found.certain_share(found.facts), found.certain_by_chance[:, -1]
         makes = self.verb("makes", "make")
         if share:
             sentence = (
-                f"{self.shared_facts_text} {makes} their own {self.name} certain for {self.count_text(share)}: "
-                "everybody who shares these facts has it, as far as it is recorded."
+                f"{self.shared_facts_text} {makes} {words.own} certain for {self.count_text(share)}: {words.certain}."
             )
+        elif found.drawn is None:
+            sentence = f"{self.shared_facts_text} {makes} {words.nobodys} certain."
         else:
-            sentence = f"{self.shared_facts_text} {makes} nobody's own {self.name} certain."
+            sentence = f"{self.shared_facts_text} {makes} {words.own} certain for none of {self._looked_at_text()}."
         return self.finding(
             risks.CERTAIN,
             share,
             f"{sentence} {self._chance_sentence(chance)}",
-            title=f"{capitalise_text(self.people)} whose {self.name} follows from a few facts",
-            share=share,
             baseline=float(chance.mean()),
+            **self._share_ends(share),
         )
 
     def _facts_finding(self) -> Finding:
-        found, title = self.learned, f"Fewest facts that give away {self.name}"
-        fewest = found.fewest_facts
+        found, words = self.learned, self.words
+        fewest, is_everybody = found.fewest_facts, found.drawn is None
         if fewest is None:
             raises = self.verb("raises", "raise")
-            sentence = f"{self.shared_facts_text} {raises} belief in nobody's own {self.name} by {self.gain_text}."
-            ends = float(found.facts + 1), float(max(len(self.known), found.facts) + 1)
+            among = "" if is_everybody else f" among {self._looked_at_text()}"
+            sentence = f"{self.shared_facts_text} {raises} belief in {words.nobodys} by {self.gain_text}{among}."
+            value = float(found.facts + 1)
+            low, high = value if is_everybody else 1.0, max(value, found.most_facts + 1.0)
             return self.finding(
-                risks.FACTS,
-                ends[0],
-                sentence,
-                title=title,
-                unit="facts",
-                method="bound",
-                interval=ends,
-                share=(0.0, 1.0),
+                risks.FACTS, value, sentence, unit=words.facts, method="bound", interval=(low, high), share=(0.0, 1.0)
             )
-        share = found.share(fewest)
-        facts = "no fact at all" if not fewest else f"{number_word(fewest)} {'fact' if fewest == 1 else 'facts'}"
+        count = f"{number_word(fewest)} {words.fact if fewest == 1 else words.facts}" if fewest else "no fact at all"
         sentence = (
-            f"{capitalise_text(facts)}, shared by at least {self.people_text(found.fewest)}, "
-            f"{'is' if fewest < 2 else 'are'} enough to raise belief in their own {self.name} by {self.gain_text} for "
-            f"{self.count_text(share)}."
+            f"{capitalise_text(count)}, shared by at least {self.people_text(found.fewest)}, "
+            f"{'is' if fewest < 2 else 'are'} enough to raise belief in {words.own} by {self.gain_text} for "
+            f"{self.count_text(found.share(fewest))}."
         )
-        return self.finding(risks.FACTS, float(fewest), sentence, title=title, unit="facts", share=share)
+        ends = found.interval(found.share(fewest), self.confidence)
+        more: dict[str, Any] = {} if is_everybody else {"method": "bound", "interval": (0.0, float(fewest))}
+        return self.finding(risks.FACTS, float(fewest), sentence, unit=words.facts, share=ends, **more)
 
     def _rules_finding(self) -> Finding:
-        found = self.learned
-        title = f"{capitalise_text(self.people)} whose {self.name} the most telling facts give away"
-        telling = found.gains.telling[:_TOP_RULES]
+        """Of a sample, the sets that tell most about those drawn; others may tell more about everybody."""
+        found, words = self.learned, self.words
+        telling = self.telling
+        value = telling[0].people / found.people if telling else 0.0
+        is_known = found.drawn is None and not found.is_limited
+        more: dict[str, Any] = {"share": value} if is_known else {"method": "bound", "interval": (value, 1.0)}
         if not telling:
-            sentence = f"No facts that enough {self.people} share tell enough about anybody's own {self.name}."
-            return self.finding(risks.RULES, 0.0, sentence, title=title, share=0.0)
-        value = telling[0].people / found.people
-        each = "; ".join(self._telling_text(place) for place in range(min(3, len(telling))))
-        sentence = f"The facts that give away most about {self.name}: {each}."
-        return self.finding(risks.RULES, value, sentence, title=title, share=value, curves=(self._rules_curve(),))
+            among = "" if found.drawn is None else f" among {self._looked_at_text()}"
+            shared = f"{words.facts} that at least {self.people_text(found.fewest)} share"
+            sentence = f"No {shared} tell enough{words.about}{among}."
+            return self.finding(risks.RULES, 0.0, sentence, **more)
+        each = "; ".join(self.telling_text(place) for place in range(min(3, len(telling))))
+        sentence = f"The {words.facts} that give away most{words.about}: {each}."
+        return self.finding(risks.RULES, value, sentence, curves=(self._rules_curve(),), exposed=self.rules(), **more)
 
     # ---- curves ----
 
     def _facts_curve(self) -> Curve:
-        found = self.learned
+        found, words = self.learned, self.words
         facts = tuple(float(f) for f in range(found.facts + 1))
         lines = {
             "learned": [found.share(int(f)) for f in facts],
@@ -277,119 +250,64 @@ class _Inference:
             "by chance": found.by_chance.mean(axis=0).tolist(),
         }
         return Curve(
-            title=f"{capitalise_text(self.people)} whose {self.name} is given away, by the number of facts known",
+            title=f"{words.given_away}, by the number of {words.facts} known",
             kind="line",
-            x_label="facts known, at most",
-            y_label=f"share of {self.people}",
+            x_label=f"{words.facts} known, at most",
+            y_label=f"share of {words.several}",
             x=facts * len(lines),
             y=tuple(y for line in lines.values() for y in line),
             series=tuple(label for label in lines for _ in facts),
-            reading=f"How many can be learned about with so many facts. By chance: if {self.name} had nothing to do "
-            "with the facts.",
+            reading=f"How many can be learned about with so many {words.facts}. By chance: "
+            f"{words.unrelated[0].lower()}{words.unrelated[1:]}.",
         )
 
     def _gain_curve(self) -> Curve:
-        found = self.learned
-        shares = tuple(found.gains.share_of_people(found.facts, x) for x in _THRESHOLDS)
+        found, words = self.learned, self.words
         return Curve(
-            title=f"{capitalise_text(self.people)} by how far belief in their own {self.name} rises",
+            title=f"{capitalise_text(words.several)} by how far belief in {words.own} rises",
             kind="line",
             x_label="belief rises by at least, as a share",
-            y_label=f"share of {self.people}",
+            y_label=f"share of {words.several}",
             x=_THRESHOLDS,
-            y=shares,
+            y=tuple(found.gains.share_of_people(found.facts, x) for x in _THRESHOLDS),
             mark=found.gain,
             mark_label="what counts as learned",
             reading="The further right, the more must be learned to count.",
         )
 
+    def _belief_curves(self) -> Iterator[Curve]:
+        """Belief with facts, and without any beside it: a common value is believed anyway."""
+        words = self.words
+        if self.beliefs is None:
+            return
+        lines = {f"with {self.facts_text()}": self.beliefs[1], "without any": self.beliefs[0]}
+        yield Curve(
+            title=f"{capitalise_text(words.several)} by how firmly {words.own} is believed",
+            kind="line",
+            x_label="belief, at least, as a share",
+            y_label=f"share of {words.several}",
+            x=_BELIEFS * len(lines),
+            y=tuple(float((own >= x - NOISE).mean()) for own in lines.values() for x in _BELIEFS),
+            series=tuple(label for label in lines for _ in _BELIEFS),
+            reading="What lies between the lines is due to the release. Only the gain counts: a value that nearly "
+            "everybody has is believed without any facts.",
+        )
+
     def _rules_curve(self) -> Curve:
-        telling = self.learned.gains.telling[:_TOP_RULES]
+        words, telling = self.words, self.telling
         return Curve(
-            title=f"The facts that give most {self.people} away",
+            title=f"The {words.facts} that give most {words.several} away",
             kind="bars",
-            x_label="facts",
-            y_label=self.people,
-            x=tuple(list_text([self.known[c] for c in t.columns]) for t in telling),
+            x_label=words.facts,
+            y_label=words.several,
+            x=tuple(self.telling_names(place) for place in range(len(telling))),
             y=tuple(float(t.people) for t in telling),
             x_scale="category",
-            reading="Each bar counts those whose own value these facts give away; the same may be in several.",
+            reading=f"How many {words.several} these {words.facts} tell enough about; the same may be in several bars.",
         )
 
-    # ---- the most exposed ----
-
-    def _list_exposed(self, run: Run) -> tuple[ExposedSubject, ...]:
-        """Those about whom most is learned; at first those for whom most who share their facts have their value."""
-        import numpy as np
-
-        from unveil.inference.learned_values import telling_facts
-
-        found: list[TellingFacts] = []
-        best = self.learned.gains.best[-1]
-        contents = (*self.codes, *self.targets) if self.person is None else ()  # whatever the order of rows
-        order = np.lexsort((*contents, -best))
-        for who in order[best[order] >= self.learned.gain - _NOISE][: run.exposed].tolist():
-            rows = [who] if self.person is None else np.flatnonzero(self.person == who).tolist()
-            telling, fewest = self.learned.gains.telling, self.learned.fewest
-            facts = telling_facts(rows, self.codes, self.targets, telling, fewest, self.person)
-            found += [] if facts is None else [facts]
-        ranked = sorted(found, key=lambda facts: (-facts.having / facts.sharing, len(facts.columns), facts.columns))
-        return tuple(self._exposed_subject(facts, run.reveal) for facts in ranked)
-
-    def _exposed_subject(self, facts: TellingFacts, reveal: bool) -> ExposedSubject:
-        number = int(self.row_numbers[facts.row]) + 1
-        names = list_text([self.known[c] for c in facts.columns])
-        of = self.people_text(facts.sharing)
-        return ExposedSubject(
-            subject=f"row {number:,}" if self.person is None else f"person of row {number:,}",
-            risk=facts.having / facts.sharing,
-            because=f"{facts.having:,} of {of} with the same {names} have the same {self.name}",
-            learns=(self.column,),
-            values=self._values(facts.row, facts) if reveal else None,
-        )
-
-    def _values(self, row: int, facts: TellingFacts) -> dict[str, str]:
-        """The facts, and the value that they give away."""
-        own = self.table.codes([self.column], self.policy.missing)[self.column]
-        shown = {self.known[c]: self._fact_text(c, row) for c in facts.columns}
-        return {**shown, self.column: str(own.values[int(own.codes[self.row_numbers[row]])].as_py())}
-
-    def _fact_text(self, column: int, row: int) -> str:
-        labels, code = self.facts[column].labels, int(self.codes[column][row])
-        return labels[code] if code < len(labels) else "missing"
-
-
-def target_codes(case: Case, table: Table, column: str, policy: Policy, run: Run) -> list[Int32s]:
-    """A sensitive column as codes, −1 for missing: its values, and their labels on each level of its hierarchy."""
-    from unveil.inference.value_cuts import cut_column
-
-    own = table.codes([column], policy.missing, run)[column]
-    return [cut_column(column, own).codes, *_coarser_targets(own, case.hierarchies.get(column))]
-
-
-def _coarser_targets(own: Codes, hierarchy: Hierarchy | None) -> Iterator[Int32s]:
-    """The labels of a sensitive column on each level of its hierarchy below the root."""
-    import numpy as np
-
-    from unveil.release.codes import cast_to_text
-
-    if hierarchy is None:
-        return
-    place = {text: i for i, text in enumerate(hierarchy.values.to_pylist())}
-    leaf = np.array([place.get(text, -1) for text in cast_to_text(own.values).to_pylist()] + [-1], np.int32)
-    if (leaf[:-1] < 0).any():
-        return
-    for level in range(1, hierarchy.height):
-        yield hierarchy.generalise(leaf, level)[own.codes].astype(np.int32)
-
-
-def people_of_rows(table: Table, policy: Policy, run: Run) -> Int32s | None:
-    """Whom each row is about; None if each is about somebody else."""
-    import numpy as np
-
-    if policy.subject is None:
-        return None
-    codes = table.codes([policy.subject], policy.missing, run)[policy.subject].codes.copy()
-    nobody = np.flatnonzero(codes < 0)
-    codes[nobody] = int(codes.max(initial=-1)) + 1 + np.arange(len(nobody))
-    return codes
+    def telling_text(self, place: int) -> str:
+        """A telling set of facts, and about how many of those who share it tells enough."""
+        found, words = self.telling[place], self.words
+        names = self.telling_names(place)
+        return f"{names} ({found.people:,} of {found.sharing:,} {words.several} with such {words.facts})"

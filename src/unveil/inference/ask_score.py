@@ -2,111 +2,182 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from unveil.case import Case
-from unveil.finding import Curve, Finding
+from unveil.finding import Curve, ExposedSubject, Finding
 from unveil.inference import risks
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
+from unveil.release.transactions import Transactions
 from unveil.run import Run
-from unveil.wording import ends_text, list_text, number_text
+from unveil.wording import count_text, ends_text, list_text, number_text
 
 if TYPE_CHECKING:
-    from unveil.arrays import Floats, Int32s
+    from unveil.inference.attribute_weights import WeighedRelation
+    from unveil.inference.explanations import Inference
     from unveil.inference.privacy_score import PrivacyScores
-    from unveil.inference.relation import Relation
 
-__all__ = ["score_finding"]
+__all__ = ["score_of_items", "score_of_table"]
 
 _WHITE = "L. A. White, A privacy score for anonymous databases, thesis, 2021, definitions 3.1 to 3.6"
 _BUDGET = 20_000_000  # sets that are looked at
 _BINS = 20
+_EXPLAINING_WORK = 5_000_000
 
 
-def score_finding(case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run) -> Iterator[Finding]:
-    """The score for someone who may know these columns; nothing for several rows per person."""
-    from unveil.inference.privacy_score import score
+_MOST_EXPLAINED = 20_000_000  # distinct rows × attributes up to which scores are explained
 
-    if policy.subject is not None or not table.rows:
+
+def score_of_table(case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run) -> Iterator[Finding]:
+    """The score for someone who may know these columns."""
+    from unveil.inference.attribute_weights import weigh_table
+
+    if not table.rows:
         return
-    found = score(_weigh_attributes(case, table, known, policy, run), budget=_BUDGET, run=run)
-    chosen = policy.settings_for(InferenceSettings)
-    average, share = found.average, found.share_at_least(chosen.score_threshold)
+    weighed = weigh_table(case, table, known, policy, run)
     suffix = f", knowing {list_text(known, 3)}" if len(policy.quasi) > 1 else ""
-    mean = ends_text(average.low, average.high, number_text)
-    many = ends_text(share.low, share.high)
-    yield risks.SCORE.finding(
-        policy,
+    fact = {"value": "is a value of its own", "wildcard": "is not known", "excluded": "excludes the row"}
+    sensitive = "excludes the person" if policy.subject else "fits any"
+    yield from _ScoredRelation(weighed, policy, "row" if policy.subject is None else "person").findings(
+        run,
         title=risks.SCORE.title + suffix,
-        value=average.high,
-        unit="",
-        method="exact" if found.is_exact else "bound",
-        interval=average,
-        share=share,
         known=known,
-        subjects=table.rows,
         attacker=f"Knows attributes of the person, each as likely as its weight says, out of {list_text(known)}.",
-        missing="A missing fact is a value of its own; a missing sensitive value fits any."
-        if policy.missing_as == "value"
-        else "A missing fact is not known; a missing sensitive value fits any.",
-        sentence=f"The worst inference about a row weighs {mean} on average, and at least "
-        f"{number_text(chosen.score_threshold)} for {many} of the rows (by {found.method}).",
-        curves=(_scores_curve(found, chosen.score_threshold),),
-        source=_WHITE,
+        missing=f"A missing fact {fact[policy.missing_as]}; a missing sensitive value {sensitive}.",
     )
 
 
-def _weigh_attributes(case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run) -> Relation:
-    """The columns as attributes with their weights: quasi-identifiers are known and harmless, sensitive values are
-    unknown, and the more dangerous the rarer they are, unless the policy says otherwise."""
-    import numpy as np
+def score_of_items(transactions: Transactions, policy: Policy, run: Run) -> Iterator[Finding]:
+    """The score for someone who may know items of a basket."""
+    from unveil.inference.attribute_weights import weigh_items
 
-    from unveil.inference.relation import Relation
-    from unveil.inference.value_cuts import cut_column, shared_codes
-
-    chosen, is_value = policy.settings_for(InferenceSettings), policy.missing_as == "value"
-    columns: list[Int32s] = []
-    likelihood: list[float] = []
-    danger: list[Floats | float] = []
-    quasi = table.codes(known, () if is_value else policy.missing, run)
-    for name in known:
-        fact = cut_column(name, quasi[name], case.hierarchies.get(name))
-        columns.append(shared_codes(fact, is_value))
-        likelihood.append(_weight(chosen.likelihood, name, 1.0))
-        danger.append(_weight(chosen.danger, name, 0.0))
-    for name in (c for c in policy.sensitive if c not in known):
-        codes = cut_column(name, table.codes([name], policy.missing, run)[name]).codes
-        if not (codes >= 0).any():
-            continue
-        counts = np.bincount(codes[codes >= 0], minlength=1)
-        columns.append(codes)
-        likelihood.append(_weight(chosen.likelihood, name, 0.0))
-        danger.append(_weight(chosen.danger, name, 1.0) * (1 - counts / max(1, counts.sum())))
-    sizes = [int(codes.max(initial=-1)) + 1 for codes in columns]
-    return Relation.from_columns(columns, likelihood, danger, sizes=sizes)
-
-
-def _weight(given: Mapping[str, str], name: str, otherwise: float) -> float:
-    return float(given[name]) if name in given else otherwise
-
-
-def _scores_curve(found: PrivacyScores, threshold: float) -> Curve:
-    """The share of rows that score at least so much, with what is certain and what is possible."""
-    places = tuple(i / _BINS for i in range(_BINS + 1))
-    ends = [found.share_at_least(x) for x in places]
-    return Curve(
-        title="Rows by the weight of the worst inference",
-        kind="line",
-        x_label="weight, at least",
-        y_label="share of rows",
-        x=places,
-        y=tuple(e.high for e in ends),
-        low=tuple(e.low for e in ends),
-        high=tuple(e.high for e in ends),
-        mark=threshold,
-        mark_label="threshold",
-        reading="How many rows have an inference that weighs at least so much.",
+    yield from _ScoredRelation(weigh_items(transactions, policy), policy, "basket").findings(
+        run,
+        title=risks.SCORE.title,
+        attacker="Knows items of a basket, each as likely as its weight says, and which item is which.",
+        missing="",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _ScoredRelation:
+    """A relation whose scores are to be told. ``one`` is what an individual is called."""
+
+    weighed: WeighedRelation
+    policy: Policy
+    one: str
+
+    @property
+    def several(self) -> str:
+        """What individuals are called."""
+        return "people" if self.one == "person" else f"{self.one}s"
+
+    def findings(self, run: Run, **more: Any) -> Iterator[Finding]:
+        """The finding, unless nobody is left."""
+        from unveil.inference.privacy_score import score
+
+        if not self.weighed.relation.people:
+            return
+        found = score(self.weighed.relation, budget=_BUDGET, run=run)
+        threshold = self.policy.settings_for(InferenceSettings).score_threshold
+        average, share = found.average, found.share_at_least(threshold)
+        mean, many = ends_text(average.low, average.high, number_text), ends_text(share.low, share.high)
+        yield risks.SCORE.finding(
+            self.policy,
+            value=average.high,
+            unit="",
+            method="exact" if found.is_exact else "bound",
+            interval=average,
+            share=share,
+            subjects=self.weighed.relation.people,
+            sentence=f"The worst inference about a {self.one} weighs {mean} on average, and at least "
+            f"{number_text(threshold)} for {many} of the {self.several} (by {found.method}).",
+            curves=(self._scores_curve(found, threshold),),
+            exposed=self._list_exposed(found, run),
+            source=_WHITE,
+            **more,
+        )
+
+    # ---- why ----
+
+    def _list_exposed(self, found: PrivacyScores, run: Run) -> tuple[ExposedSubject, ...]:
+        """Those who score most, and why. Of equal individuals, one stands for all."""
+        import numpy as np
+
+        relation = self.weighed.relation
+        if len(relation.rows.counts) * relation.attributes > _MOST_EXPLAINED:
+            return ()
+        _, first = np.unique(relation.rows.row_of, return_index=True)
+        order = first[np.lexsort((first, -found.lower[first]))]
+        worst = [i for i in order[: run.exposed].tolist() if found.lower[i] > 0]
+        explained = (self._explain(i, float(found.lower[i]), run) for i in worst)
+        return tuple(subject for subject in explained if subject is not None)
+
+    def _explain(self, individual: int, risk: float, run: Run) -> ExposedSubject | None:
+        from unveil.inference.explanations import explain
+
+        found = explain(self.weighed.relation, individual, most_work=_EXPLAINING_WORK, run=run)
+        worst = found.most_dangerous
+        if worst is None or found.shortest is None or found.likeliest is None:
+            return None
+        because = {worst.known: self._inference_text(worst)}
+        for what, other in (("fewest facts", found.shortest), ("likeliest facts", found.likeliest)):
+            because.setdefault(other.known, f"{what}: {self._inference_text(other)}")
+        number = int(self.weighed.row_of[individual]) + 1
+        of = "person of row" if self.one == "person" else self.one
+        return ExposedSubject(
+            subject=f"{of} {number:,}",
+            risk=risk,
+            because="; ".join(because.values()),
+            learns=("items",) if self.one == "basket" else self._names(self._dangerous(worst)),
+            values=self._values(worst) if run.reveal else None,
+        )
+
+    def _inference_text(self, inference: Inference) -> str:
+        """What follows from what. Names of columns are no secret; values and items are."""
+        if self.one == "basket":
+            known = count_text(len(inference.known), "item")
+            learned = count_text(len(self._dangerous(inference)), "other item" if inference.known else "item")
+        else:
+            known, learned = (list_text(self._names(a)) for a in (inference.known, self._dangerous(inference)))
+        weight = number_text(inference.weight)
+        give = "gives" if len(inference.known) < 2 else "give"
+        return f"{known if inference.known else 'no fact at all'} {give} away {learned} (weight {weight})"
+
+    def _values(self, inference: Inference) -> dict[str, str]:
+        """What is known and what follows, by name."""
+        label, column = self.weighed.label_of, self.weighed.column_of
+        if self.one == "basket":
+            items = {"known": inference.known, "follows": self._dangerous(inference)}
+            return {what: ", ".join(label[a] for a in each) for what, each in items.items() if each}
+        return {column[a]: label[a] for a in (*self._dangerous(inference), *inference.known)}
+
+    def _dangerous(self, inference: Inference) -> list[int]:
+        """What follows and is dangerous."""
+        return [a for a in inference.learned if self.weighed.relation.danger[a] > 0]
+
+    def _names(self, attributes: Sequence[int]) -> tuple[str, ...]:
+        """The columns that attributes belong to, each once."""
+        return tuple(dict.fromkeys(self.weighed.column_of[a] for a in attributes))
+
+    def _scores_curve(self, found: PrivacyScores, threshold: float) -> Curve:
+        """The share of individuals who score at least so much, with what is certain and what is possible."""
+        places = tuple(i / _BINS for i in range(_BINS + 1))
+        ends = [found.share_at_least(x) for x in places]
+        return Curve(
+            title=f"{self.several.capitalize()} by the weight of the worst inference",
+            kind="line",
+            x_label="weight, at least",
+            y_label=f"share of {self.several}",
+            x=places,
+            y=tuple(e.high for e in ends),
+            low=tuple(e.low for e in ends),
+            high=tuple(e.high for e in ends),
+            mark=threshold,
+            mark_label="threshold",
+            reading=f"How many {self.several} have an inference that weighs at least so much.",
+        )

@@ -24,7 +24,7 @@ from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.inference import _belief_gains
 from unveil.run import Run
 
-__all__ = ["BeliefGains", "TellingColumns", "affordable_facts", "measure_gains"]
+__all__ = ["BeliefGains", "TellingColumns", "affordable_facts", "count_people", "drop_larger_sets", "measure_gains"]
 
 _MAX_COUNTS = 1 << 24  # of a table of cells and values; beyond, cells are numbered by sorting
 _MAX_WORK = 3_000_000_000  # rows × sets of columns
@@ -53,6 +53,16 @@ class BeliefGains:
         """The share of people about whom so many facts or fewer gain at least so much."""
         at = self.best[min(facts, len(self.best) - 1)]
         return float((at >= gain - _NOISE).mean()) if len(at) else 0.0
+
+
+def drop_larger_sets(telling: Sequence[TellingColumns]) -> tuple[TellingColumns, ...]:
+    """Sets of facts, the most telling first, without those that tell about nobody more than a smaller one among them
+    that comes before."""
+    kept: list[TellingColumns] = []
+    for one in telling:
+        if not any({*smaller.columns} < {*one.columns} for smaller in kept):
+            kept.append(one)
+    return tuple(kept)
 
 
 def affordable_facts(rows: int, columns: int, facts: int) -> int:
@@ -202,11 +212,11 @@ class _Search:
         _, cell = np.unique(groups.of_row.astype(np.int64) * base + column[rows], return_inverse=True)
         who = rows if self.person is None else self.person[rows]
         value = self.value[rows]
-        people = _count_people(cell, who)
+        people = count_people(cell, who)
         kept = people[cell] >= self.fewest
         pairs, pair = np.unique(cell * self.values + value, return_inverse=True)
-        having = _count_people(pair, who)
-        known = _count_people(cell[value > 0], who[value > 0], len(people))
+        having = count_people(pair, who)
+        known = count_people(cell[value > 0], who[value > 0], len(people))
         of_cell, of_value = pairs // self.values, pairs % self.values
         fine = (of_value > 0) & (people[of_cell] >= self.fewest)
         gains = np.where(fine, having / np.maximum(1, known[of_cell]) - self.shares[of_value], -1.0)
@@ -224,7 +234,7 @@ class _Search:
             self.telling.append(TellingColumns(chosen, people, sharing))
 
 
-def _count_people(group: Ints, who: Int32s, groups: int = 0) -> Ints:
+def count_people(group: Ints, who: Int32s, groups: int = 0) -> Ints:
     """How many different people each group has."""
     size = max(groups, int(group.max(initial=-1)) + 1)
     everybody = int(who.max(initial=-1)) + 1

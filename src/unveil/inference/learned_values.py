@@ -1,4 +1,4 @@
-"""What a few facts tell about one sensitive column, beside what they would tell if it had nothing to do with them.
+"""What a few facts tell, beside what they would tell if they had nothing to do with what is learned.
 
 With many columns and few people, chance alone makes some facts telling. So the sensitive values are shuffled among the
 people a few times, and the same is measured again: what is then still learned is the baseline.
@@ -6,28 +6,45 @@ people a few times, and the same is measured again: what is then still learned i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from math import comb
 
 import numpy as np
 
-from unveil.arrays import Bools, Floats, Int32s
-from unveil.inference.belief_gains import BeliefGains, TellingColumns, affordable_facts, measure_gains
+from unveil.arrays import Bools, Floats, Int32s, Ints
+from unveil.grouping import class_ids
+from unveil.inference.basket_gains import Baskets, measure_basket_gains, shuffle_baskets
+from unveil.inference.belief_gains import BeliefGains, TellingColumns, affordable_facts, count_people, measure_gains
+from unveil.inference.sampled_gains import affordable_sample, measure_sampled_baskets, measure_sampled_rows
+from unveil.intervals import wilson_interval
 from unveil.run import Run
 
-__all__ = ["LearnedValues", "TellingFacts", "measure_learned_values", "telling_facts"]
+__all__ = [
+    "LearnedValues",
+    "TellingFacts",
+    "TellingRule",
+    "find_rules",
+    "measure_learned_items",
+    "measure_learned_values",
+    "telling_facts",
+]
 
 _SHUFFLES = (3, 10)  # the fewest and the most
 _SHUFFLED_WORK = 200_000_000  # rows × sets of columns, over all shuffles
+_BASKET_WORK = 5_000_000_000  # entries of baskets
+_FEWEST_BASKETS = 30  # to be drawn, however long they take
+_EXACT_SETS = 8  # the most telling sets of a sample, which are counted for everybody
+_NOISE = 1e-12  # what differences of shares may be off by; it must not decide
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedValues:
-    """Gains in belief about one sensitive column, ``wanted`` facts or as many as could be looked at. ``by_chance`` and
-    ``certain_by_chance`` are the shares of people after each shuffle, for each number of facts."""
+    """Gains in belief, with ``wanted`` facts or as many as could be looked at. ``by_chance`` and ``certain_by_chance``
+    are the shares of people after each shuffle, for each number of facts. ``most_facts``: how many there
+    are. ``drawn``: the gains are about these people only, drawn at random; None if about everybody."""
 
     gains: BeliefGains
     by_chance: Floats
@@ -36,11 +53,9 @@ class LearnedValues:
     wanted: int
     gain: float
     fewest: int
-
-    @property
-    def people(self) -> int:
-        """How many people there are."""
-        return int(self.gains.best.shape[1])
+    people: int
+    most_facts: int
+    drawn: Ints | None = None
 
     def share(self, facts: int) -> float:
         """The share of people about whom so many facts, or fewer, tell enough."""
@@ -49,6 +64,12 @@ class LearnedValues:
     def certain_share(self, facts: int) -> float:
         """The share of people whose value then follows with certainty."""
         return float(self.gains.certain[min(facts, self.facts)].mean()) if self.people else 0.0
+
+    def interval(self, share: float, confidence: float) -> tuple[float, float]:
+        """Between which shares of everybody one of those who were looked at lies."""
+        if self.drawn is None:
+            return share, share
+        return wilson_interval(share * len(self.drawn), len(self.drawn), confidence)
 
     @property
     def is_limited(self) -> bool:
@@ -59,6 +80,9 @@ class LearnedValues:
     def fewest_facts(self) -> int | None:
         """The fewest facts that tell enough about anybody; None if none do."""
         return next((f for f in range(self.facts + 1) if self.share(f) > 0), None)
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
 
 
 def measure_learned_values(
@@ -74,25 +98,50 @@ def measure_learned_values(
 ) -> LearnedValues:
     """What facts in these columns tell about a sensitive column. ``targets`` are its values, and their labels on each
     level of its hierarchy; the largest gain counts."""
-    known = affordable_facts(len(targets[0]), len(columns), facts)
-    rows = len(targets[0])
+    rows, wanted = len(targets[0]), min(facts, len(columns))
+    known = affordable_facts(rows, len(columns), facts)
+    canonical = np.lexsort((*targets, *columns, *(() if person is None else (person,))))  # whatever the order of rows
+    drawn = None
+    if known < wanted and person is None:
+        drawn, known = _draw_rows(canonical, len(columns), len(targets), wanted, known, rng)
 
     def measure(own: Sequence[Int32s]) -> BeliefGains:
+        if drawn is not None:
+            return measure_sampled_rows(columns, own, drawn, facts=known, fewest=fewest, gain=gain, run=run)
         found = (measure_gains(columns, t, facts=known, fewest=fewest, gain=gain, person=person, run=run) for t in own)
         return reduce(_larger_gains, found)
 
-    sets = sum(comb(len(columns), f) for f in range(known + 1))
-    shuffles = int(np.clip(_SHUFFLED_WORK // max(1, rows * len(targets) * sets), *_SHUFFLES))
-    by_chance, certain = np.empty((shuffles, known + 1)), np.empty((shuffles, known + 1))
-    canonical = np.lexsort((*targets, *columns, *(() if person is None else (person,))))  # whatever the order of rows
-    for shuffle in range(shuffles):
+    def mix() -> BeliefGains:
         source = np.empty(rows, np.int64)
         source[canonical] = canonical[rng.permutation(rows)]
-        mixed = measure([target[source] for target in targets])
-        by_chance[shuffle] = [mixed.share_of_people(f, gain) for f in range(known + 1)]
-        certain[shuffle] = mixed.certain.mean(axis=1)
-    wanted = min(facts, len(columns))
-    return LearnedValues(measure(targets), by_chance, certain, known, wanted, gain, fewest)
+        return measure([target[source] for target in targets])
+
+    sets = sum(comb(len(columns), f) for f in range(known + 1))
+    by_chance = _measure_chance(mix, _SHUFFLED_WORK // max(1, rows * len(targets) * sets), gain)
+    found = measure(targets)
+    if drawn is not None:
+        found = replace(found, telling=_count_everybody(found.telling, columns, targets, fewest, gain))
+    people = rows if person is None else found.best.shape[1]
+    return LearnedValues(found, *by_chance, known, wanted, gain, fewest, people, len(columns), drawn)
+
+
+def _draw_rows(
+    canonical: Ints, columns: int, targets: int, wanted: int, known: int, rng: np.random.Generator
+) -> tuple[Ints | None, int]:
+    """Rows to look at, and how many facts are then known; nobody if too few could be looked at."""
+    for facts in range(wanted, known, -1):
+        if size := affordable_sample(len(canonical), columns, facts, targets):
+            return canonical[rng.choice(len(canonical), size, replace=False)], facts
+    return None, known
+
+
+def _measure_chance(mix: Callable[[], BeliefGains], affordable: int, gain: float) -> tuple[Floats, Floats]:
+    """The shares of people after each shuffle, for each number of facts: who learn enough, and who are certain."""
+    gains = [mix() for _ in range(int(np.clip(affordable, *_SHUFFLES)))]
+    return (
+        np.array([[mixed.share_of_people(f, gain) for f in range(len(mixed.best))] for mixed in gains]),
+        np.array([mixed.certain.mean(axis=1) for mixed in gains]),
+    )
 
 
 def _larger_gains(one: BeliefGains, other: BeliefGains) -> BeliefGains:
@@ -102,6 +151,62 @@ def _larger_gains(one: BeliefGains, other: BeliefGains) -> BeliefGains:
             telling[t.columns] = t
     ordered = sorted(telling.values(), key=lambda t: (-t.people, len(t.columns), t.columns))
     return BeliefGains(np.maximum(one.best, other.best), one.certain | other.certain, tuple(ordered))
+
+
+@dataclass(frozen=True)
+class TellingRule:
+    """Facts and what follows from them: the columns, a row with the facts and the value, which target the value belongs
+    to, how many people share the facts, and how many of these have the value."""
+
+    columns: tuple[int, ...]
+    row: int
+    target: int
+    sharing: int
+    having: int
+
+
+def find_rules(
+    chosen: tuple[int, ...],
+    columns: Sequence[Int32s],
+    targets: Sequence[Int32s],
+    fewest: int,
+    gain: float,
+    person: Int32s | None = None,
+) -> list[TellingRule]:
+    """The facts in some columns that tell enough, those about most people first."""
+    who = np.arange(len(targets[0]), dtype=np.int32) if person is None else person
+    cell, cells = class_ids([columns[c] for c in chosen], len(who))
+    sharing = count_people(cell, who, cells)
+    found = list[TellingRule]()
+    for level, target in enumerate(targets):
+        there = np.flatnonzero(target >= 0)
+        values = int(target.max(initial=-1)) + 1
+        everybody = count_people(target[there].astype(np.int64), who[there], values)
+        shares = everybody / max(1, len(np.unique(who[there])))
+        recorded = count_people(cell[there], who[there], cells)
+        pairs, first, pair = np.unique(cell[there] * values + target[there], return_index=True, return_inverse=True)
+        having, of = count_people(pair, who[there], len(pairs)), pairs // max(1, values)
+        raised = having / np.maximum(1, recorded[of]) - shares[pairs % max(1, values)]
+        for p in np.flatnonzero((raised >= gain - _NOISE) & (sharing[of] >= fewest)).tolist():
+            found.append(TellingRule(chosen, int(there[first[p]]), level, int(sharing[of[p]]), int(having[p])))
+    return sorted(found, key=lambda rule: (-rule.having, rule.sharing, rule.target, rule.row))
+
+
+def _count_everybody(
+    telling: Sequence[TellingColumns],
+    columns: Sequence[Int32s],
+    targets: Sequence[Int32s],
+    fewest: int,
+    gain: float,
+) -> tuple[TellingColumns, ...]:
+    """The columns that tell most about those who were drawn, with everybody about whom they do."""
+    found = list[TellingColumns]()
+    for one in telling[:_EXACT_SETS]:
+        rules = [r for r in find_rules(one.columns, columns, targets, fewest, gain) if r.target == 0]
+        cells = {tuple(int(columns[c][r.row]) for c in one.columns): r.sharing for r in rules}
+        if rules:
+            found.append(TellingColumns(one.columns, sum(r.having for r in rules), sum(cells.values())))
+    return tuple(sorted(found, key=lambda t: (-t.people, len(t.columns), t.columns)))
 
 
 @dataclass(frozen=True)
@@ -141,3 +246,39 @@ def telling_facts(
             if best is None or key[:2] < best[:2]:
                 best = key
     return None if best is None else best[2]
+
+
+# ---- baskets ---------------------------------------------------------------------------------------------------------
+
+
+def measure_learned_items(
+    baskets: Baskets, *, facts: int, fewest: int, gain: float, run: Run, rng: np.random.Generator
+) -> LearnedValues:
+    """What a few items of a basket tell about the others. The baskets must come in random order: if it would take too
+    long to look at all sets of items, the first baskets are the sample."""
+    sizes = np.diff(baskets.indptr)
+    known = wanted = max(1, min(facts, int(sizes.max(initial=0))))
+    drawn: Ints | None = None
+
+    def measure(some: Baskets, most_work: int | None = None) -> BeliefGains | None:
+        if drawn is not None:
+            return measure_sampled_baskets(some, drawn, facts=known, fewest=fewest, gain=gain, run=run)
+        return measure_basket_gains(some, facts=known, fewest=fewest, gain=gain, most_work=most_work, run=run)
+
+    found = measure(baskets, _BASKET_WORK)
+    if found is None:
+        typical = int(np.quantile(sizes, 0.9))
+        while known > 1 and not affordable_sample(len(baskets), typical, known, typical):
+            known -= 1
+        size = max(_FEWEST_BASKETS, affordable_sample(len(baskets), typical, known, typical))
+        drawn = np.arange(min(len(baskets), size))
+        found = measure(baskets)
+    assert found is not None
+
+    def mix() -> BeliefGains:
+        mixed = measure(shuffle_baskets(baskets, rng))
+        assert mixed is not None
+        return mixed
+
+    by_chance = _measure_chance(mix, _SHUFFLES[0], gain)
+    return LearnedValues(found, *by_chance, known, wanted, gain, fewest, len(baskets), int(sizes.max(initial=0)), drawn)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.inference.ask_learned import people_of_rows, target_codes
 from unveil.inference.risks import CERTAIN, LEARNED
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
@@ -56,6 +55,7 @@ class _Table:
 
     @classmethod
     def from_case(cls, case: Case, policy: Policy, run: Run) -> _Table:
+        from unveil.inference.sensitive_targets import people_of_rows, target_codes
         from unveil.release.coarsening import column_ladders
 
         table = case.release

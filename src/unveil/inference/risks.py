@@ -8,24 +8,28 @@ from unveil.risk import Risk
 
 __all__ = ["RISKS"]
 
-_share_risk = partial(Risk, unit="share", safer="lower", release_kinds=("table",))
+_share_risk = partial(Risk, unit="share", safer="lower", release_kinds=("table", "transactions"))
 
 LEARNED = _share_risk(
     "inference.learned",
     title="People whose sensitive value a few facts give away",
     summary="The share of people about whom a few facts raise belief in their own sensitive value, unfound.",
+    sampled=True,
+    baseline_name="By chance",
 )
 CERTAIN = _share_risk(
     "inference.certain",
     title="People whose sensitive value follows from a few facts",
     summary="The share of people whose sensitive value everybody has who shares a few facts with them.",
+    sampled=True,
+    baseline_name="By chance",
 )
 FACTS = Risk(
     "inference.facts",
     title="Fewest facts that give a sensitive value away",
     unit="count",
     safer="higher",
-    release_kinds=("table",),
+    release_kinds=("table", "transactions"),
     summary="The fewest facts that raise belief in somebody's own sensitive value, without finding them.",
     detail_of=LEARNED,
 )
@@ -41,7 +45,7 @@ SCORE = Risk(
     title="Privacy score",
     unit="number",
     safer="lower",
-    release_kinds=("table",),
+    release_kinds=("table", "transactions"),
     summary="How much the worst inference about a person weighs, on average.",
     detail_of=LEARNED,
 )

@@ -19,44 +19,63 @@ class InferenceSettings:
         kind="whole number",
         at_least=1,
         at_most=9,
-        release_kinds=("table",),
         metavar="NUMBER",
-        help="How many quasi-identifiers of a person an attacker knows at most who wants to learn a sensitive value.",
+        help="How many quasi-identifiers of a person, or items of a basket, an attacker knows at most who wants to "
+        "learn more.",
     )
     gain: float = setting(
         0.5,
         kind="share",
         greater_than=0,
-        release_kinds=("table",),
         metavar="SHARE",
-        help="By how much belief in a sensitive value must rise to count as learned; 0.5 is from 20% to 70%, say.",
+        help="By how much belief in a sensitive value or an item must rise to count as learned; 0.5 is from 20% to "
+        "70%, say.",
     )
-    likelihood: Mapping[str, str] = setting(
-        {},
-        kind="text per column",
-        release_kinds=("table",),
-        pattern=r"0|1|0?\.\d+|1\.0+",
-        expected_form="a number from 0 to 1, such as 0.5",
-        metavar="COLUMN=NUMBER",
-        example='age = "0.9"',
-        help="How likely it is that an attacker knows a column, for the privacy score. By default, quasi-identifiers "
-        "are known and sensitive columns are not.",
+    sensitive_items: tuple[str, ...] = setting(
+        (),
+        kind="texts",
+        release_kinds=("transactions",),
+        metavar="ITEM",
+        secret=True,
+        help="An item that must not be learned from the others in a basket. Unless one is named, all are.",
     )
-    danger: Mapping[str, str] = setting(
+    score_weights: str = setting(
+        "rarity",
+        kind="text",
+        choices=("rarity", "k-anonymity", "complementary"),
+        help="How the privacy score weighs what has no weight of its own. rarity: sensitive values are the more "
+        "dangerous the rarer they are. k-anonymity: all are equally dangerous. complementary: what is known with "
+        "likelihood l has the danger 1 - l, and the other way round.",
+    )
+    likelihood: Mapping[str, float] = setting(
         {},
-        kind="text per column",
-        release_kinds=("table",),
-        pattern=r"0|1|0?\.\d+|1\.0+",
-        expected_form="a number from 0 to 1, such as 0.5",
-        metavar="COLUMN=NUMBER",
-        example='diagnosis = "0.8"',
-        help="How dangerous it is if a column is learned, for the privacy score. By default, sensitive columns are, "
-        "the more the rarer the value; quasi-identifiers are not.",
+        kind="share per column",
+        metavar="WHAT=NUMBER",
+        example="age = 0.9",
+        secret=True,
+        help="How likely it is that an attacker knows a column, a value (written column=value) or an item, for the "
+        "privacy score. By default, quasi-identifiers and items are known and sensitive columns are not.",
+    )
+    danger: Mapping[str, float] = setting(
+        {},
+        kind="share per column",
+        metavar="WHAT=NUMBER",
+        example="diagnosis = 0.8",
+        secret=True,
+        help="How dangerous it is if a column, a value (written column=value) or an item is learned, for the privacy "
+        "score. By default, sensitive columns and items are, and quasi-identifiers are not.",
+    )
+    score_offset: float = setting(
+        1.0,
+        kind="share",
+        greater_than=0,
+        metavar="NUMBER",
+        help="What stands beside the sum of dangers D in the danger score D / (offset + D): the smaller, the sooner a "
+        "few dangers count fully.",
     )
     score_threshold: float = setting(
         0.3,
         kind="share",
-        release_kinds=("table",),
         metavar="NUMBER",
         help="The weight from which on an inference counts as bad, for the privacy score.",
     )

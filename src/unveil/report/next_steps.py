@@ -224,6 +224,8 @@ def _option_texts(name: str, setting: Setting, value: Any) -> list[str] | None:
         values = [",".join(quote_names(tuple(value)))]
     elif setting.kind == "sets of columns":
         values = [",".join(quote_names(tuple(group))) for group in value]
+    elif setting.kind == "share per column":
+        values = [f"{what}={share:g}" for what, share in value.items()]
     elif setting.kind in ("text per column", "texts per column"):
         if any("=" in column for column in value):
             return None

@@ -128,7 +128,13 @@ def question_title(name: str) -> str:
 
 
 def baseline_label(finding: Finding) -> str:
-    """What the baseline of a finding is: what guessing achieves, or the crowd that someone who knows nothing faces."""
+    """What the baseline of a finding is: what guessing achieves, the crowd that someone who knows nothing faces, or
+    what the risk says."""
+    from unveil.questions import all_risks
+
+    risk = all_risks().get(finding.id)
+    if risk is not None and risk.baseline_name:
+        return risk.baseline_name
     return "Guessing alone" if finding.direction == "lower" else "Knowing nothing"
 
 

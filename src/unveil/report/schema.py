@@ -79,6 +79,10 @@ _SHAPES: dict[Kind, dict[str, Any]] = {
     "texts": _TEXTS,
     "text per column": {"type": "object", "additionalProperties": {"type": "string"}},
     "texts per column": {"type": "object", "additionalProperties": _NON_EMPTY},
+    "share per column": {
+        "type": "object",
+        "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+    },
 }
 
 

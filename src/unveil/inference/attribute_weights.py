@@ -1,0 +1,251 @@
+"""What the attributes of a release weigh: how likely each is known, and how dangerous it is if it is learned.
+
+Quasi-identifiers are known and harmless, sensitive values are unknown and dangerous; all items of baskets are both
+known and dangerous, unless some are named as sensitive. The policy sets other weights for a column, for a value
+(``column=value``, which overrides the column) or for an item. What has no weight of its own follows ``score_weights``:
+
+- **rarity**: a sensitive value that a share s of the people has is dangerous by 1 − s, times the danger of its column.
+  The labels on the levels of its hierarchy can be learned, too. A label that a share s has weighs 1 − s in all, shared
+  out over the levels: each adds what it says more than the coarser one. So a value weighs the same with and without.
+- **k-anonymity**: the weights of section 5.1 of *Database privacy score*: every sensitive value is dangerous by 1.
+- **complementary**: l = 1 − d, for whichever of the two is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from unveil.arrays import Floats, Int32s, Ints
+from unveil.case import Case
+from unveil.errors import UnveilError
+from unveil.inference.relation import Relation
+from unveil.inference.sensitive_targets import coarser_targets, people_of_rows
+from unveil.inference.settings import InferenceSettings
+from unveil.inference.value_cuts import cut_column, shared_codes
+from unveil.policy import Policy
+from unveil.release.table import Table
+from unveil.release.transactions import Transactions
+from unveil.run import Run
+from unveil.wording import did_you_mean, safe_text
+
+__all__ = ["WeighedRelation", "check_weights", "weigh_items", "weigh_table"]
+
+
+class Weights(NamedTuple):
+    """The likelihood and the danger of each attribute of a column."""
+
+    likelihood: Floats
+    danger: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedRelation:
+    """A relation with the column of each attribute (none for items), and the row of each individual."""
+
+    relation: Relation
+    column_of: tuple[str, ...]
+    label_of: tuple[str, ...]
+    row_of: Ints
+
+
+class _WeighedColumn(NamedTuple):
+    """A column as attributes."""
+
+    name: str
+    codes: Int32s
+    labels: tuple[str, ...]
+    weights: Weights
+
+
+def weigh_table(case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run) -> WeighedRelation:
+    """The columns as attributes. Several rows of a person are one individual, who has what any of the rows has."""
+    columns = [*_known_columns(case, table, known, policy, run), *_sensitive_columns(case, table, known, policy, run)]
+    rows = np.arange(table.rows)
+    if policy.missing_as == "excluded":
+        codes = table.codes(known, policy.missing, run)
+        rows = np.flatnonzero(np.all([codes[name].codes >= 0 for name in known], axis=0))
+    person, offset = people_of_rows(table, policy, run), policy.settings_for(InferenceSettings).score_offset
+    if person is None:
+        relation = Relation.from_columns(
+            [c.codes[rows] for c in columns],
+            [c.weights.likelihood for c in columns],
+            [c.weights.danger for c in columns],
+            sizes=[len(c.labels) for c in columns],
+            danger_offset=offset,
+        )
+    else:
+        relation, rows = _join_rows(columns, rows, person, offset)
+    names = tuple(c.name for c in columns for _ in c.labels)
+    return WeighedRelation(relation, names, tuple(label for c in columns for label in c.labels), rows)
+
+
+def weigh_items(transactions: Transactions, policy: Policy) -> WeighedRelation:
+    """The items as attributes."""
+    chosen = policy.settings_for(InferenceSettings)
+    labels = tuple(transactions.labels.to_pylist())
+    shares = transactions.counts / max(1, transactions.baskets)
+    sensitive = np.isin(np.array(labels, object), list(chosen.sensitive_items)) | (not chosen.sensitive_items)
+    knowable = ~sensitive | (not chosen.sensitive_items)
+    rarity = 1 - shares if chosen.score_weights == "rarity" else np.ones(len(labels))
+    half = chosen.score_weights == "complementary" and not chosen.sensitive_items
+    weights = _weigh(
+        [(label,) for label in labels],
+        chosen,
+        np.full(len(labels), 0.5) if half else knowable.astype(np.float64),
+        np.full(len(labels), 0.5) if half else np.where(sensitive, rarity, 0.0),
+    )
+    relation = Relation.from_items(
+        transactions.indptr.astype(np.int64), transactions.items, len(labels), *weights,
+        danger_offset=chosen.score_offset,
+    )  # fmt: skip
+    return WeighedRelation(relation, labels, labels, np.arange(transactions.baskets))
+
+
+def check_weights(release: Table | Transactions, policy: Policy) -> None:
+    """Refuse a weight for a column that is not there, or an item. Values that nobody has are harmless."""
+    chosen = policy.settings_for(InferenceSettings)
+    there = release.columns if isinstance(release, Table) else tuple(release.labels.to_pylist())
+    for setting in ("likelihood", "danger"):
+        for key in getattr(chosen, setting):
+            if key in there or (isinstance(release, Table) and key.partition("=")[0] in there):
+                continue
+            kind = "column" if isinstance(release, Table) else "item"
+            hint = did_you_mean(key, there) if isinstance(release, Table) else ""
+            raise UnveilError(f"[inference.{setting}] names {safe_text(key)!r}, but there is no such {kind}{hint}")
+    for name in chosen.sensitive_items if isinstance(release, Transactions) else ():
+        if name not in there:
+            raise UnveilError(f"sensitive_items names {safe_text(name)!r}, but no basket has it")
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _known_columns(
+    case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run
+) -> Iterator[_WeighedColumn]:
+    chosen, is_value = policy.settings_for(InferenceSettings), policy.missing_as == "value"
+    quasi = table.codes(known, () if is_value else policy.missing, run)
+    for name in known:
+        fact = cut_column(name, quasi[name], case.hierarchies.get(name))
+        codes = shared_codes(fact, is_value)
+        extra = int(codes.max(initial=-1)) + 1 - len(fact.labels)
+        labels = (*fact.labels, *("missing" for _ in range(extra)))
+        ones = np.ones(len(labels))
+        yield _WeighedColumn(name, codes, labels, _weigh_values(name, labels, chosen, ones, 0 * ones))
+
+
+def _sensitive_columns(
+    case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run
+) -> Iterator[_WeighedColumn]:
+    """The sensitive columns, and the levels of their hierarchies."""
+    chosen = policy.settings_for(InferenceSettings)
+    for name in (c for c in policy.sensitive if c not in known):
+        own = table.codes([name], policy.missing, run)[name]
+        fact = cut_column(name, own)
+        if not (fact.codes >= 0).any():
+            continue
+        shares = _shares_of(fact.codes)
+        if chosen.score_weights != "rarity":
+            weights = _weigh_values(name, fact.labels, chosen, 0 * shares, np.ones_like(shares))
+            yield _WeighedColumn(name, fact.codes, fact.labels, weights)
+            continue
+        scale = chosen.danger.get(name, 1.0)
+        has_own_values = any(what.startswith(f"{name}=") for what in (*chosen.danger, *chosen.likelihood))
+        levels = [] if has_own_values or fact.is_cut else list(coarser_targets(own, case.hierarchies.get(name)))
+        danger = scale * (1 - shares)
+        weights = _weigh_values(name, fact.labels, chosen, 0 * shares, danger, column_danger=False)
+        finer = _WeighedColumn(name, fact.codes, fact.labels, weights)
+        for level in levels:
+            coarser = _weigh_level(name, level, scale)
+            yield _take_off(finer, coarser)
+            finer = coarser
+        yield finer
+
+
+def _weigh_level(name: str, codes: Int32s, scale: float) -> _WeighedColumn:
+    shares = _shares_of(codes)
+    labels = ("one of several values",) * len(shares)
+    return _WeighedColumn(name, codes, labels, Weights(0 * shares, scale * (1 - shares)))
+
+
+def _take_off(finer: _WeighedColumn, coarser: _WeighedColumn) -> _WeighedColumn:
+    """A level with the danger of the next coarser one taken off: who learns the value learns its labels as well."""
+    of_value = np.zeros(len(finer.labels))
+    there = finer.codes >= 0
+    of_value[finer.codes[there]] = coarser.weights.danger[coarser.codes[there]]
+    return finer._replace(weights=finer.weights._replace(danger=np.maximum(0, finer.weights.danger - of_value)))
+
+
+def _shares_of(codes: Int32s) -> Floats:
+    """The share of each value among those that are not missing."""
+    counts = np.bincount(codes[codes >= 0], minlength=int(codes.max(initial=-1)) + 1)
+    found: Floats = counts / max(1, counts.sum())
+    return found
+
+
+def _weigh_values(
+    name: str,
+    labels: Sequence[str],
+    chosen: InferenceSettings,
+    likelihood: Floats,
+    danger: Floats,
+    column_danger: bool = True,
+) -> Weights:
+    """Weights of a column's values. ``column_danger``: whether the danger of the column has still to be looked up."""
+    given = chosen.danger if column_danger else {k: v for k, v in chosen.danger.items() if k != name}
+    return _weigh([(f"{name}={label}", name) for label in labels], chosen, likelihood, danger, given)
+
+
+def _weigh(
+    keys: Sequence[tuple[str, ...]],
+    chosen: InferenceSettings,
+    likelihood: Floats,
+    danger: Floats,
+    dangers: Mapping[str, float] | None = None,
+) -> Weights:
+    """What the policy says under the first of each attribute's keys that it has, or else what is given here."""
+    own_likelihood = _look_up(keys, chosen.likelihood)
+    own_danger = _look_up(keys, chosen.danger if dangers is None else dangers)
+    if chosen.score_weights == "complementary":
+        likelihood = np.where(np.isnan(own_danger), likelihood, 1 - own_danger)
+        danger = np.where(np.isnan(own_likelihood), danger, 1 - own_likelihood)
+    return Weights(
+        np.where(np.isnan(own_likelihood), likelihood, own_likelihood),
+        np.where(np.isnan(own_danger), danger, own_danger),
+    )
+
+
+def _look_up(keys: Sequence[tuple[str, ...]], given: Mapping[str, float]) -> Floats:
+    if not given:
+        return np.full(len(keys), np.nan)
+    return np.array([next((given[key] for key in own if key in given), np.nan) for own in keys])
+
+
+# ---- several rows per person -----------------------------------------------------------------------------------------
+
+
+def _join_rows(columns: Sequence[_WeighedColumn], rows: Ints, person: Int32s, offset: float) -> tuple[Relation, Ints]:
+    """The people with everything that one of their rows has, and the first row of each. Who has no sensitive value in
+    some row is left out: they neither support nor refute anything."""
+    incomplete = np.zeros(int(person.max(initial=-1)) + 1, np.bool_)
+    for c in columns:
+        incomplete[person[rows[c.codes[rows] < 0]]] = True
+    rows = rows[~incomplete[person[rows]]]
+    _, first, who = np.unique(person[rows], return_index=True, return_inverse=True)
+    begins = np.append(0, np.cumsum([len(c.labels) for c in columns]))
+    pairs = np.unique(
+        np.concatenate(
+            [who * begins[-1] + begin + c.codes[rows] for begin, c in zip(begins[:-1].tolist(), columns, strict=True)]
+        )
+    )
+    starts = np.searchsorted(pairs, np.arange(len(first) + 1) * begins[-1])
+    relation = Relation.from_items(
+        starts, pairs % max(1, begins[-1]), int(begins[-1]),
+        np.concatenate([c.weights.likelihood for c in columns]), np.concatenate([c.weights.danger for c in columns]),
+        danger_offset=offset,
+    )  # fmt: skip
+    return relation, rows[first]
