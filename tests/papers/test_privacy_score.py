@@ -10,6 +10,7 @@ import pytest
 
 import unveil
 from reference.naive_inference import minimal_hitting_sets
+from reference.poset_algorithms import all_intersections, crossing_sets, intersection_poset, minimal_crossing_sets
 from unveil.inference.closed_sets import (
     betti_numbers,
     find_closed_sets,
@@ -17,6 +18,7 @@ from unveil.inference.closed_sets import (
     find_simplices,
 )
 from unveil.inference.closed_sets import minimal_hitting_sets as hitting_sets
+from unveil.inference.fillings import add_individual, give_attributes, is_free_set
 from unveil.inference.privacy_score import score
 from unveil.inference.relation import Relation
 
@@ -64,6 +66,10 @@ def test_example_4_3() -> None:
     covers = {letters(relation, found.sets[k]): {letters(relation, found.sets[b]) for b in below}
               for k, below in enumerate(found.covers)}  # fmt: skip
     assert (covers["abc"], covers["abfg"], covers["bcfg"]) == ({"ab", "bc"}, {"ab", "bfg"}, {"bc", "bfg"})
+    by_algorithms = intersection_poset([frozenset(relation.attributes_of(i)) for i in range(4)])
+    assert all_intersections([relation.attributes_of(i) for i in range(4)]) == set(found.sets) == set(by_algorithms)
+    abfg, children = relation.attributes_of(2), by_algorithms[relation.attributes_of(2)]
+    assert {letters(relation, k) for k in crossing_sets([abfg - one for one in children])} == {"af", "ag"}
     assert scores(EXAMPLE_4_3) == pytest.approx([0.75, 0.75, 2 / 3, 2 / 3], abs=1e-15)
     assert score(relation).average.low == pytest.approx(17 / 24, abs=1e-15)
 
@@ -71,7 +77,7 @@ def test_example_4_3() -> None:
 def test_example_4_13() -> None:
     complements = [frozenset(one) for one in ({0, 1}, {1, 2}, {1, 3, 5}, {4, 5})]
     expected = {"be", "bf", "acf", "acde"}
-    for find in (hitting_sets, minimal_hitting_sets):
+    for find in (hitting_sets, minimal_hitting_sets, minimal_crossing_sets):
         assert {"".join("abcdef"[a] for a in sorted(k)) for k in find(complements)} == expected
 
 
@@ -112,8 +118,15 @@ def test_example_6_2() -> None:
 
 def test_example_6_3() -> None:
     """Option 1 makes it worse; option 2 leaves the real people where they are."""
-    assert scores(["ABCE", "ABCD", "ABCF"]) == [0.75, 0.75, 0.75]
-    assert scores([*EXAMPLE_6_1, "ABC"]) == pytest.approx([2 / 3, 2 / 3, 2 / 3, 0])
+    relation, hole = Relation.from_sets(EXAMPLE_6_1), {0, 1, 2}
+    assert is_free_set(relation, hole)
+    changed = relation
+    for person in range(3):
+        changed = give_attributes(changed, person, hole)
+    assert score(changed).lower.tolist() == scores(["ABCE", "ABCD", "ABCF"]) == [0.75, 0.75, 0.75]
+    filled = add_individual(relation, hole)
+    assert score(filled).lower.tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3, 0])
+    assert betti_numbers(find_simplices(filled)[0])[:3] == [1, 0, 0]  # the hole is gone
 
 
 def test_adult_with_the_documents_weights(data: Path) -> None:
