@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.finding import Curve, Finding
 from unveil.inference import risks
+from unveil.inference.ask_lattice import lattice_charts
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
@@ -32,7 +33,8 @@ def score_finding(case: Case, table: Table, known: tuple[str, ...], policy: Poli
 
     if policy.subject is not None or not table.rows:
         return
-    found = score(_weigh_attributes(case, table, known, policy, run), budget=_BUDGET, run=run)
+    relation = _weigh_attributes(case, table, known, policy, run)
+    found = score(relation, budget=_BUDGET, run=run)
     chosen = policy.settings_for(InferenceSettings)
     average, share = found.average, found.share_at_least(chosen.score_threshold)
     suffix = f", knowing {list_text(known, 3)}" if len(policy.quasi) > 1 else ""
@@ -54,7 +56,10 @@ def score_finding(case: Case, table: Table, known: tuple[str, ...], policy: Poli
         else "A missing fact is not known; a missing sensitive value fits any.",
         sentence=f"The worst inference about a row weighs {mean} on average, and at least "
         f"{number_text(chosen.score_threshold)} for {many} of the rows (by {found.method}).",
-        curves=(_scores_curve(found, chosen.score_threshold),),
+        curves=(
+            _scores_curve(found, chosen.score_threshold),
+            *lattice_charts(relation, [*known, *(c for c in policy.sensitive if c not in known)]),
+        ),
         source=_WHITE,
     )
 
