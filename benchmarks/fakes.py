@@ -33,13 +33,14 @@ def main() -> None:
     bins = np.searchsorted(np.quantile(ages, np.arange(1, 8) / 8), ages).astype(np.int32)
     columns, salary = [bins, *(codes[c].codes for c in _KNOWN[1:])], codes["salary-class"].codes
     fakes = fill_with_fakes(columns, salary, facts=_FACTS, rng=np.random.default_rng(0))
-    _print_shares("as it is", columns, salary)
-    _print_shares("fakes", columns, salary, fakes.facts, fakes.values)
-    _print_shares("copies of real people", columns, salary, *_copy_people(columns, salary))
+    given_away = _print_shares("as it is", columns, salary)
+    _print_shares("fakes", columns, salary, fakes.facts, fakes.values, given_away)
+    _print_shares("copies of real people", columns, salary, *_copy_people(columns, salary), given_away)
 
 
-def _print_shares(what: str, columns, sensitive, facts=None, values=()) -> None:  # type: ignore[no-untyped-def]
-    """The shares of real people about whom two facts are certain, and leave a belief of .9 or more, beside fakes."""
+def _print_shares(what, columns, sensitive, facts=None, values=(), given_away=None):  # type: ignore[no-untyped-def]
+    """Print, and return, about which real people two facts are certain, beside fakes; and about how many of all, and of
+    those given away before, they leave a belief of .9 or more."""
     import numpy as np
 
     from unveil.inference import measure_gains
@@ -50,9 +51,13 @@ def _print_shares(what: str, columns, sensitive, facts=None, values=()) -> None:
         sensitive = np.append(sensitive, values).astype(np.int32)
     found = measure_gains(columns, sensitive, facts=_FACTS, fewest=1, gain=0.5)
     belief = (found.best[_FACTS] + (np.bincount(sensitive) / len(sensitive))[sensitive])[:real]
-    certain, sure = found.certain[_FACTS][:real].mean(), (belief >= 0.9 - 1e-12).mean()
-    print(f"  {what}: {len(values):,} rows ({len(values) / real:.1%}), certain for {certain:.1%} of {real:,} people, "
-          f"belief of at least .9 for {sure:.1%}")  # fmt: skip
+    certain, is_sure = found.certain[_FACTS][:real], belief >= 0.9 - 1e-12
+    before = "" if given_away is None else f", for {is_sure[given_away].mean():.1%} of those who were certain"
+    print(
+        f"  {what}: {len(values):,} rows ({len(values) / real:.1%}), certain for {certain.mean():.1%} of {real:,} "
+        f"people, belief of at least .9 for {is_sure.mean():.1%}{before}"
+    )
+    return certain
 
 
 def _copy_people(columns, salary):  # type: ignore[no-untyped-def]
