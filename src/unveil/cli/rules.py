@@ -85,9 +85,12 @@ def command(
         chosen = column_names(columns) if columns is not None else ()
         named, wanted = _find_target(release, target, chosen, missing or Policy().missing)
         report("looking for rules", None)
-        rules = find_implying_sets(
-            named.relation, wanted, most_known=most_known, least_support=least_support, run=Run(progress=report)
-        )
+        try:
+            rules = find_implying_sets(
+                named.relation, wanted, most_known=most_known, least_support=least_support, run=Run(progress=report)
+            )
+        except UnveilError as error:
+            raise UnveilError(f"{safe_text(release.name)}: {error}") from None
     rules.sort(key=lambda rule: (-rule.support, len(rule.known), rule.known))
     tell = note_printer(quiet)
     for said in (*release.notes, *named.notes):

@@ -87,7 +87,7 @@ def find_implying_sets(
                 if not against:
                     found.append(Implication(more, target, int(support), int(unknown)))
                 elif size < most_known:
-                    larger[more] = those[_has_attribute(rows.has[those], a)]
+                    larger[more] = those[_has_attribute(rows.has, a, those)]
         level = larger
         if size == 1:
             usable = np.array(sorted(a for (a,) in level), np.int64)
@@ -124,8 +124,8 @@ class _AttributeLists(NamedTuple):
         return np.stack([np.bincount(attributes, own[who], self.width) for own in weights])
 
 
-def _has_attribute(words: BitWords, attribute: int) -> Bools:
-    found: Bools = (words[:, attribute >> 6] >> np.uint64(attribute & 63) & np.uint64(1)).astype(np.bool_)
+def _has_attribute(words: BitWords, attribute: int, rows: Ints | slice = slice(None)) -> Bools:
+    found: Bools = (words[rows, attribute >> 6] >> np.uint64(attribute & 63) & np.uint64(1)).astype(np.bool_)
     return found
 
 

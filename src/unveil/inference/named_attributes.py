@@ -27,6 +27,8 @@ from unveil.wording import list_text, safe_text, verb
 
 __all__ = ["NamedAttribute", "NamedAttributes", "name_attributes", "number_values"]
 
+_MOST_CELLS = 1 << 34  # baskets × items, a bit each
+
 
 @dataclass(frozen=True)
 class NamedAttribute:
@@ -88,6 +90,8 @@ def name_attributes(
     if columns:
         check_kind(option_text("columns"), ["table"], release.name, release.kind)
     if isinstance(release, Transactions):
+        if release.baskets * len(release.labels) > _MOST_CELLS:
+            raise UnveilError(f"{safe_text(release.name)}: has too many baskets of too many items; take fewer of them")
         relation = Relation.from_items(release.indptr.astype(np.int64), release.items, len(release.labels))
         labels = cast_to_text(release.labels).to_pylist()
         return NamedAttributes(relation, tuple(_name_values(None, labels, release.counts)))
