@@ -8,6 +8,7 @@ import cold_start
 import diversity
 import estimators
 import exact
+import fakes
 import febrl
 import known_items
 import link_people
@@ -53,5 +54,6 @@ if __name__ == "__main__":
         items,
         pairs,
         inference,
+        fakes,
     ):
         benchmark.main()

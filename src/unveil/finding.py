@@ -20,11 +20,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from unveil.wording import at_least_text, at_most_text, number_text, percent_text, range_text, unit_noun
 
-__all__ = ["TOLERANCE_SLACK", "Curve", "Direction", "ExposedSubject", "Finding", "LinkChart", "Method", "Status"]
+__all__ = [
+    "TOLERANCE_SLACK",
+    "Curve",
+    "Direction",
+    "Drawing",
+    "ExposedSubject",
+    "Finding",
+    "LatticeChart",
+    "LinkChart",
+    "Method",
+    "Status",
+]
 
 Method = Literal["exact", "bound", "simulation", "estimate", "truncated"]
 Status = Literal["over", "within", "open", "failed"]
@@ -113,6 +124,38 @@ class LinkChart:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LatticeChart:
+    """Sets of attributes ordered by inclusion, for one picture: the people who have each, the smallest sets that each
+    follows from, and pairs of a set and one directly below it.
+
+    Attributes are named by columns and numbers, unless the owner asked to reveal.
+    """
+
+    title: str
+    kind: Literal["lattice"] = "lattice"
+    sets: tuple[tuple[str, ...], ...]
+    people: tuple[int, ...]
+    follows_from: tuple[tuple[tuple[str, ...], ...], ...]
+    edges: tuple[tuple[int, int], ...]
+    reading: str
+
+    def __post_init__(self) -> None:
+        if self.kind != "lattice":
+            raise ValueError(f"{self.title!r} is not of the kind lattice but {self.kind!r}")
+        if not len(self.sets) == len(self.people) == len(self.follows_from):
+            raise ValueError(f"the lattice {self.title!r} needs people and what it follows from for each set")
+        for upper, lower in self.edges:
+            if not (0 <= upper < len(self.sets) and 0 <= lower < len(self.sets)):
+                raise ValueError(f"the lattice {self.title!r} has an edge to a set that is not there")
+            if not set(self.sets[lower]) < set(self.sets[upper]):
+                raise ValueError(f"the lattice {self.title!r} has an edge to a set that is not smaller")
+
+
+Drawing: TypeAlias = Curve | LinkChart | LatticeChart
+"""What a finding can show as a picture."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExposedSubject:
     """One of the most exposed subjects: a row, item or node number, never its name or values.
 
@@ -156,7 +199,7 @@ class Finding:
     missing: str = ""
     baseline: float | None = None
     sentence: str
-    curves: tuple[Curve | LinkChart, ...] = ()
+    curves: tuple[Drawing, ...] = ()
     exposed: tuple[ExposedSubject, ...] = ()
     source: str = ""
     seconds: float = 0.0
@@ -295,15 +338,16 @@ def _derive_status(finding: Finding) -> Status | None:
 
 
 def _to_plain(value: Any) -> Any:
-    if isinstance(value, (Curve, LinkChart, ExposedSubject)):
+    if isinstance(value, (Curve, LinkChart, LatticeChart, ExposedSubject)):
         return {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
         return [_to_plain(v) for v in value]
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _drawing_from(data: Mapping[str, Any]) -> Curve | LinkChart:
-    return LinkChart(**data) if data["kind"] == "links" else Curve(**data)
+def _drawing_from(data: Mapping[str, Any]) -> Drawing:
+    kinds: dict[str, type[Drawing]] = {"links": LinkChart, "lattice": LatticeChart}
+    return kinds.get(data["kind"], Curve)(**data)
 
 
 def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:

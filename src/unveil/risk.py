@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from unveil.errors import UnveilError
-from unveil.finding import Curve, Direction, ExposedSubject, Finding, LinkChart, Method
+from unveil.finding import Direction, Drawing, ExposedSubject, Finding, Method
 
 if TYPE_CHECKING:
     from unveil.policy import Policy
@@ -101,7 +101,7 @@ class Risk:
         may_decide: bool = True,
         missing: str = "",
         baseline: float | None = None,
-        curves: tuple[Curve | LinkChart, ...] = (),
+        curves: tuple[Drawing, ...] = (),
         exposed: tuple[ExposedSubject, ...] = (),
         source: str = "",
     ) -> Finding:

@@ -51,6 +51,9 @@ def _make(code: int | None, *arguments: str, **files: str | bytes) -> FuzzInput:
 
 
 def _results() -> Iterator[FuzzInput]:
+    for form in ("text", "json", "graphml", "svg"):
+        yield _make(0, "lattice", "t.csv", "--columns", "town,job,diagnosis", "--format", form, t_csv=TABLE)
+        yield _make(0, "lattice", "b.dat", "--format", form, b_dat=BASKETS)
     for form in FORMATS:
         told = ("--format", form, "--details", "--exposed", "99")
         yield _make(1, "assess", "t.csv", *ROLES, *told, t_csv=TABLE)

@@ -18,7 +18,7 @@ import pytest
 
 from contract.cases import CASES, assessed
 from unveil import Finding
-from unveil.finding import Curve, LinkChart
+from unveil.finding import Curve, LatticeChart, LinkChart
 from unveil.questions import QUESTIONS, all_risks, questions_about
 from unveil.run import Run
 
@@ -64,6 +64,9 @@ def lines(f: Finding, reveal: Finding) -> Iterator[str]:
         yield f"~ {c.title} ({c.kind}): {c.reading}"
         if isinstance(c, LinkChart):
             yield f"  {c.left_label}, {c.right_label}, {len(c.pairs)} pairs"
+            continue
+        if isinstance(c, LatticeChart):
+            yield f"  {len(c.sets)} sets, the last {' and '.join(c.sets[-1])}"
             continue
         mark = "" if c.mark is None else f", mark {c.mark:.4g} {c.mark_label}"
         levels = "".join(f", level {y:.4g} {text}" for y, text in c.levels)

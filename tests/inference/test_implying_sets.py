@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference.naive_inference import subsets
-from reference.random_relations import TableData, relation_from_table, table_data
+from reference.poset_algorithms import minimal_implying_sets
+from reference.random_relations import (
+    SetData,
+    TableData,
+    relation_from_sets,
+    relation_from_table,
+    set_data,
+    table_data,
+)
 from unveil.errors import UnveilError
 from unveil.inference.implying_sets import find_implying_sets
 from unveil.inference.relation import Relation
@@ -31,6 +39,14 @@ def test_implying_sets_are_all_minimal_ones(data: TableData, target: int, most: 
     found = find_implying_sets(relation, target, most_known=most, least_support=support)
     assert {frozenset(one.known): (one.support, one.unknown) for one in found} == minimal
     assert [len(one.known) for one in found] == sorted(len(one.known) for one in found)
+
+
+@settings(max_examples=300, deadline=None)
+@given(set_data(7), st.integers(0, 6))
+def test_the_documents_algorithms_find_the_same_sets(data: SetData, target: int) -> None:
+    target %= len(data.danger)
+    found = find_implying_sets(relation_from_sets(data), target, most_known=len(data.danger))
+    assert {frozenset(one.known) for one in found} == minimal_implying_sets(data.rows, target)
 
 
 def test_only_some_attributes_may_be_looked_among() -> None:

@@ -50,6 +50,8 @@ _COMMAND_SUMMARIES = {
     "compare": "Say what changed between two assessments.",
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",
+    "rules": "Find the smallest sets of values that imply another.",
+    "lattice": "Show which values belong together, and what they follow from.",
     "describe": "Say what was read: kind, size, columns, missing values.",
     "hierarchy": "Show, build and check the hierarchy of a column.",
     "init": "Write a policy with suggested roles, to be edited.",

@@ -2,8 +2,9 @@
 
 ``ask.py`` is the door. ``belief_gains.py`` measures how much a few facts raise belief in a sensitive value, and
 ``learned_values.py`` what they would tell by chance. ``relation.py`` says who has which attributes and what follows
-from knowing some, ``privacy_score.py`` how bad that is for everybody, ``explanations.py`` why, and
-``implying_sets.py`` what implies a value.
+from knowing some, ``named_attributes.py`` what they are called, ``privacy_score.py`` how bad that is for everybody, and
+``explanations.py`` why. ``implying_sets.py`` says what implies a value, ``closed_sets.py`` which attributes belong
+together, and ``fillings.py`` what fake rows change about that.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from unveil.inference.belief_gains import *
     from unveil.inference.closed_sets import *
     from unveil.inference.explanations import *
+    from unveil.inference.fillings import *
     from unveil.inference.implying_sets import *
     from unveil.inference.learned_values import *
+    from unveil.inference.named_attributes import *
     from unveil.inference.privacy_score import *
     from unveil.inference.relation import *
 else:
@@ -30,8 +33,10 @@ else:
                 "minimal_hitting_sets"
             ),
             "explanations": "Explanation Inference explain",
+            "fillings": "FakeRows add_individual fill_with_fakes give_attributes is_free_set",
             "implying_sets": "Implication find_implying_sets",
             "learned_values": "LearnedValues TellingFacts measure_learned_values telling_facts",
+            "named_attributes": "NamedAttribute NamedAttributes name_attributes number_values",
             "privacy_score": "PrivacyScores ScoreMethod ScoreRange choose_method score",
             "relation": "AttributeWeights DistinctRows Relation pack_bits unpack_bits word_classes",
         },

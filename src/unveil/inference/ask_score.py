@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unveil.case import Case
-from unveil.finding import Curve, ExposedSubject, Finding
+from unveil.finding import Curve, ExposedSubject, Finding, LatticeChart
 from unveil.inference import risks
+from unveil.inference.ask_lattice import lattice_charts
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
 from unveil.release.table import Table
@@ -96,11 +97,17 @@ class _ScoredRelation:
             subjects=self.weighed.relation.people,
             sentence=f"The worst inference about a {self.one} weighs {mean} on average, and at least "
             f"{number_text(threshold)} for {many} of the {self.several} (by {found.method}).",
-            curves=(self._scores_curve(found, threshold),),
+            curves=(self._scores_curve(found, threshold), *self._lattice()),
             exposed=self._list_exposed(found, run),
             source=_WHITE,
             **more,
         )
+
+    def _lattice(self) -> tuple[LatticeChart, ...]:
+        """The picture of a small table, each column once."""
+        first = self.weighed.relation.first_attribute
+        columns = [] if first is None else [self.weighed.column_of[a] for a in first[:-1].tolist()]
+        return lattice_charts(self.weighed.relation, columns) if len({*columns}) == len(columns) else ()
 
     # ---- why ----
 

@@ -41,6 +41,7 @@ Attributes = frozenset[int]
 
 _MOST_SETS = 5_000
 _MOST_FACES = 100_000
+_MOST_HITTING_SETS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +89,15 @@ def find_closed_sets(relation: Relation, most: int = _MOST_SETS) -> ClosedSets:
     >>> [found.label(k) for k in range(4)]
     ['b', 'a, b', 'b, c', 'a, b, c']
     """
-    rows = _row_sets(relation)
+    has_too_many = len(relation.rows.counts) > most  # every row is a closed set
+    rows = [] if has_too_many else _row_sets(relation)
     closed = set[Attributes]()
     for row in rows:
         closed |= {row} | {row & other for other in closed}
-        if len(closed) > most:
-            raise UnveilError(f"the relation has more than {most:,} closed sets; take fewer attributes or individuals")
+        if has_too_many := len(closed) > most:
+            break
+    if has_too_many:
+        raise UnveilError(f"more than {most:,} closed sets; take fewer columns, items or rows")
     ordered = sorted(closed, key=lambda one: (len(one), sorted(one)))
     number = {one: k for k, one in enumerate(ordered)}
     counts = relation.rows.counts.tolist()
@@ -109,7 +113,7 @@ def find_closed_sets(relation: Relation, most: int = _MOST_SETS) -> ClosedSets:
     )  # fmt: skip
 
 
-def minimal_hitting_sets(sets: Sequence[Attributes]) -> list[Attributes]:
+def minimal_hitting_sets(sets: Sequence[Attributes], most: int = _MOST_HITTING_SETS) -> list[Attributes]:
     """All minimal sets that meet each of these, smaller ones first.
 
     >>> [sorted(k) for k in minimal_hitting_sets([frozenset({0, 1}), frozenset({1, 2})])]
@@ -119,6 +123,8 @@ def minimal_hitting_sets(sets: Sequence[Attributes]) -> list[Attributes]:
     for one in sets:
         met = [k for k in found if k & one]
         grown = {k | {x} for k in found if not k & one for x in one}
+        if len(grown) > most:
+            raise UnveilError(f"a set follows from more than {most:,} others; take fewer columns or items")
         found = met + [k for k in grown if not any(other <= k for other in met)]
     return sorted(found, key=lambda k: (len(k), sorted(k)))
 

@@ -1,4 +1,5 @@
-"""Draw a curve as a static picture: one SVG element for a page. :mod:`unveil.report.link_charts` draws candidate pairs.
+"""Draw a curve as a static picture: one SVG element for a page. :mod:`unveil.report.link_charts` draws candidate pairs,
+:mod:`unveil.report.lattice_charts` sets ordered by inclusion.
 
 Altair writes the specification, ``vl-convert`` draws it, and :mod:`unveil.report.svg_filter` lets only shapes and text
 through. Text and axes use ``currentColor`` and no typeface, so they match the page, light or dark.
@@ -20,8 +21,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from unveil.finding import Curve, LinkChart
-from unveil.report import link_charts
+from unveil.finding import Drawing, LatticeChart, LinkChart
+from unveil.report import lattice_charts, link_charts
 from unveil.report.phrases import is_share_axis
 from unveil.report.plot_data import (
     Plot,
@@ -75,10 +76,12 @@ _POINT_SHAPES = (
 _LINE_STYLES = tuple(map(_LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
 
 
-def chart_svg(curve: Curve | LinkChart) -> str:
-    """A curve or candidate pairs as an SVG element with an accessible name, ready for a page."""
+def chart_svg(curve: Drawing) -> str:
+    """A curve, candidate pairs or a lattice as an SVG element with an accessible name, ready for a page."""
     if isinstance(curve, LinkChart):
         return link_charts.links_svg(curve)
+    if isinstance(curve, LatticeChart):
+        return lattice_charts.lattice_svg(curve)
     title, description = label_text(curve.title, 200), label_text(curve.reading, 400)
     plot = prepare_plot(curve)
     if not plot.x:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from unveil import wording
 from unveil.assessment import Assessment, ProtectionResult
-from unveil.finding import Curve, LinkChart
+from unveil.finding import Drawing
 from unveil.report import arrangement, folding, phrases
 from unveil.report.next_steps import next_steps
 from unveil.toml_writer import drop_values, toml_lines
@@ -94,7 +94,7 @@ def _trusted_markup(text: str) -> object:
     return Markup(text)
 
 
-def _chart_markup(curve: Curve | LinkChart) -> object:
+def _chart_markup(curve: Drawing) -> object:
     from unveil.report.charts import chart_svg
 
     return _trusted_markup(chart_svg(curve))

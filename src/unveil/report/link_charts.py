@@ -19,8 +19,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from unveil.finding import LinkChart
-from unveil.report.plot_data import label_text, short_name, text_width
+from unveil.report.plot_data import label_text, short_name
 from unveil.report.svg_filter import BLUE, INK, PICTURE_WIDTH, RED, blank_svg, filter_svg
+from unveil.report.svg_shapes import DOT_RADIUS, add_shape, blank_drawing, draw_dot, draw_text, widest_text
 from unveil.wording import percent_text
 
 if TYPE_CHECKING:
@@ -34,11 +35,9 @@ _MAX_CELLS = 120  # the most rows or columns of a matrix
 _SHADES = 12  # shades of a cell
 _SWEEPS = 8
 _MAX_NAME = 13  # the most characters of a name
-_LETTER_WIDTH = 7.5  # usual upper limit for the width of a character, in pixels
 _TOP_MARGIN = 26  # height of the headings
 _LINE_HEIGHT = 20  # height of a legend line
 _SAMPLE_WIDTH = 20  # width of a sample in the legend
-_DOT_RADIUS = 3.5  # the radius of a node
 
 
 def links_svg(links: LinkChart) -> str:
@@ -114,24 +113,24 @@ def _draw_graph(links: LinkChart) -> ET.Element:
     """Two columns of nodes and a line for each pair."""
     rows = max(len(links.left), len(links.right))
     tall = rows * min(30.0, max(14.0, 420 / rows))
-    drawing = _blank_drawing(_TOP_MARGIN + tall + 10 + _LINE_HEIGHT * (1 + bool(links.true)))
+    drawing = blank_drawing(_TOP_MARGIN + tall + 10 + _LINE_HEIGHT * (1 + bool(links.true)))
     names, risks = [short_name(t, _MAX_NAME) for t in links.left], [percent_text(r) for r in links.risk]
     others = [short_name(t, _MAX_NAME) for t in links.right]
     heading = short_name(links.left_label, _MAX_NAME)
-    risk_end = _widest_text([heading, *names]) + 14 + _widest_text(["risk", *risks])
-    x1, x2 = risk_end + 8 + _DOT_RADIUS, PICTURE_WIDTH - _widest_text(others) - 8 - _DOT_RADIUS
+    risk_end = widest_text([heading, *names]) + 14 + widest_text(["risk", *risks])
+    x1, x2 = risk_end + 8 + DOT_RADIUS, PICTURE_WIDTH - widest_text(others) - 8 - DOT_RADIUS
     left, right = ([_TOP_MARGIN + tall * y for y in side] for side in order_nodes(links))
     _draw_lines(drawing, links, [(x1, y) for y in left], [(x2, y) for y in right])
-    _draw_text(drawing, 0, 12, heading)
-    _draw_text(drawing, risk_end, 12, "risk", "end")
-    _draw_text(drawing, PICTURE_WIDTH, 12, short_name(links.right_label, _MAX_NAME), "end")
+    draw_text(drawing, 0, 12, heading)
+    draw_text(drawing, risk_end, 12, "risk", "end")
+    draw_text(drawing, PICTURE_WIDTH, 12, short_name(links.right_label, _MAX_NAME), "end")
     for text, risk, y in zip(names, risks, left, strict=True):
-        _draw_text(drawing, 0, y + 4, text)
-        _draw_text(drawing, risk_end, y + 4, risk, "end")
-        _draw_dot(drawing, x1, y)
+        draw_text(drawing, 0, y + 4, text)
+        draw_text(drawing, risk_end, y + 4, risk, "end")
+        draw_dot(drawing, x1, y)
     for text, y in zip(others, right, strict=True):
-        _draw_dot(drawing, x2, y)
-        _draw_text(drawing, x2 + _DOT_RADIUS + 6, y + 4, text)
+        draw_dot(drawing, x2, y)
+        draw_text(drawing, x2 + DOT_RADIUS + 6, y + 4, text)
     _draw_graph_legend(drawing, links, _TOP_MARGIN + tall + 10)
     return drawing
 
@@ -143,10 +142,10 @@ def _draw_lines(
     for colour, pairs in ((BLUE, _false_pairs(links)), (RED, _true_pairs(links))):
         if not pairs:
             continue
-        group = _add_shape(drawing, "g", stroke=colour)
+        group = add_shape(drawing, "g", stroke=colour)
         for (i, j), p in sorted(pairs.items(), key=lambda pair: (pair[1], pair[0])):
             (x1, y1), (x2, y2) = left[i], right[j]
-            _add_shape(group, "line", x1=x1, y1=y1, x2=x2, y2=y2, **_line_attributes(p, colour))
+            add_shape(group, "line", x1=x1, y1=y1, x2=x2, y2=y2, **_line_attributes(p, colour))
 
 
 def _false_pairs(links: LinkChart) -> dict[tuple[int, int], float]:
@@ -173,13 +172,13 @@ def _shade_opacity(strength: float, colour: str, least: float = 0.2) -> float:
 
 def _draw_graph_legend(drawing: ET.Element, links: LinkChart, y: float) -> None:
     impossible = any(p == 0 for _, _, p in links.pairs) or 0.0 in _true_pairs(links).values()
-    x = _draw_text(drawing, 0, y + 14, "probability")
+    x = draw_text(drawing, 0, y + 14, "probability")
     for p in (*([0.0] if impossible else []), 0.1, 0.5, 1.0):
-        _add_shape(drawing, "path", d=f"M{x} {y + 10}h{_SAMPLE_WIDTH}", stroke=BLUE, **_line_attributes(p, BLUE))
-        x = _draw_text(drawing, x + _SAMPLE_WIDTH + 5, y + 14, percent_text(p))
+        add_shape(drawing, "path", d=f"M{x} {y + 10}h{_SAMPLE_WIDTH}", stroke=BLUE, **_line_attributes(p, BLUE))
+        x = draw_text(drawing, x + _SAMPLE_WIDTH + 5, y + 14, percent_text(p))
     if links.true:
-        _add_shape(drawing, "path", d=f"M0 {y + 30}h{_SAMPLE_WIDTH}", stroke=RED, **_line_attributes(0.5, RED))
-        _draw_text(drawing, _SAMPLE_WIDTH + 5, y + 34, "true pair")
+        add_shape(drawing, "path", d=f"M0 {y + 30}h{_SAMPLE_WIDTH}", stroke=RED, **_line_attributes(0.5, RED))
+        draw_text(drawing, _SAMPLE_WIDTH + 5, y + 34, "true pair")
 
 
 def _draw_matrix(links: LinkChart) -> ET.Element:
@@ -189,17 +188,17 @@ def _draw_matrix(links: LinkChart) -> ET.Element:
     side = math.floor(10 * (PICTURE_WIDTH - 2) / max(rows, columns)) / 10  # clean() rounds to a tenth of a pixel
     high, wide = (max(side, math.ceil(40 / n)) for n in (rows, columns))
     notes = _legend_notes(links, covers)
-    drawing = _blank_drawing(_TOP_MARGIN + high * rows + 14 + _LINE_HEIGHT * (1 + len(notes)))
+    drawing = blank_drawing(_TOP_MARGIN + high * rows + 14 + _LINE_HEIGHT * (1 + len(notes)))
     down = f"{short_name(links.left_label, _MAX_NAME)} ↓ {len(links.left):,}"
     across = f"{short_name(links.right_label, _MAX_NAME)} → {len(links.right):,}"
-    _draw_text(drawing, 0, 12, down)
-    _draw_text(drawing, max(1 + wide * columns, _widest_text([down]) + _widest_text([across]) + 16), 12, across, "end")
-    grid = _add_shape(drawing, "g", transform=f"translate(1,{_TOP_MARGIN}) scale({wide},{high})")
+    draw_text(drawing, 0, 12, down)
+    draw_text(drawing, max(1 + wide * columns, widest_text([down]) + widest_text([across]) + 16), 12, across, "end")
+    grid = add_shape(drawing, "g", transform=f"translate(1,{_TOP_MARGIN}) scale({wide},{high})")
     for (red, level), runs in sorted(_cell_strokes(levels, true).items()):
         colour = RED if red else BLUE
-        _add_shape(grid, "path", d=runs, stroke=colour, stroke_opacity=_shade_opacity(level / _SHADES, colour))
+        add_shape(grid, "path", d=runs, stroke=colour, stroke_opacity=_shade_opacity(level / _SHADES, colour))
     frame = {"width": wide * columns, "height": high * rows, "fill": "none"}
-    _add_shape(drawing, "rect", x=1, y=_TOP_MARGIN, **frame, stroke=INK, stroke_opacity=0.4)
+    add_shape(drawing, "rect", x=1, y=_TOP_MARGIN, **frame, stroke=INK, stroke_opacity=0.4)
     _draw_matrix_legend(drawing, notes, _TOP_MARGIN + high * rows + 14)
     return drawing
 
@@ -252,42 +251,16 @@ def _legend_notes(links: LinkChart, covers: tuple[int, int]) -> list[tuple[str, 
 
 
 def _draw_matrix_legend(drawing: ET.Element, notes: list[tuple[str, str]], y: float) -> None:
-    x = _draw_text(drawing, 0, y + 14, "probability")
+    x = draw_text(drawing, 0, y + 14, "probability")
     for p in (0.01, 0.1, 0.5, 1.0):
         _draw_patch(drawing, x, y, math.sqrt(p), BLUE)
-        x = _draw_text(drawing, x + _SAMPLE_WIDTH + 5, y + 14, percent_text(p))
+        x = draw_text(drawing, x + _SAMPLE_WIDTH + 5, y + 14, percent_text(p))
     for line, (colour, text) in enumerate(notes, start=1):
         if colour:
             _draw_patch(drawing, 0, y + _LINE_HEIGHT * line, 0.7, colour)
-        _draw_text(drawing, _SAMPLE_WIDTH + 5 if colour else 0, y + 14 + _LINE_HEIGHT * line, text)
+        draw_text(drawing, _SAMPLE_WIDTH + 5 if colour else 0, y + 14 + _LINE_HEIGHT * line, text)
 
 
 def _draw_patch(parent: ET.Element, x: float, y: float, strength: float, colour: str) -> None:
     look = {"fill": colour, "fill_opacity": _shade_opacity(strength, colour)}
-    _add_shape(parent, "rect", x=x, y=y + 3, width=_SAMPLE_WIDTH, height=13, **look)
-
-
-def _blank_drawing(height: float) -> ET.Element:
-    return ET.Element("svg", {"width": str(PICTURE_WIDTH), "height": str(math.ceil(height))})
-
-
-def _add_shape(parent: ET.Element, tag: str, **attributes: object) -> ET.Element:
-    return ET.SubElement(parent, tag, {key.replace("_", "-"): str(value) for key, value in attributes.items()})
-
-
-def _draw_dot(parent: ET.Element, x: float, y: float) -> None:
-    arc = f"a{_DOT_RADIUS} {_DOT_RADIUS} 0 1 0"
-    _add_shape(
-        parent, "path", d=f"M{x - _DOT_RADIUS} {y}{arc} {2 * _DOT_RADIUS} 0{arc} {-2 * _DOT_RADIUS} 0z", fill=INK
-    )
-
-
-def _draw_text(parent: ET.Element, x: float, y: float, text: str, anchor: str = "start") -> float:
-    """Draw text; returns the x position for what follows."""
-    look = {"text_anchor": anchor, "fill": INK, "font_size": "12px"}
-    _add_shape(parent, "text", x=x, y=y, **look).text = text
-    return x + 0.85 * _LETTER_WIDTH * text_width(text) + 16
-
-
-def _widest_text(texts: list[str]) -> float:
-    return _LETTER_WIDTH * max((text_width(t) for t in texts), default=0)
+    add_shape(parent, "rect", x=x, y=y + 3, width=_SAMPLE_WIDTH, height=13, **look)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from unveil.assessment import Assessment, ProtectionResult
-from unveil.finding import Curve, ExposedSubject, Finding, LinkChart
+from unveil.finding import Drawing, ExposedSubject, Finding, LatticeChart, LinkChart
 from unveil.policy import Role
 from unveil.usefulness.use_measure import UseMeasure
 from unveil.verdict import Decision
@@ -339,10 +339,12 @@ def is_share_axis(label: str, values: Iterable[float]) -> bool:
     return bool(_SHARE_WORDS.search(label)) and all(0 <= v <= 1 for v in values)
 
 
-def chart_table(curve: Curve | LinkChart) -> tuple[list[str], list[list[str]]]:
+def chart_table(curve: Drawing) -> tuple[list[str], list[list[str]]]:
     """The data of a chart as a table: headings and rows, in the number format of the axes."""
     if isinstance(curve, LinkChart):
         return _links_table(curve)
+    if isinstance(curve, LatticeChart):
+        return _lattice_table(curve)
     x, y = curve.x_label, curve.y_label
     columns: list[tuple[str, str, Sequence[float | str] | None]] = [
         ("line", "", curve.series),
@@ -367,6 +369,22 @@ def _links_table(links: LinkChart) -> tuple[list[str], list[list[str]]]:
         rows.append(row if links.true is None else [*row, list_text(true.get(i, ())) or "–"])
     truth = [] if links.true is None else [f"true {links.right_label}"]
     return [links.left_label, "candidates", "risk", *truth], rows
+
+
+def _lattice_table(lattice: LatticeChart) -> tuple[list[str], list[list[str]]]:
+    """Every set by the number that it has in the picture, how many have it, and what it follows from."""
+    rows = [
+        [str(number), number_text(people), set_text(one), "; or ".join(map(set_text, follows))]
+        for number, (one, people, follows) in enumerate(
+            zip(lattice.sets, lattice.people, lattice.follows_from, strict=True), 1
+        )
+    ]
+    return ["set", "shared by", "what belongs together", "follows from"], rows
+
+
+def set_text(names: Sequence[str]) -> str:
+    """Attributes that belong together."""
+    return list_text(names, limit=20) or "nothing"
 
 
 def _axis_texts(label: str, values: Sequence[float | str]) -> list[str]:
