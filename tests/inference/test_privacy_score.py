@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
@@ -20,6 +22,7 @@ from reference.random_relations import (
 )
 from unveil.arrays import Floats
 from unveil.errors import Termination, UnveilError
+from unveil.inference import generator_search, hitting_sets
 from unveil.inference.privacy_score import PrivacyScores, choose_method, score
 from unveil.inference.relation import Relation
 from unveil.run import Run
@@ -36,6 +39,22 @@ def assert_exactly(found: PrivacyScores, expected: list[float]) -> None:
 
 def assert_contains(found: PrivacyScores, expected: list[float]) -> None:
     assert (found.lower <= np.array(expected)).all() and (np.array(expected) <= found.upper).all()
+
+
+SEARCHES = {
+    "at once": {},
+    "with floors": {"_FIRST_WORK": 0},
+    "with floors and without room for lines": {"_FIRST_WORK": 0, "_MOST_WORDS": 0},
+}
+
+
+@contextmanager
+def search_as(how: str, **limits: int) -> Iterator[None]:
+    """Search small relations as large ones are searched."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**SEARCHES[how], **limits}.items():
+            patch.setattr(generator_search, name, value)
+        yield
 
 
 # ---- equality with the definition ------------------------------------------------------------------------------------
@@ -84,6 +103,40 @@ def test_hitting_sets_of_more_than_a_word(data: SetData, width: int) -> None:
     assert_exactly(score(relation_from_sets(data, width=width), "hitting sets"), expected)
 
 
+@pytest.mark.parametrize("how", SEARCHES)
+@SOME
+@given(set_data(10), st.sampled_from([None, None, 1, 2, 3]))
+def test_sets_score_the_same_however_they_are_searched(how: str, data: SetData, most: int | None) -> None:
+    expected = scores_by_enumeration(data.individuals, data.likelihood, data.danger, most=most)
+    with search_as(how):
+        assert_exactly(score(relation_from_sets(data), "generator search", most_known=most), expected)
+
+
+@pytest.mark.parametrize("how", SEARCHES)
+@SOME
+@given(table_data(), st.sampled_from([None, None, 1, 2]))
+def test_tables_score_the_same_however_they_are_searched(how: str, data: TableData, most: int | None) -> None:
+    expected = scores_by_enumeration(data.individuals, data.likelihood, data.danger, most=most)
+    with search_as(how):
+        assert_exactly(score(relation_from_table(data), "column search", most_known=most), expected)
+
+
+@pytest.mark.parametrize("how", SEARCHES)
+def test_more_than_64_attributes_that_people_have(how: str) -> None:
+    rng = np.random.default_rng(7)
+    for certain in (False, True):
+        rows = [frozenset(rng.choice(90, rng.integers(0, 8), replace=False).tolist()) for _ in range(60)]
+        rows += [frozenset([*rows[0], 89]), rows[1], frozenset(range(82, 90))]
+        likelihood, danger = rng.integers(0, 5, (2, 90)) / 4
+        likelihood = np.rint(likelihood) if certain else likelihood
+        data = SetData(rows, likelihood.tolist(), danger.tolist())
+        expected = scores_by_enumeration(data.individuals, data.likelihood, data.danger)
+        with search_as(how):
+            assert_exactly(score(relation_from_sets(data), "generator search"), expected)
+        if certain:
+            assert_exactly(score(relation_from_sets(data), "hitting sets"), expected)
+
+
 @SOME
 @given(set_data())
 def test_the_documents_poset_gives_the_same(data: SetData) -> None:
@@ -107,6 +160,21 @@ def test_methods_agree_on_larger_relations_with_any_weights() -> None:
         certain = Relation.from_matrix(rng.random((people, attributes)) < density, 1.0, rng.random(attributes))
         one, other = score(certain, "subset lattice"), score(certain, "hitting sets")
         assert np.array_equal(one.lower, other.lower)
+
+
+@pytest.mark.parametrize("how", SEARCHES)
+@pytest.mark.parametrize("missing", [0, 1])
+def test_large_tables_score_as_the_lattice_says(how: str, missing: int) -> None:
+    rng = np.random.default_rng(8)
+    sizes = (2, 3, 4, 5, 6, 4)
+    columns = [np.sort(rng.integers(-missing, size, (3, 6000)), axis=0)[1].astype(np.int32) for size in sizes]
+    for c in rng.permutation(6):
+        columns[c] = columns[c][rng.permutation(6000)] if c else columns[c]
+    relation = Relation.from_columns(columns, [0.5, 0.75, 0.25, 0.5, 1.0, 0.0], [0.25, 0, 0.5, 1, 0.0, 1.0])
+    expected = score(relation, "subset lattice").lower
+    with search_as(how):
+        assert score(relation, "column search").lower == pytest.approx(expected, rel=1e-12)
+        assert score(relation, "generator search").lower == pytest.approx(expected, rel=1e-12)
 
 
 def test_tables_with_many_values_and_missing_ones_agree() -> None:
@@ -199,7 +267,8 @@ class ImpatientRun(Run):
             raise left[1]  # type: ignore[misc]
 
 
-@PLENTY
+@pytest.mark.parametrize("how", SEARCHES)
+@SOME
 @given(
     table_data(),
     st.integers(0, 40),
@@ -207,10 +276,11 @@ class ImpatientRun(Run):
     st.sampled_from([None, 1, 2]),
 )
 def test_intervals_contain_the_score_whatever_the_budget(
-    data: TableData, budget: int, method: str, most: int | None
+    how: str, data: TableData, budget: int, method: str, most: int | None
 ) -> None:
     expected = scores_by_enumeration(data.individuals, data.likelihood, data.danger, most=most)
-    found = score(relation_from_table(data), method, budget, most_known=most)  # type: ignore[arg-type]
+    with search_as(how):
+        found = score(relation_from_table(data), method, budget, most_known=most)  # type: ignore[arg-type]
     assert_contains(found, expected)
 
 
@@ -221,13 +291,40 @@ def test_intervals_of_hitting_sets_contain_the_score(data: SetData, budget: int)
     assert_contains(score(relation_from_sets(data), "hitting sets", budget), expected)
 
 
+@pytest.mark.parametrize("method", ["subset lattice", "hitting sets", "generator search"])
 @SOME
-@given(set_data(likelihoods=ZERO_OR_ONE), st.integers(1, 6))
-def test_intervals_contain_the_score_after_an_interruption(data: SetData, checks: int) -> None:
+@given(set_data(10, likelihoods=ZERO_OR_ONE), st.integers(1, 25))
+def test_intervals_of_sets_contain_the_score_after_an_interruption(method: str, data: SetData, checks: int) -> None:
     expected = scores_by_enumeration(data.individuals, data.likelihood, data.danger)
-    for method in ("subset lattice", "hitting sets", "generator search"):
-        run = ImpatientRun(checks, KeyboardInterrupt)
-        assert_contains(score(relation_from_sets(data), method, run=run), expected)
+    run = ImpatientRun(checks, KeyboardInterrupt)
+    with search_as("with floors", _SLICE=1), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hitting_sets, "_SLICE", 1)  # so that work is interrupted at any row
+        found = score(relation_from_sets(data), method, run=run)  # type: ignore[arg-type]
+    assert_contains(found, expected)
+
+
+@pytest.mark.parametrize("how", SEARCHES)
+@SOME
+@given(table_data(), st.sampled_from(["column search", "generator search", "subset lattice"]), st.integers(1, 60))
+def test_intervals_of_tables_contain_the_score_after_an_interruption(
+    how: str, data: TableData, method: str, checks: int
+) -> None:
+    expected = scores_by_enumeration(data.individuals, data.likelihood, data.danger)
+    run = ImpatientRun(checks, KeyboardInterrupt)
+    with search_as(how, _SLICE=1):
+        found = score(relation_from_table(data), method, run=run)  # type: ignore[arg-type]
+    assert_contains(found, expected)
+
+
+def test_an_interruption_of_hitting_sets_keeps_what_was_found() -> None:
+    rng = np.random.default_rng(3)
+    relation = Relation.from_matrix(rng.random((150, 30)) < 0.5)
+    exact = score(relation, "hitting sets")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hitting_sets, "_SLICE", 1)
+        found = score(relation, "hitting sets", run=ImpatientRun(80, KeyboardInterrupt))
+    assert_contains(found, exact.lower.tolist())
+    assert 0 < (found.lower == found.upper).sum() < 150
 
 
 @pytest.mark.parametrize("method", ["subset lattice", "hitting sets", "generator search"])
@@ -248,12 +345,31 @@ def test_intervals_shrink_with_the_budget() -> None:
     assert widths == sorted(widths, reverse=True) and widths[-1] < widths[0]
 
 
+def test_the_likeliest_sets_come_first_where_a_budget_ends_the_search() -> None:
+    """Going through sets by size, 200,000 of them leave the scores open by more than .3."""
+    found = score(random_matrix(np.random.default_rng(2), 1000, 100, 0.5), budget=200_000).average
+    assert found.high - found.low < 0.2
+
+
+def test_rows_about_which_nothing_can_follow_take_no_search() -> None:
+    """Everybody shares what can be known with somebody who has another sensitive value."""
+    rng = np.random.default_rng(4)
+    known = [rng.integers(0, 6, 2000).astype(np.int32) for _ in range(7)]
+    columns = [np.concatenate([c, c]) for c in known]
+    sensitive = np.repeat(np.array([0, 1], np.int32), 2000)
+    found = score(Relation.from_columns([*columns, sensitive], [0.8] * 7 + [0], [0] * 7 + [1.0]))
+    assert found.sets <= 1
+    assert found.average == (0, 0)
+
+
+@pytest.mark.parametrize("how", SEARCHES)
 @SOME
 @given(table_data(), st.floats(0, 1))
-def test_a_threshold_says_who_reaches_it_and_brackets_the_others(data: TableData, share: float) -> None:
+def test_a_threshold_says_who_reaches_it_and_brackets_the_others(how: str, data: TableData, share: float) -> None:
     expected = np.array(scores_by_enumeration(data.individuals, data.likelihood, data.danger))
     for threshold in {*expected.tolist(), share}:
-        found = score(relation_from_table(data), threshold=threshold)
+        with search_as(how):
+            found = score(relation_from_table(data), threshold=threshold)
         assert_contains(found, expected.tolist())
         reach = int((expected >= threshold).sum())
         assert found.count_at_least(threshold) == (reach, reach)

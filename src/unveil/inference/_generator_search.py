@@ -4,7 +4,8 @@ A *column* is a group of attributes of which a row has at most one: a single att
 table. Code 0 in a column means none, code v the attribute ``firsts[c] + v − 1``. A *node* is a set K and the rows that
 have it, those first that may still improve (``active``). Its children by one column are stored one after the other in
 ``lists``: code, number of rows, number of active ones, rows. Everything is kept in arrays, so that a search can be
-interrupted after any node and resumed.
+interrupted after any node and resumed. Below a node whose lines
+of bits find room, ``_row_frames`` goes on.
 """
 
 # mypy: allow-untyped-defs
@@ -14,99 +15,45 @@ import numpy as np
 
 from unveil._bits import lowest_bit
 from unveil.compilation import helper, kernel
+from unveil.inference._closures import closure_danger
+from unveil.inference._row_frames import can_exceed, draw_frame, has_room, plan_frame, row_can_rise, search_frames
 
-__all__ = ["bound_larger_sets", "follow_likeliest", "search_sets"]
+__all__ = ["follow_likeliest", "search_sets"]
 
 _MANY = 256  # among so many active rows, one may always improve
 
 
 @helper
-def _can_exceed(danger, likelihood, best, offset):
-    """Whether likelihood · danger / (offset + danger) > best, without a division."""
-    return danger * (likelihood - best) > best * offset
-
-
-@helper
-def _shared_danger(uses_bits, shared, joined, lanes, lane_firsts, danger):
-    """The danger of the bits that all rows share, or of the lanes in which all rows with a code have the same."""
-    total = np.int64(0)
-    if uses_bits:
-        for w in range(len(shared)):
-            left = shared[w]
-            while left:
-                total += danger[64 * w + lowest_bit(left)]
-                left &= left - np.uint64(1)
-        return total
-    for c in range(len(lanes)):
-        w, shift, mask = lanes[c, 0], np.uint64(lanes[c, 1]), np.uint64(lanes[c, 2])
-        code = (shared[w] >> shift) & mask
-        if code and code == (joined[w] >> shift) & mask:
-            total += danger[lane_firsts[c] + np.int64(code) - 1]
-    return total
-
-
-@helper
-def _closure_danger(
-    rows, first, last, least, has_gaps, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, danger
-):
-    """The danger of the closure. Of many rows, the first ones suffice if they share no more than K, whose danger is
-    ``least``; but where values are missing, others may confirm what these do not."""
-    words = sharing.shape[1]
-    for w in range(words):
-        shared[w] = sharing[rows[first], w]
-        joined[w] = joining[rows[first], w]
-    check = last if has_gaps else first + 16
-    for k in range(first + 1, last):
-        row = rows[k]
-        for w in range(words):
-            shared[w] &= sharing[row, w]
-        if not uses_bits:
-            for w in range(words):
-                joined[w] |= joining[row, w]
-        if k == check:
-            if _shared_danger(uses_bits, shared, joined, lanes, lane_firsts, danger) == least:
-                return least
-            check += 4 * (check - first)
-    return _shared_danger(uses_bits, shared, joined, lanes, lane_firsts, danger)
-
-
-@helper
-def _keep_active(rows, first, active, reach, total, ceiling, best, floor, goal, unit, offset):
-    """Move the rows to the front that a set of likelihood ``reach`` could still raise, and count them."""
-    kept = first
+def _keep_active(rows, first, active, reach, total, ceiling, best, cut, floor, goal, unit, offset):
+    """Move the rows to the front that a set of likelihood ``reach`` could still raise. Returns how many, the largest
+    danger that could follow about any of them, and the least of their best."""
+    kept, most, least = first, np.int64(0), goal
     for k in range(first, first + active):
         row = rows[k]
-        if best[row] < goal and _can_exceed((ceiling[row] - total) * unit, reach, max(best[row], floor), offset):
+        if row_can_rise(row, ceiling[row] - total, reach, best, cut, floor, goal, unit, offset):
             rows[k] = rows[kept]
             rows[kept] = row
             kept += 1
-    return kept - first
-
-
-@helper
-def _is_worth(row, attribute, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset):
-    """Whether a set with one more attribute could raise a row."""
-    return best[row] < goal and _can_exceed(
-        (ceiling[row] - total - danger[attribute]) * unit,
-        likelihood * like[attribute], max(best[row], floor), offset,
-    )  # fmt: skip
+            most, least = max(most, ceiling[row]), min(least, best[row])
+    return kept - first, most, max(least, floor)
 
 
 @helper
 def _divide_by_bit(
     rows, begin, active, size, known, word, shift, attribute, below,
-    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
+    likelihood, total, like, danger, ceiling, best, cut, floor, goal, unit, offset,
 ):  # fmt: skip
     """Write the rows that have an attribute to ``below`` as one child, unless nobody gains. Returns its length."""
-    filled, worth = 3, False
+    filled, worth = 3, active > _MANY
     for k in range(begin, begin + active):
         row = rows[k]
         if (known[row, word] >> shift) & np.uint64(1):
             below[filled] = row
             filled += 1
-            worth |= _is_worth(
-                row, attribute, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
-            )
+            worth = worth or row_can_rise(
+                row, ceiling[row] - total - danger[attribute], likelihood * like[attribute], best, cut, floor, goal,
+                unit, offset,
+            )  # fmt: skip
     if not worth:
         return 0
     below[0], below[2] = 1, filled - 3
@@ -158,10 +105,10 @@ def _sort_by_code(rows, begin, active, size, codes, below, tally, needed, place,
 @helper
 def _divide_by_code(
     rows, begin, active, size, codes, first, values, below, tally, needed, place, touched,
-    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
+    likelihood, total, like, danger, ceiling, best, cut, floor, goal, unit, offset,
 ):  # fmt: skip
     """Write the rows of each code to ``below`` as a child, unless nobody gains. Returns the length of all children."""
-    different = filled = 0
+    different = filled = np.int64(0)
     if active > _MANY and values <= active:  # count first: somebody will gain
         for k in range(begin, begin + active):
             tally[codes[rows[k]]] += 1
@@ -184,9 +131,10 @@ def _divide_by_code(
                 different += 1
                 needed[code] = 0
             tally[code] += 1
-            needed[code] |= _is_worth(
-                row, first + code, likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset
-            )
+            needed[code] |= row_can_rise(
+                row, ceiling[row] - total - danger[first + code], likelihood * like[first + code], best, cut, floor,
+                goal, unit, offset,
+            )  # fmt: skip
     if different <= 4:
         for k in range(different):
             if needed[touched[k]]:
@@ -227,50 +175,70 @@ def _next_open(marks, column, columns):
 @kernel
 def search_sets(
     state, stack, likelihoods, lists, has_gaps, uses_bits, known, codes, places, firsts, like, danger,
-    like_after, least_after, sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best,
-    tally, needed, place, touched, open_columns, shared, joined, unit, offset, floor, goal, smallest, largest,
-    work_limit, node_limit,
+    like_after, least_after, sharing, joining, lanes, lane_firsts, lane_danger, own, ceiling, best, cut,
+    tally, needed, place, touched, open_columns, shared, joined, square, frames, lines, members, choices, likes, after,
+    danger_after, frame_nodes, frame_weights, unit, offset, largest, goal, floor, work_limit, node_limit,
 ):  # fmt: skip
     """Go on with a search until it ends (returns 0), or the work or the number of nodes reaches its limit (returns 1).
 
-    ``state``: level, nodes, work. ``stack``, per level: first row of the node in the level above, its rows, its active
-    rows, its danger, the present column, the next child, and the end of the children. Level 0 is above the root, and
-    holds the roots as its children. ``own`` is the danger of all that a row has, ``ceiling`` the most that could follow
-    about it. Sets of ``smallest`` to ``largest`` attributes are weighed.
+    ``state``: level, nodes, work; the number of frames, the node of the last one, and if it is to be drawn. ``stack``,
+    per level: first row of the node in the level above, its rows, its active rows, its danger, the present column, the
+    next child, the end of the children, and the largest ceiling; ``likelihoods``: that of the node, and what a set must
+    exceed. Level 0 is above the root, and holds the roots as its children. ``own`` is the danger of all that a row has,
+    ``ceiling`` the most that could follow about it. Sets of at most ``largest`` attributes are weighed, as long as they
+    could weigh more than the ``floor``; ``cut`` is the most that the others could weigh for each row.
     """
     level, nodes, work = state[0], state[1], state[2]
     columns = len(places)
     while level >= 0:
+        if state[5]:
+            draw_frame(
+                state, uses_bits, known, codes, firsts, like, danger, tally, square, frames, lines, members, choices,
+                likes, after, danger_after, frame_nodes,
+            )  # fmt: skip
+        if state[3]:
+            nodes, work = search_frames(
+                state, nodes, work, work_limit, node_limit, has_gaps, uses_bits, firsts, sharing, joining, lanes,
+                lane_firsts, lane_danger, ceiling, best, cut, shared, joined, frames, lines, members, choices, likes,
+                after, danger_after, frame_nodes, frame_weights, unit, offset, largest, goal, floor,
+            )  # fmt: skip
+        if work >= work_limit or nodes >= node_limit:
+            state[0], state[1], state[2] = level, nodes, work
+            return 1
+        if state[5]:
+            continue
         below = lists[level]
         column = stack[level, 4]
-        likelihood, total = likelihoods[level], stack[level, 3]
+        likelihood, total = likelihoods[level, 0], stack[level, 3]
         if stack[level, 5] == stack[level, 6]:  # all children by the present column are done
             column = _next_open(open_columns[level], column + 1, columns) if uses_bits else column + 1
             if level == 0 or column >= columns:
                 level -= 1
                 continue
             rows, begin, size, active = lists[level - 1], stack[level, 0], stack[level, 1], stack[level, 2]
+            reach, least = likelihood * like_after[column], total + least_after[column]
+            if not can_exceed(stack[level, 7] - least, reach, likelihoods[level, 1], unit, offset):
+                _keep_active(rows, begin, active, reach, least, ceiling, best, cut, floor, goal, unit, offset)
+                level -= 1
+                continue
             if uses_bits:
                 word, shift = places[column, 0], np.uint64(places[column, 1])
-                filled = _divide_by_bit(
+                filled_to = _divide_by_bit(
                     rows, begin, active, size, known, word, shift, firsts[column], below,
-                    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
+                    likelihood, total, like, danger, ceiling, best, cut, floor, goal, unit, offset,
                 )  # fmt: skip
             else:
-                filled = _divide_by_code(
+                filled_to = _divide_by_code(
                     rows, begin, active, size, codes[column], firsts[column] - 1,
                     firsts[column + 1] - firsts[column], below,
                     tally, needed, place, touched,
-                    likelihood, total, like, danger, ceiling, best, floor, goal, unit, offset,
+                    likelihood, total, like, danger, ceiling, best, cut, floor, goal, unit, offset,
                 )  # fmt: skip
-            stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, filled
+            stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, filled_to
             work += size
             continue
-        if work >= work_limit or nodes >= node_limit:
-            state[0], state[1], state[2] = level, nodes, work
-            return 1
         at = stack[level, 5]  # enter the next child
-        code, size, active, begin = below[at], below[at + 1], below[at + 2], at + 3
+        code, size, active, begin = below[at], np.int64(below[at + 1]), np.int64(below[at + 2]), at + 3
         stack[level, 5] = begin + size
         if level > 0 and size == stack[level, 1]:  # all rows of the node have this attribute: it tells nothing new
             continue
@@ -278,63 +246,45 @@ def search_sets(
             attribute = firsts[column] + code - 1
             likelihood *= like[attribute]
             total += danger[attribute]
-        work += size
-        if level >= smallest:
-            nodes += 1
-            work += size
-            follows = own[below[begin]]  # all of it, if it is the only row
-            if size > 1:
-                follows = _closure_danger(
-                    below, begin, begin + size, total, has_gaps, uses_bits, shared, joined, sharing, joining,
-                    lanes, lane_firsts, lane_danger,
-                )  # fmt: skip
-            learned = (follows - total) * unit
-            weight = likelihood * (learned / (offset + learned))
-            if weight > 0:
-                for k in range(begin, begin + active):
-                    if best[below[k]] < weight:
-                        best[below[k]] = weight
+        nodes += 1
+        work += 2 * size
+        follows = own[below[begin]]  # all of it, if it is the only row
+        if size > 1:
+            follows = closure_danger(
+                below, begin, begin + size, total, has_gaps, uses_bits, shared, joined, sharing, joining,
+                lanes, lane_firsts, lane_danger,
+            )  # fmt: skip
+        learned = (follows - total) * unit
+        weight = likelihood * (learned / (offset + learned))
+        if weight > 0:
+            for k in range(begin, begin + active):
+                if best[below[k]] < weight:
+                    best[below[k]] = weight
         if level >= largest or size == 1 or column + 1 == columns:
             continue
         reach, least = likelihood * like_after[column + 1], total + least_after[column + 1]
-        active = _keep_active(below, begin, active, reach, least, ceiling, best, floor, goal, unit, offset)
-        if active > 0:
+        active, most, exceeded = _keep_active(
+            below, begin, active, reach, least, ceiling, best, cut, floor, goal, unit, offset
+        )
+        if active == 0:
+            continue
+        if has_room(np.int64(0), size, column, firsts, uses_bits, frames, lines, members, likes, frame_nodes):
+            for k in range(size):
+                members[k] = below[begin + k]
+            plan_frame(
+                state, size, active, level, column, total, likelihood, follows, most, exceeded, frames, frame_nodes,
+                frame_weights,
+            )  # fmt: skip
+            work += size * (columns - column)
+        else:
             level += 1
-            likelihoods[level] = likelihood
+            likelihoods[level, 0], likelihoods[level, 1], stack[level, 7] = likelihood, exceeded, most
             stack[level, 0], stack[level, 1], stack[level, 2], stack[level, 3] = begin, size, active, total
             stack[level, 4], stack[level, 5], stack[level, 6] = column, 0, 0
             if uses_bits:
                 _find_open(below, begin, active, size, known, open_columns[level])
     state[0], state[1], state[2] = level, nodes, work
     return 0
-
-
-@kernel
-def bound_larger_sets(known, places, firsts, like, danger, ceiling, size, unit, offset, likely, harmless, bounds):
-    """The most that any set of ``size`` or more attributes could weigh for each row; 0 if the row has fewer that can be
-    known. ``likely`` and ``harmless`` are workspace of that size."""
-    for row in range(len(known)):
-        count = 0
-        for c in range(len(places)):
-            code = np.int64((known[row, places[c, 0]] >> np.uint64(places[c, 1])) & np.uint64(places[c, 2]))
-            if code == 0 or like[firsts[c] + code - 1] == 0.0:
-                continue
-            one, cost = like[firsts[c] + code - 1], danger[firsts[c] + code - 1]
-            for k in range(min(count, size)):
-                if one > likely[k]:
-                    one, likely[k] = likely[k], one
-                if cost < harmless[k]:
-                    cost, harmless[k] = harmless[k], cost
-            if count < size:
-                likely[count], harmless[count] = one, cost
-            count += 1
-        bounds[row] = 0.0
-        if count >= size:
-            product, total = 1.0, ceiling[row]
-            for k in range(size):
-                product *= likely[k]
-                total -= harmless[k]
-            bounds[row] = product * (total * unit / (offset + total * unit))
 
 
 @kernel
@@ -365,7 +315,7 @@ def follow_likeliest(
         left, size = kept, size + 1
         likelihood *= like[attribute]
         total += danger[attribute]
-        follows = _closure_danger(
+        follows = closure_danger(
             rows, 0, left, total, True, uses_bits, shared, joined, sharing, joining, lanes, lane_firsts, lane_danger
         )
         learned = (follows - total) * unit

@@ -9,17 +9,16 @@ well, so each K that somebody has is visited at most once, and every row is aske
   still to come, and D_i the danger of all that could follow about i. Rows that cannot improve remain only to
   contradict; a node without others is left.
 
-The search is repeated for larger and larger sets. After all sets of at most s attributes, priv(i) lies between the best
-of them and what s + 1 attributes could weigh at best: the likeliest s + 1 of the row, and the least dangerous. Rows
-whose bounds meet are done. So a search that ends early has still proven an interval for everybody. If a budget ends it,
-some larger sets are tried for the others: those of each row's likeliest attributes.
+The search is repeated with a lower and lower *floor*: only sets are visited that could weigh more. So the likeliest
+sets come first, whatever their size, and rows are done as soon as what the floor ruled out for them could not weigh
+more than their best set. A search that ends early has proven an interval for everybody. If a budget ends it, some more
+sets are tried for the others: those of each row's likeliest attributes.
 
 With a ``goal``, the search only finds out who reaches it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any
@@ -36,6 +35,13 @@ from unveil.run import Run
 __all__ = ["SearchedScores", "search_generators"]
 
 _SLICE = 1 << 23
+_FIRST_WORK = 1 << 18  # what is found out so quickly needs no floor
+_FIRST_STEP = 0.7  # the first floor is so much of what anybody could score
+_STEPS = ((1, 4.0), (4, 2.0), (16, 1.0), (inf, 0.7))  # if a search took less than so many times the work of the last
+_LEAST_FLOOR = 1e-6
+_FRAMES = 8
+_MOST_WORDS = 1 << 24  # of the lines of all frames
+_ROUNDING = 1e-12  # bounds are rounded
 _LAST_WORK = 1 << 30
 _NO_LIMIT = np.iinfo(np.int64).max
 
@@ -75,59 +81,60 @@ class _Search:
 
     def __init__(self, relation: Relation, rows: PackedRows, goal: float) -> None:
         self.rows, self.unit, self.offset, self.goal = rows, relation.danger_unit, relation.danger_offset, goal
-        self.best = np.zeros(len(rows))
-        self.state = np.zeros(3, np.int64)
-        self.upper = self.bound_sets_of(0)
-        self.after = _best_after(rows)
-        self.searched = -1
+        self.best, self.cut = np.zeros(len(rows)), np.zeros(len(rows))
+        self.ceiling = rows.ceiling.copy()
+        self.state = np.zeros(6, np.int64)
+        most = rows.ceiling * self.unit
+        self.upper = most / (self.offset + most)
 
     def run_all(self, run: Run, node_limit: int, most_known: int | None) -> None:
         columns = len(self.rows.places)
         most = columns if most_known is None else min(most_known, columns)
-        for largest in _growing_sizes(most):
-            active = self.is_open(self.upper)
-            if not active.any():
-                return
-            run.progress(f"privacy score, sets of at most {largest}", None)
-            if not self.search_up_to(largest, active, run, node_limit):
+        arguments, least = self.kernel_arguments(most), 0.0 if self.goal == inf else self.goal * (1 - _ROUNDING)
+        if self.search_above(least, self.find_open(least), arguments, run, node_limit, _FIRST_WORK):
+            return
+        step, before = _FIRST_STEP, 0
+        while (active := self.find_open(least)).any():
+            floor = max(least, step * float(self.upper[active].max()))
+            floor = floor if floor > _LEAST_FLOOR else 0.0
+            run.progress(f"privacy score, sets that could weigh more than {floor:.2g}", None)
+            begun = int(self.state[2])
+            if not self.search_above(floor, active, arguments, run, node_limit, _NO_LIMIT >> 1):
                 self.raise_lower_bounds(active, most, run)
                 return
-            self.searched = largest
-            self.note_searched(self.bound_sets_of(largest + 1) if largest < most else np.zeros(len(self.best)))
+            work = int(self.state[2]) - begun
+            growth = work / max(before, 1)
+            step **= next(power for most_growth, power in _STEPS if growth < most_growth)
+            before = work
 
-    def note_searched(self, larger: Floats) -> None:
-        """Sets up to some size were looked at, and larger ones weigh at most so much. With a goal, only those were
-        looked at that could reach it, and only until one did."""
-        upper = np.minimum(self.upper, larger)
-        if self.goal < inf:
-            anything = self.bound_sets_of(0)
-            missed = np.where(self.is_open(upper), upper, np.minimum(anything, nextafter(self.goal, 0.0)))
-            upper = np.where(self.best >= self.goal, anything, missed)
-        self.upper = upper  # at once: the user may interrupt at any moment
+    def find_open(self, least: float) -> Bools:
+        """Rows about which there is more to find out."""
+        return (self.upper > self.best) & (self.best < self.goal) & (self.upper >= least)
 
-    def is_open(self, upper: Floats) -> Bools:
-        """Rows about which there is more to find out, given an upper bound."""
-        below_goal: Bools = (self.best < self.goal) & (upper > self.best)
-        return below_goal if self.goal == inf else below_goal & (upper >= self.goal)
-
-    def bound_sets_of(self, size: int) -> Floats:
-        """The most that a set of this size or more could weigh for each row."""
-        bounds, rows = np.empty(len(self.rows)), self.rows
-        _generator_search.bound_larger_sets(
-            rows.known, rows.places, rows.firsts, rows.like, rows.danger, rows.ceiling, size, self.unit, self.offset,
-            np.empty(size + 1), np.empty(size + 1, np.int64), bounds,
-        )  # fmt: skip
-        return bounds
-
-    def search_up_to(self, largest: int, active: Bools, run: Run, node_limit: int) -> bool:
-        """Look at all sets of at most so many attributes; false if the limit was reached before."""
-        arguments = self.kernel_arguments(largest, active)
+    def search_above(
+        self, floor: float, active: Bools, arguments: tuple[Any, ...], run: Run, node_limit: int, work: int
+    ) -> bool:
+        """Look at all sets that could weigh more than a floor; false if a limit was reached before."""
+        self.ceiling[~active] = 0
+        self.cut[:] = 0.0
+        stack, work_limit = arguments[1], int(self.state[2]) + work
+        stack[0, 4:7] = -1, 0, self.roots
+        self.state[[0, 3, 5]] = 0
         while True:
             run.check()
-            if not _generator_search.search_sets(*arguments, self.state[2] + _SLICE, node_limit):
-                return True
-            if self.state[1] >= node_limit:
+            until = min(int(self.state[2]) + _SLICE, work_limit)
+            if not _generator_search.search_sets(*arguments, floor, until, node_limit):
+                break
+            if self.state[1] >= node_limit or self.state[2] >= work_limit:
                 return False
+        bound = np.minimum(self.cut * (1 + _ROUNDING), self.upper)
+        if self.goal < inf:  # where it was reached, the rest was not looked at; elsewhere it is not reached
+            missed = nextafter(self.goal, 0.0)
+            bound = np.where(
+                self.best >= self.goal, self.upper, np.minimum(bound, missed) if floor <= missed else bound
+            )
+        self.upper = np.where(active, np.maximum(bound, self.best), self.upper)  # at once: the user may interrupt
+        return True
 
     def raise_lower_bounds(self, active: Bools, most: int, run: Run) -> None:
         """For rows whose scores remain open, weigh larger sets of the likeliest attributes."""
@@ -144,56 +151,58 @@ class _Search:
                 np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset,
             )  # fmt: skip
 
-    def kernel_arguments(self, largest: int, active: Bools) -> tuple[Any, ...]:
-        rows, levels = self.rows, min(largest, len(self.rows.places)) + 2
+    def kernel_arguments(self, largest: int) -> tuple[Any, ...]:
+        rows = self.rows
+        levels = 1 if _line_words(rows) <= _MOST_WORDS else min(largest, len(rows.places)) + 2  # or lines suffice
         lists = np.empty((levels, 4 * len(rows) + 3), np.int32)
-        stack, likelihoods = np.zeros((levels, 7), np.int64), np.ones(levels)
-        stack[0, 4], stack[0, 6] = -1, _list_roots(rows.roots, active, lists[0])
+        self.roots = _list_roots(rows.roots, lists[0])
+        stack, likelihoods = np.zeros((levels, 8), np.int64), np.ones((levels, 2))
         by_code = [np.zeros(rows.largest_code + 2, np.int64) for _ in range(4)]
         words = rows.sharing.shape[1]
-        self.state[0] = 0
-        floor = 0.0 if self.goal == inf else self.goal * (1 - 1e-12)  # bounds are rounded
         return (
             self.state, stack, likelihoods, lists, rows.has_gaps, rows.uses_bits, rows.known, rows.codes, rows.places,
-            rows.firsts, rows.like, rows.danger, *self.after, rows.sharing, rows.joining, rows.lanes,
-            rows.lane_firsts, rows.lane_danger,
-            rows.own, rows.ceiling, self.best, *by_code, np.zeros((levels, rows.known.shape[1]), np.uint64),
-            np.zeros(words, np.uint64), np.zeros(words, np.uint64), self.unit, self.offset, floor, self.goal,
-            self.searched + 1, largest,
+            rows.firsts, rows.like, rows.danger, *_best_after(rows), rows.sharing, rows.joining, rows.lanes,
+            rows.lane_firsts, rows.lane_danger, rows.own, self.ceiling, self.best, self.cut, *by_code,
+            np.zeros((levels, rows.known.shape[1]), np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64),
+            *_frame_space(rows), self.unit, self.offset, largest, self.goal,
         )  # fmt: skip
 
 
-def _growing_sizes(most: int) -> Iterator[int]:
-    """1, 2, 3, 5, 8 … up to the largest size: what is repeated takes little of the time."""
-    last, size = 1, min(1, most)
-    while size < most:
-        yield size
-        last, size = size, min(last + size if size > 1 else 2, most)
-    yield size
+def _line_words(rows: PackedRows) -> int:
+    """The room that lines of all rows need."""
+    return (len(rows.like) + 2 * len(rows.places) + 4) * -(-len(rows) // 64)
+
+
+def _frame_space(rows: PackedRows) -> tuple[Any, ...]:
+    """Work space for frames."""
+    columns, choices = len(rows.places), _FRAMES * (len(rows.like) + 1)
+    levels = _FRAMES * (columns + 2)
+    return (
+        np.zeros(64, np.uint64), np.zeros((_FRAMES, 9), np.int64),
+        np.empty(min(2 * _line_words(rows), _MOST_WORDS), np.uint64),
+        np.empty(2 * len(rows), np.int32), np.empty((choices, 3), np.int64), np.empty(choices), np.empty(choices),
+        np.empty(choices, np.int64), np.empty((levels, 7), np.int64), np.empty((levels, 4)),
+    )  # fmt: skip
 
 
 def _best_after(rows: PackedRows) -> tuple[Floats, Ints]:
     """From each column on, the largest likelihood and the least danger of an attribute that can be known."""
-    columns = len(rows.places)
-    like, least = np.zeros(columns + 1), np.full(columns + 1, _NO_LIMIT >> 1)
-    for c in reversed(range(columns)):
-        some = slice(rows.firsts[c], rows.firsts[c + 1])
-        can_know = rows.like[some] > 0
-        like[c] = max(like[c + 1], rows.like[some].max(initial=0))
-        least[c] = min(least[c + 1], rows.danger[some][can_know].min(initial=_NO_LIMIT >> 1))
-    return like, least
+    begins, can_know = rows.firsts[:-1], rows.like > 0
+    like = np.append(np.maximum.reduceat(rows.like, begins) if len(begins) else [], 0.0)
+    danger = np.where(can_know, rows.danger, _NO_LIMIT >> 1)
+    least = np.append(np.minimum.reduceat(danger, begins) if len(begins) else [], _NO_LIMIT >> 1).astype(np.int64)
+    return np.maximum.accumulate(like[::-1])[::-1].copy(), np.minimum.accumulate(least[::-1])[::-1].copy()
 
 
-def _list_roots(roots: Ints, active: Bools, into: Any) -> int:
-    """Write the first nodes, one for each root with an active row, and return how long the list is."""
-    order = np.lexsort((~active, roots))
+def _list_roots(roots: Ints, into: Any) -> int:
+    """Write the first nodes, one for each root, and return how long the list is."""
+    if not roots.any():
+        into[:3], into[3 : len(roots) + 3] = (0, len(roots), len(roots)), np.arange(len(roots))
+        return len(roots) + 3
+    order = np.argsort(roots, kind="stable")
     begins = np.flatnonzero(np.diff(roots[order], prepend=-1))
-    sizes, actives = np.diff(begins, append=len(order)), np.add.reduceat(active[order].astype(np.int64), begins)
-    some = actives > 0
-    owner = np.repeat(np.arange(len(begins)), sizes)
-    head = np.cumsum(np.where(some, sizes + 3, 0)) - np.where(some, sizes + 3, 0)
-    into[head[some]], into[head[some] + 1], into[head[some] + 2] = 0, sizes[some], actives[some]
-    kept = some[owner]
-    place = head[owner] + 3 + np.arange(len(order)) - begins[owner]
-    into[place[kept]] = order[kept]
-    return int((sizes[some] + 3).sum())
+    sizes = np.diff(begins, append=len(order))
+    head = begins + 3 * np.arange(len(begins))
+    into[head], into[head + 1], into[head + 2] = 0, sizes, sizes
+    into[np.arange(len(order)) + 3 * np.repeat(np.arange(1, len(begins) + 1), sizes)] = order
+    return len(order) + 3 * len(begins)

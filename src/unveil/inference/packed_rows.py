@@ -36,7 +36,7 @@ class PackedRows:
     has_gaps: bool
     uses_bits: bool
     known: BitWords
-    codes: npt.NDArray[np.unsignedinteger]
+    codes: Int32s
     places: Places
     firsts: Ints
     like: Floats
@@ -56,7 +56,7 @@ class PackedRows:
     @property
     def largest_code(self) -> int:
         """The largest code of any column."""
-        return int((self.firsts[1:] - self.firsts[:-1]).max(initial=1))
+        return int(max(np.diff(self.firsts).max(initial=1), np.diff(self.lane_firsts).max(initial=1)))
 
 
 def pack_attributes(relation: Relation) -> PackedRows:
@@ -74,7 +74,7 @@ def pack_attributes(relation: Relation) -> PackedRows:
     own = marks @ relation.danger_units
     width = np.arange(len(order))
     return PackedRows(
-        bool(relation.columns_with_gaps), True, pack_bits(marks[:, order]), np.zeros((0, 0), np.uint8),
+        bool(relation.columns_with_gaps), True, pack_bits(marks[:, order]), np.zeros((0, 0), np.int32),
         np.stack([width >> 6, width & 63, np.ones_like(width)], axis=1),
         np.arange(len(order) + 1), relation.likelihood[order], relation.danger_units[order], sharing, sharing,
         np.zeros((0, 3), np.int64), np.zeros(0, np.int64), units, own, own + empty @ _largest_danger(relation),
@@ -116,21 +116,39 @@ def pack_columns(relation: Relation, may_know_all: bool = True) -> PackedRows:
     firsts, like, danger = _join_tables(relation, [values[c] for c in order])
     lane_firsts, _, lane_danger = _join_tables(relation, [values[c] for c in inferable])
     own, most = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    refuted = (
+        _refuted_values(relation, [*free, *order], [c for c in inferable if c not in order]) if may_know_all else {}
+    )
     for c in inferable:
         units = relation.danger_units[values[c]]
         own += np.where(codes[:, c] < 0, 0, units[codes[:, c]])
-        most += np.where(codes[:, c] < 0, units.max(), units[codes[:, c]])
+        possible = np.where(codes[:, c] < 0, units.max(), units[codes[:, c]])
+        most += np.where(refuted[c], 0, possible) if c in refuted else possible
     roots = relation.classes_of_rows(free)
     return PackedRows(
-        bool(gaps), False, known, np.ascontiguousarray(codes[:, order].T + 1, _narrowest(sizes)),
+        bool(gaps), False, known, np.ascontiguousarray(codes[:, order].T + 1),
         lanes[order], firsts, like, danger, sharing, known, lanes[inferable], lane_firsts, lane_danger,
         own, most, roots,
     )  # fmt: skip
 
 
-def _narrowest(sizes: list[int]) -> type[np.unsignedinteger]:
-    """The narrowest type for codes from 0 to the number of values of any column."""
-    return np.uint8 if max(sizes) < 256 else np.uint16 if max(sizes) < 65_536 else np.uint32
+def _refuted_values(relation: Relation, known: list[int], unknown: list[int]) -> dict[int, Bools]:
+    """For each column that cannot be known: the rows whose value never follows, because others who have everything in
+    common with them that can be known have another one."""
+    codes = relation.rows.codes
+    assert codes is not None
+    if not unknown or not known:
+        return {}
+    classes = relation.classes_of_rows(known)
+    order = np.argsort(classes, kind="stable")
+    begins = np.flatnonzero(np.diff(classes[order], prepend=-1))
+    found = {}
+    for c in unknown:
+        own = codes[order, c]
+        largest = np.maximum.reduceat(own, begins)
+        least = np.minimum.reduceat(np.where(own < 0, np.iinfo(np.int32).max, own), begins)
+        found[c] = (least < largest)[classes]
+    return found
 
 
 def _pairs_alike(codes: Int32s) -> int:

@@ -128,7 +128,7 @@ def choose_method(relation: Relation, most_known: int | None = None, threshold: 
     search: ScoreMethod = "column search" if relation.columns is not None else "generator search"
     if relation.people == 0 or not relation.danger_units.any():
         return search
-    sizes = _known_sizes(relation)
+    sizes = _known_sizes(relation, most_known is None)
     seconds: dict[ScoreMethod, float] = {search: float(np.exp2(np.minimum(sizes, 60.0)).sum()) * _SEARCH_STEP}
     knowable = len(known_attributes(relation))
     if knowable <= MOST_KNOWABLE:
@@ -139,10 +139,14 @@ def choose_method(relation: Relation, most_known: int | None = None, threshold: 
     return min(seconds, key=lambda method: seconds[method])
 
 
-def _known_sizes(relation: Relation) -> Floats:
-    """How many attributes can be known about each individual, or each distinct row."""
+def _known_sizes(relation: Relation, may_know_all: bool) -> Floats:
+    """How many attributes are searched of each individual, or each distinct row. If all may be known, a column search
+    takes those for known that are certain and harmless."""
     has = relation.rows.has if relation.words is None else relation.words
-    mask = relation.mask(known_attributes(relation).tolist())
+    known = known_attributes(relation)
+    if relation.columns is not None and may_know_all and not relation.columns_with_gaps:
+        known = known[(relation.likelihood[known] < 1) | (relation.danger_units[known] > 0)]
+    mask = relation.mask(known.tolist())
     found: Floats = np.bitwise_count(has & mask).sum(axis=1, dtype=np.int64).astype(np.float64)
     return found
 
