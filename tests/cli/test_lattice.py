@@ -29,20 +29,20 @@ def baskets(tmp_path: Path) -> Path:
 def test_sets_are_sentences_with_most_baskets_first(unveil: Unveil, baskets: Path) -> None:
     assert unveil("lattice", baskets, "--reveal").stdout.splitlines() == [
         "9 sets of items that some of 4 baskets have in common",
-        "- All 4 baskets have b.",
-        "- 3 baskets have a and b. It follows from a.",
-        "- 3 baskets have b and c. It follows from c.",
-        "- 2 baskets have a, b and c. It follows from a and c.",
-        "- 2 baskets have b, f and g. It follows from f; or from g.",
-        "- 1 basket has a, b, c and d. It follows from d.",
-        "- 1 basket has a, b, c and e. It follows from e.",
-        "- 1 basket has a, b, f and g. It follows from a and f; or from a and g.",
-        "- 1 basket has b, c, f and g. It follows from c and f; or from c and g.",
+        "- All 4 baskets contain b.",
+        "- 3 baskets contain a and b; knowing a is enough.",
+        "- 3 baskets contain b and c; knowing c is enough.",
+        "- 2 baskets contain a, b and c; knowing a and c is enough.",
+        "- 2 baskets contain b, f and g; knowing f or g is enough.",
+        "- 1 basket contains a, b, c and d; knowing d is enough.",
+        "- 1 basket contains a, b, c and e; knowing e is enough.",
+        "- 1 basket contains a, b, f and g; knowing a and f, or a and g is enough.",
+        "- 1 basket contains b, c, f and g; knowing c and f, or c and g is enough.",
         "Betti numbers (pieces, holes, voids …): 1, 0, 0, 0",
     ]
     hidden = unveil("lattice", baskets).stdout
-    assert "- All 4 baskets have item 1." in hidden  # b, the most frequent
-    assert "- 3 baskets have item 2 and item 1. It follows from item 2." in hidden
+    assert "- All 4 baskets contain item 1." in hidden  # b, the most frequent
+    assert "- 3 baskets contain item 2 and item 1; knowing item 2 is enough." in hidden
 
 
 def test_json_and_graphml_have_the_same_sets(unveil: Unveil, baskets: Path) -> None:

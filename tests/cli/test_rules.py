@@ -26,7 +26,7 @@ def test_rules_are_sentences_with_most_rows_first(unveil: Unveil, tmp_path: Path
         "- Both rows with town = B have illness = lung, 33.3% of all that do.",
         "- The one row with job = cook whose illness is not missing has illness = lung, 16.7% of all that do.",
     ]
-    few = unveil("rules", "work.csv", "--target", "illness=lung", "--least-support", 3, "--most-known", 1)
+    few = unveil("rules", "work.csv", "--target", "illness=lung", "--least-support", 3, "--facts-known", 1)
     assert few.stdout.splitlines()[1:] == ["No set of at most 1 of the values looked at implies it in at least 3 rows."]
 
 

@@ -103,7 +103,7 @@ def test_rows_with_missing_facts_are_left_out_if_they_are_to_be() -> None:
 def test_the_worst_inference_is_explained() -> None:
     found = score_of({"score_weights": "k-anonymity", "likelihood": {"age": 0.5}})
     (first, *_) = found.exposed
-    assert first.because == "town gives away illness (weight 0.5)"
+    assert first.because == "town gives away illness (score 0.5)"
     assert first.learns == ("illness",) and first.values is None
     policy = Policy(
         quasi=(("town", "age"),), sensitive=("illness",), settings={"inference": {"likelihood": {"age": 0.5}}}
@@ -120,6 +120,27 @@ def test_the_worst_inference_is_explained() -> None:
 def test_weights_of_columns_that_are_not_there_are_refused(what: str, message: str) -> None:
     with pytest.raises(UnveilError, match=message):
         score_of({"danger": {what: 0.5}})
+
+
+def test_weights_of_values_that_nobody_has_were_ignored() -> None:
+    with pytest.raises(UnveilError, match=r"names 'illness=HVI', but no row has this value"):
+        score_of({"danger": {"illness=HVI": 0.5}})
+
+
+def test_the_weight_of_a_number_applies_to_its_range() -> None:
+    """Incomes are cut into eight ranges of five; everybody's is certain from their town."""
+    incomes = [1000 + i for i in range(40)]
+    table = pa.table({"town": [str(i // 5) for i in range(40)], "age": ["1"] * 40, "illness": incomes})
+    everything, nothing = {"score_weights": "k-anonymity"}, {"illness": 0, "illness=1003": 1}
+    assert score_of(everything, table).value == pytest.approx(1 / 2)
+    assert score_of({**everything, "danger": nothing}, table).value == pytest.approx(5 / 40 / 2)
+
+
+def test_columns_with_equals_signs_can_be_weighed() -> None:
+    table = TABLE.rename_columns(["town", "age", "a=b"])
+    policy = Policy(quasi=(("town", "age"),), sensitive=("a=b",), settings={"inference": {"danger": {"a=b=HIV": 0.1}}})
+    (found,) = (f for f in unveil.assess(unveil.read(table), policy, only=["inference.score"]).findings)
+    assert found.value == pytest.approx(scored(0.4, 0.4, 0.1, 0.4, 0.8))
 
 
 @pytest.mark.parametrize("weight", [1.5, -0.1, True, "much", float("nan")])
@@ -156,5 +177,5 @@ def test_items_have_weights_and_a_score() -> None:
     assert average({"danger": {"milk": 0.5}}) == pytest.approx(scored(0.5, 0.5, 0, 0))
     assert average({"score_weights": "complementary"}) == pytest.approx((0.5 * 0.5 / 1.5 * 2) / 4)
     assert average({"likelihood": {"tea": 0.2}, "danger": {"milk": 1}}) == pytest.approx(0.2 * scored(1, 1, 0, 0))
-    with pytest.raises(UnveilError, match="names 'ale', but there is no such item"):
+    with pytest.raises(UnveilError, match="names 'ale', but no basket has such an item"):
         average({"danger": {"ale": 0.5}})

@@ -107,7 +107,7 @@ def test_items_are_named_if_revealed() -> None:
     found = assess_shop(Policy.from_dict({"inference": {"facts_known": 1, "gain": 0.5}}), reveal=True)
     (rule,) = found["inference.rules"].exposed
     assert rule.values == {"known": "milk"}
-    assert rule.because == "this item tells enough about another one of 6 of 6 baskets"
+    assert rule.because == "another item is given away in 6 of 6 baskets with this item"
 
 
 def test_only_sensitive_items_are_learned() -> None:
@@ -120,7 +120,7 @@ def test_only_sensitive_items_are_learned() -> None:
 
 
 def test_an_item_that_no_basket_has_is_refused() -> None:
-    with pytest.raises(UnveilError, match="sensitive_items names 'coffee', but no basket has it"):
+    with pytest.raises(UnveilError, match="sensitive_items names 'coffee', but no basket has such an item"):
         assess_shop(Policy.from_dict({"inference": {"sensitive_items": ["coffee"]}}))
 
 

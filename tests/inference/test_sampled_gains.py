@@ -14,6 +14,7 @@ from unveil import Policy
 from unveil.inference import belief_gains, sampled_gains
 from unveil.inference.learned_values import find_rules
 from unveil.inference.sampled_gains import measure_sampled_rows
+from unveil.release.hierarchy import Hierarchy
 from unveil.run import Run
 
 
@@ -116,7 +117,7 @@ def test_values_are_named_in_rules_only_if_revealed() -> None:
     rich = sum(row["pay"] == "high" for row in same)
     first = next(e for e in shown["inference.rules"].exposed if e.values and "town" not in e.values)
     assert first.values == {"job": "2", "pay": "high"}
-    assert first.because == f"{rich} of {len(same)} rows with one job have one value of pay"
+    assert first.because == f"{rich} of {len(same)} rows with the same job have the same pay"
 
 
 def test_belief_is_shown_beside_what_was_believed_before() -> None:
@@ -135,3 +136,41 @@ def test_belief_is_shown_beside_what_was_believed_before() -> None:
     beliefs = [share[r["pay"]] + wanted[str(i)][-1][0] for i, r in enumerate(rows[:60])]
     after = [y for y, label in zip(curve.y, curve.series or (), strict=True) if label != "without any"]
     assert after == pytest.approx([sum(b >= x / 20 - 1e-12 for b in beliefs) / 60 for x in range(21)])
+
+
+def test_ranges_of_numbers_were_told_as_values() -> None:
+    """Pay is cut into ranges of five: whoever shares a town has pay in the same range, not the same pay."""
+    table = pa.table({"town": [str(i // 5) for i in range(40)], "pay": [1000 + i for i in range(40)]})
+    policy = Policy(quasi=(("town",),), sensitive=("pay",))
+    found = {f.id: f for f in unveil.assess(unveil.read(table), policy, only=["inference"], reveal=True).findings}
+    learned = found["inference.learned"]
+    assert learned.attacker.endswith("Pay is learned as a range.")
+    assert learned.exposed[0].because == "5 of 5 rows with the same town have pay in the same range"
+    assert {e.values["pay"] for e in learned.exposed if e.values} <= {
+        f"{low} to {low + 4}" for low in range(1000, 1040, 5)
+    }
+    assert {e.because for e in found["inference.rules"].exposed} == {learned.exposed[0].because}
+
+
+def test_groups_of_values_were_told_as_values() -> None:
+    rows = [("x", "flu"), ("x", "cold")] * 5 + [("y", "ulcer")] * 10
+    groups = [["flu", "airways", "*"], ["cold", "airways", "*"], ["ulcer", "gut", "*"]]
+    table = pa.table({"town": [r[0] for r in rows], "illness": [r[1] for r in rows]})
+    case = unveil.Case(unveil.read(table), hierarchies={"illness": Hierarchy.from_rows(groups)})
+    policy = Policy(quasi=(("town",),), sensitive=("illness",), settings={"inference": {"gain": 0.4}})
+    found = unveil.assess(case, policy, only=["inference"], reveal=True).findings
+    rule = next(e for f in found if f.id == "inference.rules" for e in f.exposed if "group" in e.because)
+    assert rule.because == "10 of 10 rows with the same town have illness in the same group of values"
+    assert rule.values in ({"town": "x", "illness": "airways"}, {"town": "y", "illness": "gut"})
+
+
+def test_people_without_a_value_were_counted_among_those_with_another() -> None:
+    """Two of three rows have flu and the third none: flu is certain, and both lists say two of two."""
+    table = pa.table({"town": ["x"] * 3 + ["y"] * 4, "illness": ["flu", "flu", None, "a", "b", "a", "b"]})
+    policy = Policy(quasi=(("town",),), sensitive=("illness",), tolerance={"classes.k": 2})
+    found = {f.id: f for f in unveil.assess(unveil.read(table), policy, only=["inference"]).findings}
+    assert found["inference.certain"].value == 2 / 7
+    (first, *_) = found["inference.learned"].exposed
+    assert (first.risk, first.because) == (
+        1.0, "2 of 2 rows with the same town have the same illness (1 more has none recorded)",
+    )  # fmt: skip

@@ -22,7 +22,7 @@ from unveil.questions import room_settings
 from unveil.report.schema import assessment_schema, policy_schema
 from unveil.verdict import Verdict
 
-OPEN = ("beside", "size", "versions", "tolerance", "values")  # keys are free there
+OPEN = ("beside", "size", "versions", "tolerance", "values", "likelihood", "danger")  # keys are free there
 PLAIN = samples.hospital().to_dict()
 PLAIN["findings"].append(samples.linked().findings[0].to_dict())
 LINKS = ("findings", len(PLAIN["findings"]) - 1, "curves", 0)

@@ -62,7 +62,7 @@ def command(
     """Show what rows or baskets of a small FILE have in common: every set of values that some of them share, how many
     do, and the smallest sets that it follows from.
 
-    Values are called by their column and a number, 1 for the most frequent, unless they are revealed. Numbers and dates
+    A value appears as its column and a number, 1 for the most frequent; --reveal shows it. Numbers and dates
     with more than 20 different values are cut into ranges, and a missing value is a value of its own.
     """
     from unveil.inference.closed_sets import find_closed_sets
@@ -97,7 +97,8 @@ def _describe_sets(found: ClosedSets, relation: Relation, reveal: bool) -> str:
     """The sets in sentences, those that most rows share first."""
     noun, value = ("row", "value") if relation.columns is not None else ("basket", "item")
     rows = count_text(relation.people, noun)
-    lines = [f"{count_text(len(found.sets), 'set')} of {value}s that some of {rows} have in common"]
+    sets = sum(map(bool, found.sets))
+    lines = [f"{count_text(sets, 'set')} of {value}s that some of {rows} have in common"]
     order = sorted(range(len(found.sets)), key=lambda k: (-found.people[k], k))
     lines += [f"- {_describe_set(found, k, noun, relation.people)}" for k in order[:_MOST_LINES]]
     if len(order) > _MOST_LINES:
@@ -112,10 +113,12 @@ def _describe_set(found: ClosedSets, k: int, noun: str, everybody: int) -> str:
     one, people = found.sets[k], found.people[k]
     rows = f"All {count_text(people, noun)}" if people == everybody > 1 else count_text(people, noun)
     if not one:
-        return f"{rows} {verb(people, 'has', 'have')} nothing in common."
-    said = f"{rows} {verb(people, 'has', 'have')} {_set_text(found, one)}"
+        return f"{'No value' if noun == 'row' else 'No item'} is shared by all {count_text(everybody, noun)}."
+    has = verb(people, "has", "have") if noun == "row" else verb(people, "contains", "contain")
     smaller = [_set_text(found, some) for some in found.generators[k] if some and some != one]
-    return f"{said}. It follows from {'; or from '.join(smaller)}." if smaller else f"{said}."
+    either = ", or " if any(" and " in text for text in smaller) else " or "
+    enough = f"; knowing {either.join(smaller)} is enough" if smaller else ""
+    return f"{rows} {has} {_set_text(found, one)}{enough}."
 
 
 def _set_text(found: ClosedSets, attributes: frozenset[int]) -> str:

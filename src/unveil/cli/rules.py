@@ -29,7 +29,7 @@ _EPILOG = """The result shows values: keep it secret.
 Examples:
   unveil rules patients.csv --target diagnosis=flu
   unveil rules patients.csv --target diagnosis=flu --columns age,zip,job --least-support 5
-  unveil rules baskets.dat --target bread --most-known 2 --format json -o rules.json
+  unveil rules baskets.dat --target bread --facts-known 2 --format json -o rules.json
 """
 _MOST_LINES = 60
 _WORDS = (("row", "value", "has", "have"), ("basket", "item", "contains", "contain"))  # of tables, of transactions
@@ -38,20 +38,23 @@ _WORDS = (("row", "value", "has", "have"), ("basket", "item", "contains", "conta
 @click.command("rules", epilog=_EPILOG)
 @click.argument("file", type=click.Path())
 @click.option("--target", required=True, metavar="TARGET", help="A value, as COLUMN=VALUE; of transactions, an item.")
-@click.option("--columns", metavar="COLUMNS", help="Tables: which columns it may follow from. Comma-separated.")
 @click.option(
-    "--most-known",
+    "--columns", metavar="COLUMNS", help="Tables: columns that a rule may use, comma-separated; all by default."
+)
+@click.option(
+    "--facts-known",
+    "most_known",
     type=click.IntRange(1, 9),
     default=3,
     show_default=True,
-    help="How many values or items a rule may name.",
+    help="The most values or items that a rule may name.",
 )
 @click.option(
     "--least-support",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many rows or baskets must obey a rule.",
+    help="The fewest rows or baskets that must obey a rule.",
 )
 @click.option("--missing", multiple=True, metavar="TEXT", help="Text that stands for a missing value. Repeatable.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)

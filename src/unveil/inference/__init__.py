@@ -27,7 +27,10 @@ else:
     __all__, __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "belief_gains": "BeliefGains TellingColumns affordable_facts measure_gains",
+            "belief_gains": (
+                "BeliefGains TellingColumns affordable_facts count_people drop_larger_sets lowest_that_reaches "
+                "measure_gains most_telling_first reaches"
+            ),
             "closed_sets": (
                 "ClosedSets betti_numbers find_closed_sets find_free_faces find_minimal_non_faces find_simplices "
                 "minimal_hitting_sets"
@@ -35,9 +38,11 @@ else:
             "explanations": "Explanation Inference explain",
             "fillings": "FakeRows add_individual fill_with_fakes give_attributes is_free_set",
             "implying_sets": "Implication find_implying_sets",
-            "learned_values": "LearnedValues TellingFacts measure_learned_values telling_facts",
+            "learned_values": (
+                "LearnedValues TellingRule find_best_rule find_rules measure_learned_items measure_learned_values"
+            ),
             "named_attributes": "NamedAttribute NamedAttributes name_attributes number_values",
-            "privacy_score": "PrivacyScores ScoreMethod ScoreRange choose_method score",
-            "relation": "AttributeWeights DistinctRows Relation pack_bits unpack_bits word_classes",
+            "privacy_score": "PrivacyScores ScoreRange choose_method score",
+            "relation": "DistinctRows Relation pack_bits unpack_bits word_classes",
         },
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from unveil.finding import Curve, ExposedSubject, Finding
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from unveil.inference.belief_gains import TellingColumns
     from unveil.inference.learned_values import LearnedValues
 
-__all__ = ["NOISE", "TOP_RULES", "LearnedText", "LearnedWords"]
+__all__ = ["TOP_RULES", "LearnedText", "LearnedWords", "known_facts_text"]
 
 _WHITE = (
     "L. A. White, A privacy score for anonymous databases, thesis, 2021 (partial inferences, measured by their gain)"
@@ -28,24 +29,33 @@ _WHITE = (
 TOP_RULES = 8
 _THRESHOLDS = tuple(x / 20 for x in range(1, 20))
 _BELIEFS = tuple(x / 20 for x in range(21))
-NOISE = 1e-12  # what differences of shares may be off by; it must not decide
+
+
+def known_facts_text(count: int, fact: str) -> str:
+    """How many facts are known.
+
+    >>> known_facts_text(1, "fact"), known_facts_text(3, "item")
+    ('one fact', 'three items or fewer')
+    """
+    return f"one {fact}" if count == 1 else f"{number_word(count)} {plural_noun(fact)} or fewer"
 
 
 @dataclass(frozen=True)
 class LearnedWords:
-    """What things are called: ``one`` of those who are attacked and ``several``; what is known (``fact``); what is
-    learned (``own``) and what is not (``nobodys``); what the facts are ``about``, if there are others; who is
-    ``given_away``; ``certain`` says when it is certain, and ``unrelated`` what the
-    baseline assumes. ``titles`` are those of the findings, by risk."""
+    """What things are called in sentences: the ``subject`` that is attacked and ``subjects``, what is known (``fact``),
+    what is learned of one subject (``target``) or of nobody (``no_target``), and what facts are about if they can be
+    about other things (``about_target``). ``exposed_title`` is the title of the curve over facts, ``certainty`` says
+    when something is certain, and ``unrelated`` what the baseline assumes. ``titles`` are those of the findings, by
+    risk."""
 
-    one: str
-    several: str
+    subject: str
+    subjects: str
     fact: str
-    own: str
-    nobodys: str
-    about: str
-    given_away: str
-    certain: str
+    target: str
+    no_target: str
+    about_target: str
+    exposed_title: str
+    certainty: str
     unrelated: str
     titles: Mapping[str, str]
 
@@ -74,21 +84,27 @@ class LearnedText:
     rules: Callable[[], tuple[ExposedSubject, ...]]
     common: dict[str, Any]
 
-    def people_text(self, count: int) -> str:
-        """So many of them."""
-        return count_text(count, self.words.one, self.words.several)
+    def subjects_text(self, count: int) -> str:
+        """A number of subjects."""
+        return count_text(count, self.words.subject, self.words.subjects)
 
-    def facts_text(self, count: int | None = None) -> str:
+    @property
+    def facts_text(self) -> str:
         """How many facts are known."""
-        facts = self.learned.facts if count is None else count
-        return f"one {self.words.fact}" if facts == 1 else f"{number_word(facts)} {self.words.facts} or fewer"
+        return known_facts_text(self.learned.facts, self.words.fact)
+
+    @property
+    def fewest_text(self) -> str:
+        """How many must share the facts."""
+        fewest = self.learned.fewest
+        return f"{number_word(fewest)} {self.words.subject if fewest == 1 else self.words.subjects}"
 
     @property
     def shared_facts_text(self) -> str:
         """So many facts, shared by enough people; the beginning of a sentence."""
-        return f"{capitalise_text(self.facts_text())} that at least {self.people_text(self.learned.fewest)} share"
+        return f"{capitalise_text(self.facts_text)} that at least {self.fewest_text} share"
 
-    def verb(self, singular: str, plural: str) -> str:
+    def _facts_verb(self, singular: str, plural: str) -> str:
         """The form that goes with the number of facts."""
         return singular if self.learned.facts == 1 else plural
 
@@ -97,15 +113,15 @@ class LearnedText:
         """By how much belief must rise."""
         return f"{100 * self.learned.gain:.3g} points or more"
 
-    def count_text(self, share: float) -> str:
-        """So many people, as a number and a share of all, or as an estimate."""
+    def share_text(self, share: float) -> str:
+        """A share of all subjects, with their number, or as an estimate."""
         found = self.learned
         if found.drawn is None:
             some = round(share * found.people)
-            return f"{some:,} of {self.people_text(found.people)} ({percent_text(share)})"
+            return f"{some:,} of {self.subjects_text(found.people)} ({percent_text(share)})"
         low, high = (percent_text(end) for end in found.interval(share, self.confidence))
         return (
-            f"an estimated {percent_text(share)} of {self.people_text(found.people)} ({low} to {high}, from "
+            f"an estimated {percent_text(share)} of {self.subjects_text(found.people)} ({low} to {high}, from "
             f"{len(found.drawn):,} drawn at random)"
         )
 
@@ -147,16 +163,16 @@ class LearnedText:
     def _learned_finding(self) -> Finding:
         found, words = self.learned, self.words
         share, chance = found.share(found.facts), found.by_chance[:, -1]
-        raises = self.verb("raises", "raise")
+        raises = self._facts_verb("raises", "raise")
         if share:
             sentence = (
-                f"{capitalise_text(self.facts_text())} {raises} belief in {words.own} by {self.gain_text} for "
-                f"{self.count_text(share)}, without finding them: at least {number_word(found.fewest)} {words.several} "
+                f"{capitalise_text(self.facts_text)} {raises} belief in {words.target} by {self.gain_text} for "
+                f"{self.share_text(share)}, without finding them: at least {self.fewest_text} "
                 f"share the {words.facts}."
             )
         else:
             sentence = (
-                f"{self.shared_facts_text} {raises} belief in {words.own} by {self.gain_text} for none of "
+                f"{self.shared_facts_text} {raises} belief in {words.target} by {self.gain_text} for none of "
                 f"{self._looked_at_text()}."
             )
         if self.telling:
@@ -173,7 +189,7 @@ class LearnedText:
 
     def _looked_at_text(self) -> str:
         found = self.learned
-        everybody = self.people_text(found.people)
+        everybody = self.subjects_text(found.people)
         return everybody if found.drawn is None else f"{len(found.drawn):,} drawn at random from {everybody}"
 
     def _chance_sentence(self, chance: Floats) -> str:
@@ -184,15 +200,14 @@ class LearnedText:
     def _certain_finding(self) -> Finding:
         found, words = self.learned, self.words
         share, chance = found.certain_share(found.facts), found.certain_by_chance[:, -1]
-        makes = self.verb("makes", "make")
+        makes = self._facts_verb("makes", "make")
         if share:
-            sentence = (
-                f"{self.shared_facts_text} {makes} {words.own} certain for {self.count_text(share)}: {words.certain}."
-            )
+            who = self.share_text(share)
+            sentence = f"{self.shared_facts_text} {makes} {words.target} certain for {who}: {words.certainty}."
         elif found.drawn is None:
-            sentence = f"{self.shared_facts_text} {makes} {words.nobodys} certain."
+            sentence = f"{self.shared_facts_text} {makes} {words.no_target} certain."
         else:
-            sentence = f"{self.shared_facts_text} {makes} {words.own} certain for none of {self._looked_at_text()}."
+            sentence = f"{self.shared_facts_text} {makes} {words.target} certain for none of {self._looked_at_text()}."
         return self.finding(
             risks.CERTAIN,
             share,
@@ -205,23 +220,35 @@ class LearnedText:
         found, words = self.learned, self.words
         fewest, is_everybody = found.fewest_facts, found.drawn is None
         if fewest is None:
-            raises = self.verb("raises", "raise")
-            among = "" if is_everybody else f" among {self._looked_at_text()}"
-            sentence = f"{self.shared_facts_text} {raises} belief in {words.nobodys} by {self.gain_text}{among}."
-            value = float(found.facts + 1)
-            low, high = value if is_everybody else 1.0, max(value, found.most_facts + 1.0)
-            return self.finding(
-                risks.FACTS, value, sentence, unit=words.facts, method="bound", interval=(low, high), share=(0.0, 1.0)
-            )
+            return self._no_facts_finding()
         count = f"{number_word(fewest)} {words.fact if fewest == 1 else words.facts}" if fewest else "no fact at all"
         sentence = (
-            f"{capitalise_text(count)}, shared by at least {self.people_text(found.fewest)}, "
-            f"{'is' if fewest < 2 else 'are'} enough to raise belief in {words.own} by {self.gain_text} for "
-            f"{self.count_text(found.share(fewest))}."
+            f"{capitalise_text(count)}, shared by at least {self.fewest_text}, "
+            f"{'is' if fewest < 2 else 'are'} enough to raise belief in {words.target} by {self.gain_text} for "
+            f"{self.share_text(found.share(fewest))}."
         )
         ends = found.interval(found.share(fewest), self.confidence)
         more: dict[str, Any] = {} if is_everybody else {"method": "bound", "interval": (0.0, float(fewest))}
         return self.finding(risks.FACTS, float(fewest), sentence, unit=words.facts, share=ends, **more)
+
+    @property
+    def _nobody_sentence(self) -> str:
+        """That nobody's belief rises enough."""
+        raises = self._facts_verb("raises", "raise")
+        among = "" if self.learned.drawn is None else f" among {self._looked_at_text()}"
+        return f"{self.shared_facts_text} {raises} belief in {self.words.no_target} by {self.gain_text}{among}."
+
+    def _no_facts_finding(self) -> Finding:
+        """No number of facts is enough; but if not all were tried, or not everybody was looked at, more may be."""
+        found, words = self.learned, self.words
+        sentence = self._nobody_sentence
+        if found.drawn is None and found.facts == found.most_facts:
+            return self.finding(risks.FACTS, inf, sentence, unit=words.facts, share=0.0)
+        value = found.facts + 1.0
+        ends = value if found.drawn is None else 1.0, max(value, found.most_facts + 1.0)
+        return self.finding(
+            risks.FACTS, value, sentence, unit=words.facts, method="bound", interval=ends, share=(0.0, 1.0)
+        )
 
     def _rules_finding(self) -> Finding:
         """Of a sample, the sets that tell most about those drawn; others may tell more about everybody."""
@@ -231,12 +258,10 @@ class LearnedText:
         is_known = found.drawn is None and not found.is_limited
         more: dict[str, Any] = {"share": value} if is_known else {"method": "bound", "interval": (value, 1.0)}
         if not telling:
-            among = "" if found.drawn is None else f" among {self._looked_at_text()}"
-            shared = f"{words.facts} that at least {self.people_text(found.fewest)} share"
-            sentence = f"No {shared} tell enough{words.about}{among}."
+            sentence = self._nobody_sentence
             return self.finding(risks.RULES, 0.0, sentence, **more)
         each = "; ".join(self.telling_text(place) for place in range(min(3, len(telling))))
-        sentence = f"The {words.facts} that give away most{words.about}: {each}."
+        sentence = f"The {words.facts} that give away most{words.about_target}: {each}."
         return self.finding(risks.RULES, value, sentence, curves=(self._rules_curve(),), exposed=self.rules(), **more)
 
     # ---- curves ----
@@ -250,44 +275,46 @@ class LearnedText:
             "by chance": found.by_chance.mean(axis=0).tolist(),
         }
         return Curve(
-            title=f"{words.given_away}, by the number of {words.facts} known",
+            title=f"{words.exposed_title}, by the number of {words.facts} known",
             kind="line",
             x_label=f"{words.facts} known, at most",
-            y_label=f"share of {words.several}",
+            y_label=f"share of {words.subjects}",
             x=facts * len(lines),
             y=tuple(y for line in lines.values() for y in line),
             series=tuple(label for label in lines for _ in facts),
-            reading=f"How many can be learned about with so many {words.facts}. By chance: "
-            f"{words.unrelated[0].lower()}{words.unrelated[1:]}.",
+            reading=f"The share of {words.subjects} that is given away to someone who knows at most so many "
+            f"{words.facts}. By chance: {words.unrelated[0].lower()}{words.unrelated[1:]}.",
         )
 
     def _gain_curve(self) -> Curve:
         found, words = self.learned, self.words
         return Curve(
-            title=f"{capitalise_text(words.several)} by how far belief in {words.own} rises",
+            title=f"{capitalise_text(words.subjects)} by how far belief in {words.target} rises",
             kind="line",
             x_label="belief rises by at least, as a share",
-            y_label=f"share of {words.several}",
+            y_label=f"share of {words.subjects}",
             x=_THRESHOLDS,
             y=tuple(found.gains.share_of_people(found.facts, x) for x in _THRESHOLDS),
             mark=found.gain,
             mark_label="what counts as learned",
-            reading="The further right, the more must be learned to count.",
+            reading=f"The share of {words.subjects} for which belief rises by at least so much.",
         )
 
     def _belief_curves(self) -> Iterator[Curve]:
         """Belief with facts, and without any beside it: a common value is believed anyway."""
+        from unveil.inference.belief_gains import reaches
+
         words = self.words
         if self.beliefs is None:
             return
-        lines = {f"with {self.facts_text()}": self.beliefs[1], "without any": self.beliefs[0]}
+        lines = {f"with {self.facts_text}": self.beliefs[1], "without any": self.beliefs[0]}
         yield Curve(
-            title=f"{capitalise_text(words.several)} by how firmly {words.own} is believed",
+            title=f"{capitalise_text(words.subjects)} by how firmly {words.target} is believed",
             kind="line",
             x_label="belief, at least, as a share",
-            y_label=f"share of {words.several}",
+            y_label=f"share of {words.subjects}",
             x=_BELIEFS * len(lines),
-            y=tuple(float((own >= x - NOISE).mean()) for own in lines.values() for x in _BELIEFS),
+            y=tuple(float(reaches(own, x).mean()) for own in lines.values() for x in _BELIEFS),
             series=tuple(label for label in lines for _ in _BELIEFS),
             reading="What lies between the lines is due to the release. Only the gain counts: a value that nearly "
             "everybody has is believed without any facts.",
@@ -296,18 +323,18 @@ class LearnedText:
     def _rules_curve(self) -> Curve:
         words, telling = self.words, self.telling
         return Curve(
-            title=f"The {words.facts} that give most {words.several} away",
+            title=f"The {words.facts} that give most {words.subjects} away",
             kind="bars",
             x_label=words.facts,
-            y_label=words.several,
+            y_label=words.subjects,
             x=tuple(self.telling_names(place) for place in range(len(telling))),
             y=tuple(float(t.people) for t in telling),
             x_scale="category",
-            reading=f"How many {words.several} these {words.facts} tell enough about; the same may be in several bars.",
+            reading=f"How many {words.subjects} these {words.facts} give away; one may be counted in several bars.",
         )
 
     def telling_text(self, place: int) -> str:
         """A telling set of facts, and about how many of those who share it tells enough."""
         found, words = self.telling[place], self.words
         names = self.telling_names(place)
-        return f"{names} ({found.people:,} of {found.sharing:,} {words.several} with such {words.facts})"
+        return f"{names} ({found.people:,} of {found.sharing:,} {words.subjects} with such {words.facts})"

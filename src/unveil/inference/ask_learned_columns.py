@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from unveil.case import Case
 from unveil.finding import ExposedSubject, Finding
 from unveil.inference import risks
-from unveil.inference.ask_learned import NOISE, TOP_RULES, LearnedText, LearnedWords
-from unveil.inference.settings import InferenceSettings
+from unveil.inference.ask_learned import TOP_RULES, LearnedText, LearnedWords, known_facts_text
+from unveil.inference.settings import InferenceSettings, least_sharing
 from unveil.policy import Policy
 from unveil.release.table import Table
-from unveil.risk import CLASS_SIZE
 from unveil.run import Run
-from unveil.wording import capitalise_text, count_text, list_text, number_word, safe_text
+from unveil.wording import capitalise_text, count_text, list_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Int32s, Ints
     from unveil.inference.belief_gains import TellingColumns
-    from unveil.inference.learned_values import LearnedValues, TellingFacts, TellingRule
+    from unveil.inference.learned_values import LearnedValues, TellingRule
     from unveil.inference.value_cuts import FactColumn
 
 __all__ = ["learned_column_findings"]
@@ -44,7 +42,8 @@ class _TableInference:
     column: str
     facts: tuple[FactColumn, ...]
     codes: tuple[Int32s, ...]
-    targets: tuple[Int32s, ...]
+    targets: tuple[FactColumn, ...]
+    target_codes: tuple[Int32s, ...]
     person: Int32s | None
     row_numbers: Ints
     learned: LearnedValues
@@ -57,7 +56,7 @@ class _TableInference:
         import numpy as np
 
         from unveil.inference.learned_values import measure_learned_values
-        from unveil.inference.sensitive_targets import people_of_rows, target_codes
+        from unveil.inference.sensitive_targets import people_of_rows, sensitive_targets
         from unveil.inference.value_cuts import cut_column, shared_codes
 
         is_value = policy.missing_as == "value"
@@ -67,21 +66,22 @@ class _TableInference:
         if policy.missing_as == "excluded":
             rows = np.flatnonzero(np.all([f.codes >= 0 for f in facts], axis=0))
         codes = tuple(shared_codes(f, is_value)[rows] for f in facts)
-        targets = [target[rows] for target in target_codes(case, table, column, policy, run)]
+        targets = tuple(sensitive_targets(case, table, column, policy, run))
+        target_codes = tuple(target.codes[rows] for target in targets)
         person = people_of_rows(table, policy, run)
         person = None if person is None else np.unique(person[rows], return_inverse=True)[1].astype(np.int32)
         chosen = policy.settings_for(InferenceSettings)
         learned = measure_learned_values(
             codes,
-            targets,
+            target_codes,
             facts=chosen.facts_known,
-            fewest=max(1, ceil(policy.threshold_of(CLASS_SIZE))),
+            fewest=least_sharing(policy),
             gain=chosen.gain,
             person=person,
             run=run,
             rng=run.rng(f"{risks.LEARNED.id} {column} {known}"),
         )
-        return cls(table, policy, known, column, facts, codes, tuple(targets), person, rows, learned)
+        return cls(table, policy, known, column, facts, codes, targets, target_codes, person, rows, learned)
 
     # ---- in words ----
 
@@ -109,18 +109,18 @@ class _TableInference:
         one, several = ("row", "rows") if self.person is None else ("person", "people")
         whose = f"{capitalise_text(several)} whose {name}"
         return LearnedWords(
-            one=one,
-            several=several,
+            subject=one,
+            subjects=several,
             fact="fact",
-            own=f"their own {name}",
-            nobodys=f"nobody's own {name}",
-            about=f" about {name}",
-            given_away=f"{whose} is given away",
-            certain="everybody who shares these facts has it, as far as it is recorded",
+            target=f"their own {name}",
+            no_target=f"nobody's own {name}",
+            about_target=f" about {name}",
+            exposed_title=f"{whose} is given away",
+            certainty="everybody who shares these facts has it, as far as it is recorded",
             unrelated=f"Were {name} unrelated to the facts",
             titles={
                 risks.LEARNED.id: f"{whose} a few facts give away",
-                risks.CERTAIN.id: f"{whose} follows from a few facts",
+                risks.CERTAIN.id: f"{whose} a few facts make certain",
                 risks.FACTS.id: f"Fewest facts that give away {name}",
                 risks.RULES.id: f"{whose} the most telling facts give away",
             },
@@ -129,12 +129,12 @@ class _TableInference:
     def _common(self) -> dict[str, Any]:
         """What all findings say alike."""
         cut = [f.name for f in self.facts if f.is_cut]
-        ranges = f" Of {list_text(cut)}, they know a range." if cut else ""
-        count = self.learned.facts
-        facts = "one fact" if count == 1 else f"{number_word(count)} facts or fewer"
+        ranges = f"; of {list_text(cut)}, they know a range" if cut else ""
+        learned = f" {capitalise_text(safe_text(self.column))} is learned as a range." if self.targets[0].is_cut else ""
+        facts = known_facts_text(self.learned.facts, "fact")
         fact = {"value": "is a value of its own", "wildcard": "is not known", "excluded": "excludes the row"}
         return {
-            "attacker": f"Knows {facts} about the person, out of {list_text(self.known)}.{ranges}",
+            "attacker": f"Knows {facts} about the person, out of {list_text(self.known)}{ranges}.{learned}",
             "column": self.column,
             "known": self.known,
             "may_decide": self.column not in self.policy.guessed,
@@ -152,7 +152,7 @@ class _TableInference:
 
         if self.person is not None or len(self.targets) > 1:
             return None
-        own = self.targets[0]
+        own = self.target_codes[0]
         counts = np.bincount(own[own >= 0], minlength=1)
         before = np.append(counts / max(1, counts.sum()), 0.0)[own]
         if self.learned.drawn is not None:
@@ -165,33 +165,42 @@ class _TableInference:
         """Those about whom most is learned; at first those for whom most who share their facts have their value."""
         import numpy as np
 
-        from unveil.inference.learned_values import telling_facts
+        from unveil.inference.belief_gains import reaches
+        from unveil.inference.learned_values import find_best_rule
 
         best = self.learned.gains.best[-1]
         drawn = np.arange(len(best)) if self.learned.drawn is None else self.learned.drawn
-        contents = [c[drawn] for c in (*self.codes, *self.targets)] if self.person is None else []
+        contents = [c[drawn] for c in (*self.codes, *self.target_codes)] if self.person is None else []
         order = np.lexsort((*contents, -best))  # whatever the order of rows
-        found: list[TellingFacts] = []
-        for who in order[best[order] >= self.learned.gain - NOISE][: run.exposed].tolist():
+        found: list[TellingRule] = []
+        for who in order[reaches(best[order], self.learned.gain)][: run.exposed].tolist():
             rows = [int(drawn[who])] if self.person is None else np.flatnonzero(self.person == who).tolist()
             telling, fewest = self.learned.gains.telling, self.learned.fewest
-            facts = telling_facts(rows, self.codes, self.targets, telling, fewest, self.person)
-            found += [] if facts is None else [facts]
-        ranked = sorted(found, key=lambda facts: (-facts.having / facts.sharing, len(facts.columns), facts.columns))
-        return tuple(self._exposed_subject(facts, run.reveal) for facts in ranked)
+            rule = find_best_rule(rows, self.codes, self.target_codes, telling, fewest, self.person)
+            found += [] if rule is None else [rule]
+        ranked = sorted(found, key=lambda rule: (-rule.belief, len(rule.columns), rule.columns))
+        return tuple(self._exposed_subject(rule, run.reveal) for rule in ranked)
 
-    def _exposed_subject(self, facts: TellingFacts, reveal: bool) -> ExposedSubject:
-        number = int(self.row_numbers[facts.row]) + 1
-        is_row = self.person is None
-        of = count_text(facts.sharing, "row" if is_row else "person")
-        name = safe_text(self.column)
+    def _exposed_subject(self, rule: TellingRule, reveal: bool) -> ExposedSubject:
+        number = int(self.row_numbers[rule.row]) + 1
         return ExposedSubject(
-            subject=f"row {number:,}" if is_row else f"person of row {number:,}",
-            risk=facts.having / facts.sharing,
-            because=f"{facts.having:,} of {of} with the same {self._names(facts.columns)} have the same {name}",
+            subject=f"row {number:,}" if self.person is None else f"person of row {number:,}",
+            risk=rule.belief,
+            because=self._rule_text(rule),
             learns=(self.column,),
-            values=self._values(facts.row, facts.columns) if reveal else None,
+            values=self._values(rule) if reveal else None,
         )
+
+    def _rule_text(self, rule: TellingRule) -> str:
+        """What the people who share some facts have in common."""
+        of = count_text(rule.recorded, "row" if self.person is None else "person")
+        name = safe_text(self.column)
+        same = f"the same {name}"
+        if rule.target or self.targets[0].is_cut:
+            same = f"{name} in the same {'group of values' if rule.target else 'range'}"
+        unrecorded = rule.sharing - rule.recorded
+        aside = f" ({count_text(unrecorded, 'more has', 'more have')} none recorded)" if unrecorded else ""
+        return f"{rule.having:,} of {of} with the same {self._names(rule.columns)} have {same}{aside}"
 
     def _list_rules(self, telling: Sequence[TellingColumns], run: Run) -> tuple[ExposedSubject, ...]:
         """The rules about most people; of the same number, that with the fewest facts."""
@@ -201,31 +210,30 @@ class _TableInference:
         rules = [
             rule
             for one in telling
-            for rule in find_rules(one.columns, self.codes, self.targets, found.fewest, found.gain, self.person)
+            for rule in find_rules(one.columns, self.codes, self.target_codes, found.fewest, found.gain, self.person)
         ]
-        rules.sort(key=lambda rule: (-rule.having, len(rule.columns), rule.columns, rule.target, rule.row))
-        return tuple(self._rule_subject(place, rule, run) for place, rule in enumerate(rules[: run.exposed], 1))
-
-    def _rule_subject(self, place: int, rule: TellingRule, run: Run) -> ExposedSubject:
-        of = count_text(rule.sharing, "row" if self.person is None else "person")
-        what = "value" if rule.target == 0 else "group of values"
-        return ExposedSubject(
-            subject=f"rule {place}",
-            risk=rule.having / rule.sharing,
-            because=f"{rule.having:,} of {of} with one {self._names(rule.columns)} have one {what} of "
-            f"{safe_text(self.column)}",
-            learns=(self.column,),
-            values=self._values(rule.row, rule.columns) if run.reveal else None,
+        rules.sort(key=lambda rule: (-rule.having, len(rule.columns), rule.columns, rule.target, self._contents(rule)))
+        return tuple(
+            ExposedSubject(
+                subject=f"rule {place}",
+                risk=rule.belief,
+                because=self._rule_text(rule),
+                learns=(self.column,),
+                values=self._values(rule) if run.reveal else None,
+            )
+            for place, rule in enumerate(rules[: run.exposed], 1)
         )
 
-    def _values(self, row: int, columns: tuple[int, ...]) -> dict[str, str]:
-        """The facts, and the value that they give away."""
-        shown = {self.known[c]: self._fact_text(c, row) for c in columns}
-        return {**shown, self.column: self._own_text(row)}
+    def _contents(self, rule: TellingRule) -> tuple[int, ...]:
+        """The facts and the value of a rule, whatever row they are from."""
+        facts = tuple(int(self.codes[c][rule.row]) for c in rule.columns)
+        return (*facts, int(self.target_codes[rule.target][rule.row]))
 
-    def _own_text(self, row: int) -> str:
-        own = self.table.codes([self.column], self.policy.missing)[self.column]
-        return str(own.values[int(own.codes[self.row_numbers[row]])].as_py())
+    def _values(self, rule: TellingRule) -> dict[str, str]:
+        """The facts, and the value, range or label that they give away."""
+        target = self.targets[rule.target]
+        label = target.labels[int(self.target_codes[rule.target][rule.row])]
+        return {**{self.known[c]: self._fact_text(c, rule.row) for c in rule.columns}, self.column: label}
 
     def _fact_text(self, column: int, row: int) -> str:
         labels, code = self.facts[column].labels, int(self.codes[column][row])

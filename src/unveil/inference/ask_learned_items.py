@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 from typing import TYPE_CHECKING
 
 from unveil.finding import ExposedSubject, Finding
 from unveil.inference import risks
-from unveil.inference.ask_learned import NOISE, TOP_RULES, LearnedText, LearnedWords
-from unveil.inference.settings import InferenceSettings
+from unveil.inference.ask_learned import TOP_RULES, LearnedText, LearnedWords, known_facts_text
+from unveil.inference.settings import InferenceSettings, least_sharing
 from unveil.policy import Policy
 from unveil.release.transactions import Transactions
-from unveil.risk import CLASS_SIZE
 from unveil.run import Run
 from unveil.wording import count_text, list_text, number_word
 
@@ -42,7 +40,7 @@ def learned_item_findings(transactions: Transactions, policy: Policy, run: Run) 
     learned = measure_learned_items(
         baskets,
         facts=chosen.facts_known,
-        fewest=max(1, ceil(policy.threshold_of(CLASS_SIZE))),
+        fewest=least_sharing(policy),
         gain=chosen.gain,
         run=run,
         rng=rng,
@@ -61,7 +59,7 @@ def _item_text(
         before = sum(len(other.columns) == size for other in telling[:place])
         return f"{count_text(size, 'item')}{f', set {before + 1}' if before else ''}"
 
-    some = "one item" if learned.facts == 1 else f"{number_word(learned.facts)} items or fewer"
+    some = known_facts_text(learned.facts, "item")
     which = "other items" if baskets.is_target.all() else "sensitive items"
     return LearnedText(
         learned=learned,
@@ -87,31 +85,31 @@ def _words(baskets: Baskets) -> LearnedWords:
     other = "another item" if baskets.is_target.all() else "a sensitive item"
     no_other = "no other item" if baskets.is_target.all() else "no sensitive item"
     return LearnedWords(
-        one="basket",
-        several="baskets",
+        subject="basket",
+        subjects="baskets",
         fact="item",
-        own=f"{other} of the same basket",
-        nobodys=f"{no_other} of any basket",
-        about="",
-        given_away=f"Baskets of which {other} is given away",
-        certain="every basket with these items has it",
+        target=f"{other} of the same basket",
+        no_target=f"{no_other} of any basket",
+        about_target="",
+        exposed_title=f"Baskets in which {other} is given away",
+        certainty="every basket with these items has it",
         unrelated="Were items spread over baskets at random",
         titles={
-            risks.LEARNED.id: f"Baskets of which a few items give away {other}",
-            risks.CERTAIN.id: f"Baskets of which a few items make {other} certain",
+            risks.LEARNED.id: f"Baskets in which a few items give away {other}",
+            risks.CERTAIN.id: f"Baskets in which a few items make {other} certain",
             risks.FACTS.id: f"Fewest items that give away {other}",
-            risks.RULES.id: f"Baskets of which the most telling items give away {other}",
+            risks.RULES.id: f"Baskets in which the most telling items give away {other}",
         },
     )
 
 
 def _rule_subject(place: int, found: TellingColumns, transactions: Transactions, run: Run) -> ExposedSubject:
     names = list_text([transactions.labels[item].as_py() for item in found.columns])
-    tell = "this item tells" if len(found.columns) == 1 else f"these {number_word(len(found.columns))} items tell"
+    items = "this item" if len(found.columns) == 1 else f"these {number_word(len(found.columns))} items"
     return ExposedSubject(
         subject=f"rule {place}",
         risk=found.people / found.sharing,
-        because=f"{tell} enough about another one of {found.people:,} of {count_text(found.sharing, 'basket')}",
+        because=f"another item is given away in {found.people:,} of {count_text(found.sharing, 'basket')} with {items}",
         learns=("an item",),
         values={"known": names} if run.reveal else None,
     )
@@ -120,6 +118,8 @@ def _rule_subject(place: int, found: TellingColumns, transactions: Transactions,
 def _list_exposed(order: Ints, learned: LearnedValues, run: Run) -> tuple[ExposedSubject, ...]:
     """The baskets about which most is learned."""
     import numpy as np
+
+    from unveil.inference.belief_gains import lowest_that_reaches
 
     best = learned.gains.best
     numbers = order[: best.shape[1]]
@@ -133,5 +133,5 @@ def _list_exposed(order: Ints, learned: LearnedValues, run: Run) -> tuple[Expose
             learns=("an item",),
         )
         for b in worst.tolist()
-        if best[-1, b] >= learned.gain - NOISE
+        if best[-1, b] >= lowest_that_reaches(learned.gain)
     )

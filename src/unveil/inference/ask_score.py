@@ -47,7 +47,7 @@ def score_of_table(case: Case, table: Table, known: tuple[str, ...], policy: Pol
         run,
         title=risks.SCORE.title + suffix,
         known=known,
-        attacker=f"Knows attributes of the person, each as likely as its weight says, out of {list_text(known)}.",
+        attacker=f"May know each of {list_text(known)}, with the likelihood that the policy sets.",
         missing=f"A missing fact {fact[policy.missing_as]}; a missing sensitive value {sensitive}.",
     )
 
@@ -59,7 +59,7 @@ def score_of_items(transactions: Transactions, policy: Policy, run: Run) -> Iter
     yield from _ScoredRelation(weigh_items(transactions, policy), policy, "basket").findings(
         run,
         title=risks.SCORE.title,
-        attacker="Knows items of a basket, each as likely as its weight says, and which item is which.",
+        attacker="May know each item of a basket, with the likelihood that the policy sets, and which item is which.",
         missing="",
     )
 
@@ -95,8 +95,8 @@ class _ScoredRelation:
             interval=average,
             share=share,
             subjects=self.weighed.relation.people,
-            sentence=f"The worst inference about a {self.one} weighs {mean} on average, and at least "
-            f"{number_text(threshold)} for {many} of the {self.several} (by {found.method}).",
+            sentence=f"On a scale from 0 to 1, the worst that can be inferred about a {self.one} scores {mean} on "
+            f"average; {many} of the {self.several} score at least {number_text(threshold)}.",
             curves=(self._scores_curve(found, threshold), *self._lattice()),
             exposed=self._list_exposed(found, run),
             source=_WHITE,
@@ -132,14 +132,16 @@ class _ScoredRelation:
         if worst is None or found.shortest is None or found.likeliest is None:
             return None
         because = {worst.known: self._inference_text(worst)}
-        for what, other in (("fewest facts", found.shortest), ("likeliest facts", found.likeliest)):
+        others = (("fewest facts", found.shortest), ("likeliest facts", found.likeliest))
+        for what, other in others if found.is_complete else others[:1]:
             because.setdefault(other.known, f"{what}: {self._inference_text(other)}")
+        aside = "" if found.is_complete else "; larger sets of facts were not tried"
         number = int(self.weighed.row_of[individual]) + 1
         of = "person of row" if self.one == "person" else self.one
         return ExposedSubject(
             subject=f"{of} {number:,}",
             risk=risk,
-            because="; ".join(because.values()),
+            because="; ".join(because.values()) + aside,
             learns=("items",) if self.one == "basket" else self._names(self._dangerous(worst)),
             values=self._values(worst) if run.reveal else None,
         )
@@ -153,7 +155,7 @@ class _ScoredRelation:
             known, learned = (list_text(self._names(a)) for a in (inference.known, self._dangerous(inference)))
         weight = number_text(inference.weight)
         give = "gives" if len(inference.known) < 2 else "give"
-        return f"{known if inference.known else 'no fact at all'} {give} away {learned} (weight {weight})"
+        return f"{known if inference.known else 'no fact at all'} {give} away {learned} (score {weight})"
 
     def _values(self, inference: Inference) -> dict[str, str]:
         """What is known and what follows, by name."""
@@ -176,9 +178,9 @@ class _ScoredRelation:
         places = tuple(i / _BINS for i in range(_BINS + 1))
         ends = [found.share_at_least(x) for x in places]
         return Curve(
-            title=f"{self.several.capitalize()} by the weight of the worst inference",
+            title=f"{self.several.capitalize()} by their privacy score",
             kind="line",
-            x_label="weight, at least",
+            x_label="score, at least",
             y_label=f"share of {self.several}",
             x=places,
             y=tuple(e.high for e in ends),
@@ -186,5 +188,5 @@ class _ScoredRelation:
             high=tuple(e.high for e in ends),
             mark=threshold,
             mark_label="threshold",
-            reading=f"How many {self.several} have an inference that weighs at least so much.",
+            reading=f"The share of {self.several} that score at least so much.",
         )

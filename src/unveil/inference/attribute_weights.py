@@ -25,7 +25,7 @@ from unveil.errors import UnveilError
 from unveil.inference.relation import Relation
 from unveil.inference.sensitive_targets import coarser_targets, people_of_rows
 from unveil.inference.settings import InferenceSettings
-from unveil.inference.value_cuts import cut_column, shared_codes
+from unveil.inference.value_cuts import FactColumn, cut_column, shared_codes
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
@@ -106,19 +106,32 @@ def weigh_items(transactions: Transactions, policy: Policy) -> WeighedRelation:
 
 
 def check_weights(release: Table | Transactions, policy: Policy) -> None:
-    """Refuse a weight for a column that is not there, or an item. Values that nobody has are harmless."""
+    """Refuse a weight for a column, a value or an item that is not there."""
     chosen = policy.settings_for(InferenceSettings)
-    there = release.columns if isinstance(release, Table) else tuple(release.labels.to_pylist())
-    for setting in ("likelihood", "danger"):
-        for key in getattr(chosen, setting):
-            if key in there or (isinstance(release, Table) and key.partition("=")[0] in there):
-                continue
-            kind = "column" if isinstance(release, Table) else "item"
-            hint = did_you_mean(key, there) if isinstance(release, Table) else ""
-            raise UnveilError(f"[inference.{setting}] names {safe_text(key)!r}, but there is no such {kind}{hint}")
-    for name in chosen.sensitive_items if isinstance(release, Transactions) else ():
-        if name not in there:
-            raise UnveilError(f"sensitive_items names {safe_text(name)!r}, but no basket has it")
+    if isinstance(release, Table):
+        for setting in ("likelihood", "danger"):
+            for key in getattr(chosen, setting):
+                _check_table_key(f"[inference.{setting}] names {safe_text(key)!r}", key, release, policy)
+        return
+    there = {*release.labels.to_pylist()}
+    for setting in ("likelihood", "danger", "sensitive_items"):
+        for name in getattr(chosen, setting):
+            if name not in there:
+                place = setting if setting == "sensitive_items" else f"[inference.{setting}]"
+                raise UnveilError(f"{place} names {safe_text(name)!r}, but no basket has such an item")
+
+
+def _check_table_key(names: str, key: str, table: Table, policy: Policy) -> None:
+    if key in table.columns:
+        return
+    column = next((c for c in sorted(table.columns, key=len, reverse=True) if key.startswith(f"{c}=")), None)
+    if column is None:
+        hint = did_you_mean(key.partition("=")[0], table.columns)
+        raise UnveilError(f"{names}, but there is no such column{hint}")
+    codes, value = table.codes([column], policy.missing)[column], key.removeprefix(f"{column}=")
+    fact = cut_column(column, codes)
+    if value not in (*fact.labels, *fact.ranges, "missing"):
+        raise UnveilError(f"{names}, but no row has this value")
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
@@ -135,7 +148,7 @@ def _known_columns(
         extra = int(codes.max(initial=-1)) + 1 - len(fact.labels)
         labels = (*fact.labels, *("missing" for _ in range(extra)))
         ones = np.ones(len(labels))
-        yield _WeighedColumn(name, codes, labels, _weigh_values(name, labels, chosen, ones, 0 * ones))
+        yield _WeighedColumn(name, codes, labels, _weigh_values(fact, labels, chosen, ones, 0 * ones))
 
 
 def _sensitive_columns(
@@ -150,29 +163,30 @@ def _sensitive_columns(
             continue
         shares = _shares_of(fact.codes)
         if chosen.score_weights != "rarity":
-            weights = _weigh_values(name, fact.labels, chosen, 0 * shares, np.ones_like(shares))
+            weights = _weigh_values(fact, fact.labels, chosen, 0 * shares, np.ones_like(shares))
             yield _WeighedColumn(name, fact.codes, fact.labels, weights)
             continue
         scale = chosen.danger.get(name, 1.0)
         has_own_values = any(what.startswith(f"{name}=") for what in (*chosen.danger, *chosen.likelihood))
-        levels = [] if has_own_values or fact.is_cut else list(coarser_targets(own, case.hierarchies.get(name)))
+        levels = [] if has_own_values or fact.is_cut else [*coarser_targets(name, own, case.hierarchies.get(name))]
         danger = scale * (1 - shares)
-        weights = _weigh_values(name, fact.labels, chosen, 0 * shares, danger, column_danger=False)
+        weights = _weigh_values(fact, fact.labels, chosen, 0 * shares, danger, column_danger=False)
         finer = _WeighedColumn(name, fact.codes, fact.labels, weights)
         for level in levels:
-            coarser = _weigh_level(name, level, scale)
-            yield _take_off(finer, coarser)
+            coarser = _weigh_level(level, scale)
+            yield _subtract_coarser_danger(finer, coarser)
             finer = coarser
         yield finer
 
 
-def _weigh_level(name: str, codes: Int32s, scale: float) -> _WeighedColumn:
-    shares = _shares_of(codes)
-    labels = ("one of several values",) * len(shares)
-    return _WeighedColumn(name, codes, labels, Weights(0 * shares, scale * (1 - shares)))
+def _weigh_level(level: FactColumn, scale: float) -> _WeighedColumn:
+    """The labels on a level of a hierarchy: the rarer, the more dangerous."""
+    shares = _shares_of(level.codes)
+    weights = Weights(0 * shares, scale * (1 - shares))
+    return _WeighedColumn(level.name, level.codes, level.labels[: len(shares)], weights)
 
 
-def _take_off(finer: _WeighedColumn, coarser: _WeighedColumn) -> _WeighedColumn:
+def _subtract_coarser_danger(finer: _WeighedColumn, coarser: _WeighedColumn) -> _WeighedColumn:
     """A level with the danger of the next coarser one taken off: who learns the value learns its labels as well."""
     of_value = np.zeros(len(finer.labels))
     there = finer.codes >= 0
@@ -188,16 +202,23 @@ def _shares_of(codes: Int32s) -> Floats:
 
 
 def _weigh_values(
-    name: str,
+    fact: FactColumn,
     labels: Sequence[str],
     chosen: InferenceSettings,
     likelihood: Floats,
     danger: Floats,
     column_danger: bool = True,
 ) -> Weights:
-    """Weights of a column's values. ``column_danger``: whether the danger of the column has still to be looked up."""
+    """Weights of a column's values. ``column_danger``: whether the danger of the column has still to be looked up. The
+    weight of a value applies to the range that it is in."""
+    name = fact.name
     given = chosen.danger if column_danger else {k: v for k, v in chosen.danger.items() if k != name}
-    return _weigh([(f"{name}={label}", name) for label in labels], chosen, likelihood, danger, given)
+    inside: dict[int, list[str]] = {}
+    for text, code in fact.ranges.items():
+        if (key := f"{name}={text}") in given or key in chosen.likelihood:
+            inside.setdefault(code, []).append(key)
+    keys = [(f"{name}={label}", *inside.get(code, ()), name) for code, label in enumerate(labels)]
+    return _weigh(keys, chosen, likelihood, danger, given)
 
 
 def _weigh(
@@ -207,7 +228,8 @@ def _weigh(
     danger: Floats,
     dangers: Mapping[str, float] | None = None,
 ) -> Weights:
-    """What the policy says under the first of each attribute's keys that it has, or else what is given here."""
+    """The weights that the policy gives each attribute, or else those given here. ``keys`` are the names under which
+    the policy may have an attribute, the most special first."""
     own_likelihood = _look_up(keys, chosen.likelihood)
     own_danger = _look_up(keys, chosen.danger if dangers is None else dangers)
     if chosen.score_weights == "complementary":

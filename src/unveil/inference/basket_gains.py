@@ -17,14 +17,19 @@ import numpy as np
 
 from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.inference import _basket_gains
-from unveil.inference.belief_gains import BeliefGains, TellingColumns, drop_larger_sets
+from unveil.inference.belief_gains import (
+    BeliefGains,
+    TellingColumns,
+    drop_larger_sets,
+    lowest_that_reaches,
+    most_telling_first,
+)
 from unveil.run import Run
 
 __all__ = ["Baskets", "measure_basket_gains", "shuffle_baskets", "sort_lists"]
 
 _SLICE = 1 << 26
 _TOP_SETS = 100
-_NOISE = 1e-12  # what differences of shares may be off by; it must not decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +98,8 @@ def measure_basket_gains(
     state = np.zeros(3, np.int64)
     while not _basket_gains.visit_itemsets(
         baskets.indptr, baskets.items, rank, baskets.is_target, sizes / max(1, len(baskets)), fewest, facts,
-        gain - _NOISE, lists, *added, ends, following, known, counts, is_known, best, certain, people, sharing, sets,
-        state, state[1] + _SLICE,
+        lowest_that_reaches(gain), lists, *added, ends, following, known, counts, is_known, best, certain, people,
+        sharing, sets, state, state[1] + _SLICE,
     ):  # fmt: skip
         run.check()
         run.progress("looking for telling items", float(following[0]) / max(1, len(first)))
@@ -111,7 +116,7 @@ def _rank_sets(sets: Ints, people: Ints, sharing: Ints) -> tuple[TellingColumns,
         for known, some, of in zip(sets.tolist(), people, sharing, strict=True)
         if some
     ]
-    return drop_larger_sets(sorted(found, key=lambda t: (-t.people, len(t.columns), t.columns)))
+    return drop_larger_sets(most_telling_first(found))
 
 
 def _gain_of_nothing(baskets: Baskets) -> Floats:

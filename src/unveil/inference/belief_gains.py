@@ -13,7 +13,7 @@ small drop out. With several rows per person, facts are about one row, and peopl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any, NamedTuple
@@ -24,11 +24,21 @@ from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.inference import _belief_gains
 from unveil.run import Run
 
-__all__ = ["BeliefGains", "TellingColumns", "affordable_facts", "count_people", "drop_larger_sets", "measure_gains"]
+__all__ = [
+    "BeliefGains",
+    "TellingColumns",
+    "affordable_facts",
+    "count_people",
+    "drop_larger_sets",
+    "lowest_that_reaches",
+    "measure_gains",
+    "most_telling_first",
+    "reaches",
+]
 
 _MAX_COUNTS = 1 << 24  # of a table of cells and values; beyond, cells are numbered by sorting
 _MAX_WORK = 3_000_000_000  # rows × sets of columns
-_NOISE = 1e-12  # what differences of shares may be off by; it must not decide
+_ROUNDING = 1e-12  # what differences of shares may be off by; it must not decide
 
 
 @dataclass(frozen=True)
@@ -52,12 +62,28 @@ class BeliefGains:
     def share_of_people(self, facts: int, gain: float) -> float:
         """The share of people about whom so many facts or fewer gain at least so much."""
         at = self.best[min(facts, len(self.best) - 1)]
-        return float((at >= gain - _NOISE).mean()) if len(at) else 0.0
+        return float(reaches(at, gain).mean()) if len(at) else 0.0
+
+
+def lowest_that_reaches(gain: float) -> float:
+    """The smallest number that counts as such a gain: differences of shares are rounded."""
+    return gain - _ROUNDING
+
+
+def reaches(found: Floats, gain: float) -> Bools:
+    """Whether gains are at least so large."""
+    enough: Bools = found >= lowest_that_reaches(gain)
+    return enough
+
+
+def most_telling_first(telling: Iterable[TellingColumns]) -> list[TellingColumns]:
+    """Sets of facts: those about most people first, and of these, the smallest."""
+    return sorted(telling, key=lambda t: (-t.people, len(t.columns), t.columns))
 
 
 def drop_larger_sets(telling: Sequence[TellingColumns]) -> tuple[TellingColumns, ...]:
-    """Sets of facts, the most telling first, without those that tell about nobody more than a smaller one among them
-    that comes before."""
+    """Sets of facts, the most telling first, without those that contain another one of them: a smaller set that tells
+    about as many people comes before."""
     kept: list[TellingColumns] = []
     for one in telling:
         if not any({*smaller.columns} < {*one.columns} for smaller in kept):
@@ -94,8 +120,7 @@ def measure_gains(
     if person is not None:
         people = int(person.max(initial=-1)) + 1
         best, certain = _by_person(best, person, people, -1.0), _by_person(certain, person, people, False)
-    ordered = sorted(search.telling, key=lambda t: (-t.people, len(t.columns), t.columns))
-    return BeliefGains(best, certain, tuple(ordered))
+    return BeliefGains(best, certain, tuple(most_telling_first(search.telling)))
 
 
 def _by_person(of_rows: Floats | Bools, person: Int32s, people: int, nothing: float | bool) -> Any:
@@ -129,7 +154,7 @@ class _Search:
     ) -> None:
         rows = len(sensitive)
         self.columns, self.facts, self.fewest, self.run = columns, facts, fewest, run
-        self.gain = gain - _NOISE
+        self.gain = lowest_that_reaches(gain)
         self.sizes = [int(column.max(initial=-1)) + 1 for column in columns]
         self.value, self.person = (sensitive + 1).astype(np.int32), person
         self.values = int(self.value.max(initial=0)) + 1

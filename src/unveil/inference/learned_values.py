@@ -17,19 +17,26 @@ import numpy as np
 from unveil.arrays import Bools, Floats, Int32s, Ints
 from unveil.grouping import class_ids
 from unveil.inference.basket_gains import Baskets, measure_basket_gains, shuffle_baskets
-from unveil.inference.belief_gains import BeliefGains, TellingColumns, affordable_facts, count_people, measure_gains
+from unveil.inference.belief_gains import (
+    BeliefGains,
+    TellingColumns,
+    affordable_facts,
+    count_people,
+    measure_gains,
+    most_telling_first,
+    reaches,
+)
 from unveil.inference.sampled_gains import affordable_sample, measure_sampled_baskets, measure_sampled_rows
 from unveil.intervals import wilson_interval
 from unveil.run import Run
 
 __all__ = [
     "LearnedValues",
-    "TellingFacts",
     "TellingRule",
+    "find_best_rule",
     "find_rules",
     "measure_learned_items",
     "measure_learned_values",
-    "telling_facts",
 ]
 
 _SHUFFLES = (3, 10)  # the fewest and the most
@@ -37,7 +44,6 @@ _SHUFFLED_WORK = 200_000_000  # rows × sets of columns, over all shuffles
 _BASKET_WORK = 5_000_000_000  # entries of baskets
 _FEWEST_BASKETS = 30  # to be drawn, however long they take
 _EXACT_SETS = 8  # the most telling sets of a sample, which are counted for everybody
-_NOISE = 1e-12  # what differences of shares may be off by; it must not decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ class LearnedValues:
         return float(self.gains.certain[min(facts, self.facts)].mean()) if self.people else 0.0
 
     def interval(self, share: float, confidence: float) -> tuple[float, float]:
-        """Between which shares of everybody one of those who were looked at lies."""
+        """Between which ends the share of everybody lies, given that of those who were looked at."""
         if self.drawn is None:
             return share, share
         return wilson_interval(share * len(self.drawn), len(self.drawn), confidence)
@@ -149,20 +155,26 @@ def _larger_gains(one: BeliefGains, other: BeliefGains) -> BeliefGains:
     for t in other.telling:
         if t.columns not in telling or t.people > telling[t.columns].people:
             telling[t.columns] = t
-    ordered = sorted(telling.values(), key=lambda t: (-t.people, len(t.columns), t.columns))
-    return BeliefGains(np.maximum(one.best, other.best), one.certain | other.certain, tuple(ordered))
+    ordered = tuple(most_telling_first(telling.values()))
+    return BeliefGains(np.maximum(one.best, other.best), one.certain | other.certain, ordered)
 
 
 @dataclass(frozen=True)
 class TellingRule:
     """Facts and what follows from them: the columns, a row with the facts and the value, which target the value belongs
-    to, how many people share the facts, and how many of these have the value."""
+    to, how many people share the facts, how many of these have any value recorded, and how many this one."""
 
     columns: tuple[int, ...]
     row: int
     target: int
     sharing: int
+    recorded: int
     having: int
+
+    @property
+    def belief(self) -> float:
+        """The share of those with a recorded value who have this one."""
+        return self.having / self.recorded
 
 
 def find_rules(
@@ -187,8 +199,9 @@ def find_rules(
         pairs, first, pair = np.unique(cell[there] * values + target[there], return_index=True, return_inverse=True)
         having, of = count_people(pair, who[there], len(pairs)), pairs // max(1, values)
         raised = having / np.maximum(1, recorded[of]) - shares[pairs % max(1, values)]
-        for p in np.flatnonzero((raised >= gain - _NOISE) & (sharing[of] >= fewest)).tolist():
-            found.append(TellingRule(chosen, int(there[first[p]]), level, int(sharing[of[p]]), int(having[p])))
+        for p in np.flatnonzero(reaches(raised, gain) & (sharing[of] >= fewest)).tolist():
+            counts = int(sharing[of[p]]), int(recorded[of[p]]), int(having[p])
+            found.append(TellingRule(chosen, int(there[first[p]]), level, *counts))
     return sorted(found, key=lambda rule: (-rule.having, rule.sharing, rule.target, rule.row))
 
 
@@ -206,31 +219,20 @@ def _count_everybody(
         cells = {tuple(int(columns[c][r.row]) for c in one.columns): r.sharing for r in rules}
         if rules:
             found.append(TellingColumns(one.columns, sum(r.having for r in rules), sum(cells.values())))
-    return tuple(sorted(found, key=lambda t: (-t.people, len(t.columns), t.columns)))
+    return tuple(most_telling_first(found))
 
 
-@dataclass(frozen=True)
-class TellingFacts:
-    """Facts about somebody that tell their own value: the columns, how many people share them, how many of these have
-    the value, and the row that they are from."""
-
-    columns: tuple[int, ...]
-    sharing: int
-    having: int
-    row: int
-
-
-def telling_facts(
+def find_best_rule(
     rows: Sequence[int],
     columns: Sequence[Int32s],
     targets: Sequence[Int32s],
     telling: Sequence[TellingColumns],
     fewest: int,
     person: Int32s | None,
-) -> TellingFacts | None:
+) -> TellingRule | None:
     """The facts in one of a person's rows of which most who share them have the same value, or the same label on a
     level of its hierarchy; of several, the fewest. None if none are among the sets of columns that tell something."""
-    best: tuple[float, int, TellingFacts] | None = None
+    best: tuple[float, int, TellingRule] | None = None
     who = np.arange(len(targets[0])) if person is None else person
     for row, found in product(rows, telling):
         same: Bools = np.ones(len(who), np.bool_)
@@ -239,12 +241,14 @@ def telling_facts(
         sharing = len(np.unique(who[same]))
         if sharing < fewest:
             continue
-        for target in (t for t in targets if t[row] >= 0):
-            known = len(np.unique(who[same & (target >= 0)]))
-            having = len(np.unique(who[same & (target == target[row])]))
-            key = (-having / known, len(found.columns), TellingFacts(found.columns, sharing, having, row))
-            if best is None or key[:2] < best[:2]:
-                best = key
+        for level, target in enumerate(targets):
+            if target[row] >= 0:
+                recorded = len(np.unique(who[same & (target >= 0)]))
+                having = len(np.unique(who[same & (target == target[row])]))
+                rule = TellingRule(found.columns, row, level, sharing, recorded, having)
+                key = (-having / recorded, len(found.columns), rule)
+                if best is None or key[:2] < best[:2]:
+                    best = key
     return None if best is None else best[2]
 
 

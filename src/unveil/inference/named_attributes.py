@@ -14,9 +14,9 @@ import numpy as np
 from unveil.arrays import Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.inference.relation import Relation
-from unveil.inference.value_cuts import FactColumn, cut_column, shared_codes
+from unveil.inference.value_cuts import cut_column, shared_codes
 from unveil.release import Release
-from unveil.release.codes import Codes, cast_to_text
+from unveil.release.codes import cast_to_text
 from unveil.release.kinds import KIND_SINGULARS, check_kind
 from unveil.release.roles import check_column
 from unveil.release.table import Table
@@ -49,7 +49,7 @@ class NamedAttribute:
         return f"{column} = {safe_text(self.value)}" if reveal else f"{column} {self.number}"
 
     def to_dict(self) -> dict[str, str | None]:
-        """It as JSON values."""
+        """The name as JSON values."""
         return {"item": self.value} if self.column is None else {"column": self.column, "value": self.value}
 
 
@@ -110,7 +110,7 @@ def name_attributes(
         own = fact.codes if name == target else shared_codes(fact, missing_is_value=True)
         values = [*fact.labels, *([None] if int(own.max(initial=-1)) == len(fact.labels) else [])]
         if fact.is_cut:
-            ranges[name] = _range_of_values(codes, fact, len(names))
+            ranges[name] = {text: len(names) + code for text, code in fact.ranges.items()}
         names += _name_values(name, values, np.bincount(own[own >= 0], minlength=len(values)))
         found.append(own)
         sizes.append(len(values))
@@ -132,12 +132,3 @@ def number_values(counts: Ints) -> Ints:
 def _name_values(column: str | None, values: Sequence[str | None], counts: Ints) -> Iterator[NamedAttribute]:
     for value, number in zip(values, number_values(counts).tolist(), strict=True):
         yield NamedAttribute(column, value, number)
-
-
-def _range_of_values(codes: Codes, fact: FactColumn, first: int) -> dict[str, int]:
-    """The attribute of the range of every value that occurs."""
-    there = codes.codes >= 0
-    attribute = np.full(len(codes.values), -1, np.int64)
-    attribute[codes.codes[there]] = fact.codes[there] + first
-    texts = cast_to_text(codes.values).to_pylist()
-    return {text: at for text, at in zip(texts, attribute.tolist(), strict=True) if at >= 0}

@@ -36,7 +36,7 @@ from unveil.inference.relation import Relation
 from unveil.inference.subset_lattice import MOST_KNOWABLE, known_attributes, score_by_lattice
 from unveil.run import Run
 
-__all__ = ["PrivacyScores", "ScoreMethod", "ScoreRange", "choose_method", "score"]
+__all__ = ["PrivacyScores", "ScoreRange", "choose_method", "score"]
 
 ScoreMethod: TypeAlias = Literal["subset lattice", "hitting sets", "column search", "generator search"]
 

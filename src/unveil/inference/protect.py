@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.inference.risks import CERTAIN, LEARNED
-from unveil.inference.settings import InferenceSettings
+from unveil.inference.settings import InferenceSettings, least_sharing
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release.table import Table
-from unveil.risk import CLASS_SIZE
 from unveil.run import Run
 from unveil.wording import count_text, list_text, number_text, percent_text, safe_text
 
@@ -55,7 +53,7 @@ class _Table:
 
     @classmethod
     def from_case(cls, case: Case, policy: Policy, run: Run) -> _Table:
-        from unveil.inference.sensitive_targets import people_of_rows, target_codes
+        from unveil.inference.sensitive_targets import people_of_rows, sensitive_targets
         from unveil.release.coarsening import column_ladders
 
         table = case.release
@@ -63,7 +61,10 @@ class _Table:
         if case.original is not None:
             raise UnveilError("this release is already protected; protect the original instead")
         ladders = column_ladders(table, policy.quasi_columns, case.hierarchies, policy, run)
-        targets = {name: target_codes(case, table, name, policy, run) for name in policy.sensitive}
+        targets = {
+            name: [target.codes for target in sensitive_targets(case, table, name, policy, run)]
+            for name in policy.sensitive
+        }
         return cls(case, table, tuple(ladders), targets, people_of_rows(table, policy, run), policy)
 
     def goals(self, strictness: float) -> list[FactGoal]:
@@ -77,7 +78,7 @@ class _Table:
                 tuple(c for c in known if c != target),
                 target,
                 chosen.facts_known,
-                max(1, ceil(self.policy.threshold_of(CLASS_SIZE))),
+                least_sharing(self.policy),
                 chosen.gain,
                 None if learned is None else learned * strictness,
                 None if certain is None else certain * strictness,

@@ -39,7 +39,7 @@ from unveil.arrays import BitWords, Bools, Floats, Int32s, Ints
 from unveil.errors import UnveilError
 from unveil.grouping import class_ids
 
-__all__ = ["AttributeWeights", "DistinctRows", "Relation", "pack_bits", "unpack_bits", "word_classes"]
+__all__ = ["DistinctRows", "Relation", "pack_bits", "unpack_bits", "word_classes"]
 
 AttributeWeights: TypeAlias = float | Sequence[float] | Floats
 """One weight for all attributes, or one for each."""

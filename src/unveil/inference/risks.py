@@ -13,14 +13,14 @@ _share_risk = partial(Risk, unit="share", safer="lower", release_kinds=("table",
 LEARNED = _share_risk(
     "inference.learned",
     title="People whose sensitive value a few facts give away",
-    summary="The share of people about whom a few facts raise belief in their own sensitive value, unfound.",
+    summary="The share of people about whom a few facts give their own sensitive value away, found or not.",
     sampled=True,
     baseline_name="By chance",
 )
 CERTAIN = _share_risk(
     "inference.certain",
-    title="People whose sensitive value follows from a few facts",
-    summary="The share of people whose sensitive value everybody has who shares a few facts with them.",
+    title="People whose sensitive value a few facts make certain",
+    summary="The share of people whose sensitive value is the same for everybody who shares a few facts.",
     sampled=True,
     baseline_name="By chance",
 )
@@ -36,7 +36,7 @@ FACTS = Risk(
 RULES = _share_risk(
     "inference.rules",
     title="People given away by the most telling facts",
-    summary="The share of people whose sensitive value is given away by the columns that give away most.",
+    summary="The share of people whose sensitive value the single most telling set of columns gives away.",
     detail_of=LEARNED,
 )
 

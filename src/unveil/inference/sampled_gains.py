@@ -17,7 +17,7 @@ import numpy as np
 
 from unveil.arrays import BitWords, Bools, Floats, Int32s, Ints
 from unveil.inference.basket_gains import Baskets, sort_lists
-from unveil.inference.belief_gains import BeliefGains, TellingColumns
+from unveil.inference.belief_gains import BeliefGains, TellingColumns, lowest_that_reaches, most_telling_first, reaches
 from unveil.inference.relation import pack_bits
 from unveil.run import Run
 
@@ -26,7 +26,6 @@ __all__ = ["affordable_sample", "measure_sampled_baskets", "measure_sampled_rows
 _MOST_WORDS = 4_000_000_000  # of 64 bits, to be looked at in all
 _PEOPLE = (100, 1_000)  # to be drawn: the fewest and the most
 _EXACT_SETS = 8  # the most telling sets of a sample, which are counted for everybody
-_NOISE = 1e-12  # what differences of shares may be off by; it must not decide
 
 
 class _Person(NamedTuple):
@@ -99,7 +98,7 @@ def measure_sampled_baskets(
 
     found = _measure_people(person, drawn, facts, fewest, gain, run)
     counted = [_count_baskets(baskets, one.columns, begins, lists, shares, gain) for one in found.telling[:_EXACT_SETS]]
-    return replace(found, telling=tuple(sorted(counted, key=lambda t: (-t.people, len(t.columns), t.columns))))
+    return replace(found, telling=tuple(most_telling_first(counted)))
 
 
 def _count_baskets(
@@ -109,7 +108,7 @@ def _count_baskets(
     those = reduce(np.intersect1d, [lists[begins[item] : begins[item + 1]] for item in known])
     entries = np.concatenate([np.arange(baskets.indptr[b], baskets.indptr[b + 1]) for b in those.tolist()])
     counts = np.bincount(baskets.items[entries], minlength=len(shares))
-    tells = (counts / len(those) - shares >= gain - _NOISE) & baskets.is_target
+    tells = reaches(counts / len(those) - shares, gain) & baskets.is_target
     tells[list(known)] = False
     own = np.repeat(np.arange(len(those)), np.diff(baskets.indptr)[those])
     return TellingColumns(known, len(np.unique(own[tells[baskets.items[entries]]])), len(those))
@@ -127,14 +126,13 @@ def _measure_people(
             size = len(known)
             best[size, place] = max(best[size, place], raised)
             certain[size, place] |= is_certain
-            if raised >= gain - _NOISE:
+            if raised >= lowest_that_reaches(gain):
                 names = tuple(one.numbers[list(known)].tolist())
                 telling[names] = telling.get(names, 0) + 1
-    ordered = sorted(telling.items(), key=lambda one: (-one[1], len(one[0]), one[0]))
     return BeliefGains(
         np.maximum.accumulate(best),
         np.logical_or.accumulate(certain),
-        tuple(TellingColumns(columns, people, 0) for columns, people in ordered),
+        tuple(most_telling_first(TellingColumns(columns, people, 0) for columns, people in telling.items())),
     )
 
 

@@ -8,23 +8,24 @@ import numpy as np
 
 from unveil.arrays import Int32s
 from unveil.case import Case
-from unveil.inference.value_cuts import cut_column
+from unveil.inference.value_cuts import FactColumn, cut_column
 from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.hierarchy import Hierarchy
 from unveil.release.table import Table
 from unveil.run import Run
 
-__all__ = ["coarser_targets", "people_of_rows", "target_codes"]
+__all__ = ["coarser_targets", "people_of_rows", "sensitive_targets"]
 
 
-def target_codes(case: Case, table: Table, column: str, policy: Policy, run: Run) -> list[Int32s]:
-    """A sensitive column as codes, −1 for missing: its values, and their labels on each level of its hierarchy."""
+def sensitive_targets(case: Case, table: Table, column: str, policy: Policy, run: Run) -> list[FactColumn]:
+    """What can be learned of a sensitive column: its values, or ranges of them, and their labels on each level of its
+    hierarchy."""
     own = table.codes([column], policy.missing, run)[column]
-    return [cut_column(column, own).codes, *coarser_targets(own, case.hierarchies.get(column))]
+    return [cut_column(column, own), *coarser_targets(column, own, case.hierarchies.get(column))]
 
 
-def coarser_targets(own: Codes, hierarchy: Hierarchy | None) -> Iterator[Int32s]:
+def coarser_targets(column: str, own: Codes, hierarchy: Hierarchy | None) -> Iterator[FactColumn]:
     """The labels of a sensitive column on each level of its hierarchy below the root."""
     if hierarchy is None:
         return
@@ -33,7 +34,8 @@ def coarser_targets(own: Codes, hierarchy: Hierarchy | None) -> Iterator[Int32s]
     if (leaf[:-1] < 0).any():
         return
     for level in range(1, hierarchy.height):
-        yield hierarchy.generalise(leaf, level)[own.codes].astype(np.int32)
+        codes = hierarchy.generalise(leaf, level)[own.codes].astype(np.int32)
+        yield FactColumn(column, codes, tuple(hierarchy.labels(level).to_pylist()))
 
 
 def people_of_rows(table: Table, policy: Policy, run: Run) -> Int32s | None:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
 
+from unveil.risk import CLASS_SIZE
 from unveil.settings import setting
 
-__all__ = ["InferenceSettings"]
+if TYPE_CHECKING:
+    from unveil.policy import Policy
+
+__all__ = ["InferenceSettings", "least_sharing"]
+
+
+def least_sharing(policy: Policy) -> int:
+    """How many people must share facts at least: the smallest class that the policy tolerates."""
+    return max(1, ceil(policy.threshold_of(CLASS_SIZE)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +31,8 @@ class InferenceSettings:
         at_least=1,
         at_most=9,
         metavar="NUMBER",
-        help="How many quasi-identifiers of a person, or items of a basket, an attacker knows at most who wants to "
-        "learn more.",
+        help="The most quasi-identifiers of a person, or items of a basket, that an attacker knows who wants to learn "
+        "more.",
     )
     gain: float = setting(
         0.5,
@@ -43,9 +54,9 @@ class InferenceSettings:
         "rarity",
         kind="text",
         choices=("rarity", "k-anonymity", "complementary"),
-        help="How the privacy score weighs what has no weight of its own. rarity: sensitive values are the more "
-        "dangerous the rarer they are. k-anonymity: all are equally dangerous. complementary: what is known with "
-        "likelihood l has the danger 1 - l, and the other way round.",
+        help="How the privacy score weighs what has no weight of its own. rarity: the rarer a sensitive value, the "
+        "more dangerous it is. k-anonymity: all are equally dangerous. complementary: what is known with likelihood "
+        "l has the danger 1 - l, and the other way round.",
     )
     likelihood: Mapping[str, float] = setting(
         {},
@@ -70,12 +81,12 @@ class InferenceSettings:
         kind="share",
         greater_than=0,
         metavar="NUMBER",
-        help="What stands beside the sum of dangers D in the danger score D / (offset + D): the smaller, the sooner a "
-        "few dangers count fully.",
+        help="The offset in the danger score D / (offset + D), where D is a sum of dangers: with a smaller one, a few "
+        "dangers count almost fully. Above 0, up to 1.",
     )
     score_threshold: float = setting(
         0.3,
         kind="share",
         metavar="NUMBER",
-        help="The weight from which on an inference counts as bad, for the privacy score.",
+        help="The privacy score from which on somebody counts as exposed.",
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -19,12 +21,18 @@ _RANGES = 8
 
 @dataclass(frozen=True, eq=False)
 class FactColumn:
-    """``codes`` of facts, −1 for none, and what each is called. ``is_cut``: values are in ranges."""
+    """``codes`` of facts, −1 for none, and what each is called. If values were cut into ranges, ``ranges`` says in
+    which each is."""
 
     name: str
     codes: Int32s
     labels: tuple[str, ...]
-    is_cut: bool = False
+    ranges: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the facts are ranges of values."""
+        return bool(self.ranges)
 
 
 def cut_column(name: str, column: Codes, hierarchy: Hierarchy | None = None) -> FactColumn:
@@ -37,7 +45,8 @@ def cut_column(name: str, column: Codes, hierarchy: Hierarchy | None = None) -> 
     group, labels = _hierarchy_groups(texts, hierarchy) if hierarchy is not None else (None, ())
     if group is None:
         group, labels = _quantile_groups(column, ranks, texts)
-    return FactColumn(name, np.append(group, -1).astype(np.int32)[column.codes], labels, is_cut=True)
+    ranges = MappingProxyType(dict(zip(texts, group.tolist(), strict=True)))
+    return FactColumn(name, np.append(group, -1).astype(np.int32)[column.codes], labels, ranges)
 
 
 def _quantile_groups(column: Codes, ranks: Int32s, texts: list[str]) -> tuple[Int32s, tuple[str, ...]]:

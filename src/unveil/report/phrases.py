@@ -259,9 +259,10 @@ def use_sentences(assessment: Assessment) -> list[str]:
     return [measure.sentence for p in assessment.protections if p.chosen for measure in p.use]
 
 
-def risk_text(risk: float) -> str:
-    """The risk of one exposed subject."""
-    return percent_text(risk) if 0 <= risk <= 1 else number_text(risk)
+def risk_text(exposed: ExposedSubject, finding: Finding) -> str:
+    """The risk of one exposed subject: a share, unless the finding is a plain number, such as a score."""
+    is_share = 0 <= exposed.risk <= 1 and not (finding.unit == "" and finding.direction == "lower")
+    return percent_text(exposed.risk) if is_share else number_text(exposed.risk)
 
 
 class Reason(NamedTuple):

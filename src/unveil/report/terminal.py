@@ -383,7 +383,7 @@ def _exposed_tables(assessment: Assessment) -> Iterator[RenderableType]:
         table = new_table("Subject", "Risk", "Because", *extra)
         for subjects, e in phrases.group_exposed(f.exposed):
             values = "; ".join(f"{safe_text(k)}: {safe_text(v)}" for k, v in (e.values or {}).items())
-            cells = [subjects, phrases.risk_text(e.risk), e.because]
+            cells = [subjects, phrases.risk_text(e, f), e.because]
             cells += [list_text(e.learns)] * learned + [values] * revealed
             table.add_row(*(_styled_text(c, limit=300) for c in cells))
         yield _styled_text(f"Most exposed: {f.title}", "bold")

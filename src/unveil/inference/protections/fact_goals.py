@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unveil.arrays import Int32s
-from unveil.inference.belief_gains import affordable_facts, measure_gains
+from unveil.inference.belief_gains import affordable_facts, measure_gains, reaches
 from unveil.run import Run
 
 __all__ = ["FactGoal", "worst_excess"]
@@ -41,6 +41,7 @@ def worst_excess(
 def _excess(
     goal: FactGoal, columns: Mapping[str, Int32s], targets: Sequence[Int32s], person: Int32s | None, run: Run
 ) -> float:
+    """By how much one goal is missed."""
     known = [columns[name] for name in goal.columns if name in columns]
     facts = affordable_facts(len(targets[0]), len(known), goal.facts)
     found = [
@@ -53,7 +54,7 @@ def _excess(
         best = found[0].best[-1]
         for other in found[1:]:
             best = best.clip(min=other.best[-1])
-        excess.append(float((best >= goal.gain - 1e-12).mean()) - goal.learned if people else 0.0)
+        excess.append(float(reaches(best, goal.gain).mean()) - goal.learned if people else 0.0)
     if goal.certain is not None:
         certain = found[0].certain[-1]
         for other in found[1:]:
