@@ -9,8 +9,8 @@ import pytest
 
 from contract.cases import CASES, TABLES, assessed
 from contract.oracles import is_missing, tolerated
-from reference import naive_baskets
-from reference import naive_gains as naive
+from reference import naive_basket_gains
+from reference import naive_belief_gains as naive
 from unveil import Finding
 from unveil.inference.settings import InferenceSettings
 from unveil.questions import find_risk
@@ -119,7 +119,7 @@ def test_what_items_tell(name: str) -> None:
     chosen = attacked.policy.settings_for(InferenceSettings)
     tolerance = tolerated(attacked.policy, find_risk("classes.k"))
     rows = [frozenset(map(str, row)) for row in attacked.rows if row]
-    wanted = naive_baskets.gains(rows, chosen.facts_known, max(1, ceil(5 if tolerance is None else tolerance)))
+    wanted = naive_basket_gains.gains(rows, chosen.facts_known, max(1, ceil(5 if tolerance is None else tolerance)))
     found = {f.id: f for f in assessed(name).findings if f.question == "inference"}
     assert found["inference.learned"].value == sum(w[-1][0] >= chosen.gain - 1e-12 for w in wanted) / len(rows)
     assert found["inference.certain"].value == sum(w[-1][1] for w in wanted) / len(rows)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from reference import naive_baskets
+from reference import naive_basket_gains
 from unveil import Policy, Transactions
 from unveil.errors import UnveilError
 from unveil.inference import learned_values, sampled_gains
@@ -30,7 +30,7 @@ def baskets_of(rows: list[frozenset[str]], sensitive: frozenset[str] = frozenset
 @settings(deadline=None)
 @given(RELATIONS, st.integers(1, 4), st.integers(1, 4), st.frozensets(st.sampled_from("abc")))
 def test_gains_are_as_defined(rows: list[frozenset[str]], facts: int, fewest: int, sensitive: frozenset[str]) -> None:
-    expected = naive_baskets.gains(rows, facts, fewest, sensitive)
+    expected = naive_basket_gains.gains(rows, facts, fewest, sensitive)
     baskets = baskets_of(rows, sensitive)
     everybody = measure_basket_gains(baskets, facts=facts, fewest=fewest, gain=0.5, run=Run())
     drawn = np.arange(len(rows))[::2]

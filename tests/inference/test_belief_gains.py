@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import naive_gains as naive
+from reference import naive_belief_gains as naive
 from unveil.inference import belief_gains
 from unveil.inference.belief_gains import measure_gains
 

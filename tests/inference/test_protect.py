@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from reference import naive_gains as naive
+from reference import naive_belief_gains as naive
 from unveil import Policy, Table
 
 QUASI = ("job", "town", "sex", "team")

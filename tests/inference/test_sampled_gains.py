@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import unveil
-from reference import naive_gains as naive
+from reference import naive_belief_gains as naive
 from unveil import Policy
 from unveil.inference import belief_gains, sampled_gains
 from unveil.inference.learned_values import find_rules
@@ -146,9 +146,8 @@ def test_ranges_of_numbers_were_told_as_values() -> None:
     learned = found["inference.learned"]
     assert learned.attacker.endswith("Pay is learned as a range.")
     assert learned.exposed[0].because == "5 of 5 rows with the same town have pay in the same range"
-    assert {e.values["pay"] for e in learned.exposed if e.values} <= {
-        f"{low} to {low + 4}" for low in range(1000, 1040, 5)
-    }
+    ranges = {f"{low} to {low + 4}" for low in range(1000, 1040, 5)}
+    assert {e.values["pay"] for e in learned.exposed if e.values} <= ranges
     assert {e.because for e in found["inference.rules"].exposed} == {learned.exposed[0].because}
 
 

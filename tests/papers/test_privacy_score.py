@@ -1,4 +1,4 @@
-"""The published examples of *Database privacy score*, by its definitions; where it prints something else, the comment
+"""The published examples of White's thesis, by its definitions; where it prints something else, the comment
 says so."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from unveil.inference.closed_sets import (
     find_simplices,
 )
 from unveil.inference.closed_sets import minimal_hitting_sets as hitting_sets
-from unveil.inference.fillings import add_individual, fill_with_fakes, give_attributes, is_free_set
+from unveil.inference.fake_rows import add_individual, fill_with_fakes, give_attributes, is_free_set
 from unveil.inference.privacy_score import score
 from unveil.inference.relation import Relation
 

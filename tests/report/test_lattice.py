@@ -15,8 +15,8 @@ from report.pictures import check_plain, smallest_text_size, svg_elements, svg_t
 from report.samples import ANSI, NASTY, OVERRIDE
 from test_finding import finding
 from unveil.finding import Finding, LatticeChart
-from unveil.inference.ask_lattice import draw_lattice
 from unveil.inference.closed_sets import find_closed_sets
+from unveil.inference.lattice_chart import draw_lattice
 from unveil.inference.relation import Relation
 from unveil.report.lattice_charts import lattice_svg
 from unveil.report.phrases import chart_table

@@ -162,7 +162,7 @@ def _graphml(found: ClosedSets, relation: Relation, reveal: bool) -> str:
 
 def _picture(found: ClosedSets, relation: Relation, reveal: bool) -> str:
     """The sets as a picture that stands alone."""
-    from unveil.inference.ask_lattice import HIDDEN_VALUES, LATTICE_READING, MOST_DRAWN_SETS, draw_lattice
+    from unveil.inference.lattice_chart import HIDDEN_VALUES, LATTICE_READING, MOST_DRAWN_SETS, draw_lattice
     from unveil.report.lattice_charts import lattice_svg
 
     if len(found.sets) > MOST_DRAWN_SETS:

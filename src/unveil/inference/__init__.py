@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unveil.inference.belief_gains import *
     from unveil.inference.closed_sets import *
     from unveil.inference.explanations import *
-    from unveil.inference.fillings import *
+    from unveil.inference.fake_rows import *
     from unveil.inference.implying_sets import *
     from unveil.inference.learned_values import *
     from unveil.inference.named_attributes import *
@@ -36,7 +36,7 @@ else:
                 "minimal_hitting_sets"
             ),
             "explanations": "Explanation Inference explain",
-            "fillings": "FakeRows add_individual fill_with_fakes give_attributes is_free_set",
+            "fake_rows": "FakeRows add_individual fill_with_fakes give_attributes is_free_set",
             "implying_sets": "Implication find_implying_sets",
             "learned_values": (
                 "LearnedValues TellingRule find_best_rule find_rules measure_learned_items measure_learned_values"

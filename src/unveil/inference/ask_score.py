@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unveil.case import Case
 from unveil.finding import Curve, ExposedSubject, Finding, LatticeChart
 from unveil.inference import risks
-from unveil.inference.ask_lattice import lattice_charts
+from unveil.inference.lattice_chart import lattice_charts
 from unveil.inference.settings import InferenceSettings
 from unveil.policy import Policy
 from unveil.release.table import Table

@@ -7,7 +7,7 @@ known and dangerous, unless some are named as sensitive. The policy sets other w
 - **rarity**: a sensitive value that a share s of the people has is dangerous by 1 − s, times the danger of its column.
   The labels on the levels of its hierarchy can be learned, too. A label that a share s has weighs 1 − s in all, shared
   out over the levels: each adds what it says more than the coarser one. So a value weighs the same with and without.
-- **k-anonymity**: the weights of section 5.1 of *Database privacy score*: every sensitive value is dangerous by 1.
+- **k-anonymity**: the weights of section 5.1 of White's thesis: every sensitive value is dangerous by 1.
 - **complementary**: l = 1 − d, for whichever of the two is given.
 """
 

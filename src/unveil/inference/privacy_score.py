@@ -2,7 +2,7 @@
 
     priv(i) = max over K ⊆ Att_i of w(K) = lk(K) · dg(I_K)
 
-(definition 3.1 of *Database privacy score*; :mod:`unveil.inference.relation` has the rest). The empty K counts: what
+(definition 3.1 of White's thesis; :mod:`unveil.inference.relation` has the rest). The empty K counts: what
 everybody has is learned by knowing that somebody is among them. Every individual counts, those with equal attributes
 and those whose attributes are some of another's.
 

@@ -2,7 +2,8 @@
 
 Individual i has the attributes Att_i. Of a set K of attributes, the closure K̄ contains everything that all individuals
 with K share, and I_K = K̄ ∖ K is what somebody learns who knows K. Every attribute x has a likelihood l(x) of being
-known and a danger d(x) of being learned, both from 0 to 1 (definitions 3.1 to 3.6 of *Database privacy score*):
+known and a danger d(x) of being learned, both from 0 to 1 (L. A. White, *A privacy score for
+anonymous databases*, thesis, 2021, definitions 3.1 to 3.6):
 
     lk(K) = ∏ l(x) over x ∈ K        dg(I) = Σd / (offset + Σd) over x ∈ I        w(K) = lk(K) · dg(I_K)
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
 from reference.naive_gains import gains
+
 from reference.naive_inference import closure, subsets
 from reference.random_relations import SetData, TableData, relation_from_sets, relation_from_table, set_data, table_data
 from unveil.errors import UnveilError
 from unveil.inference.belief_gains import measure_gains
 from unveil.inference.closed_sets import find_closed_sets, find_minimal_non_faces, find_simplices
-from unveil.inference.fillings import add_individual, fill_with_fakes, give_attributes, is_free_set
+from unveil.inference.fake_rows import add_individual, fill_with_fakes, give_attributes, is_free_set
 from unveil.inference.privacy_score import score
 from unveil.inference.relation import Relation
 
