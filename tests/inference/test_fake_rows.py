@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reference.naive_gains import gains
 
+from reference.naive_belief_gains import gains
 from reference.naive_inference import closure, subsets
 from reference.random_relations import SetData, TableData, relation_from_sets, relation_from_table, set_data, table_data
 from unveil.errors import UnveilError
