@@ -4,7 +4,7 @@
 ``learned_values.py`` what they would tell by chance. ``relation.py`` says who has which attributes and what follows
 from knowing some, ``named_attributes.py`` what they are called, ``privacy_score.py`` how bad that is for everybody, and
 ``explanations.py`` why. ``implying_sets.py`` says what implies a value, ``closed_sets.py`` which attributes belong
-together, and ``fillings.py`` what fake rows change about that.
+together, and ``fake_rows.py`` what fake rows change about that.
 """
 
 from __future__ import annotations
