@@ -216,8 +216,13 @@ class Finding:
     @property
     def is_unreachable(self) -> bool:
         """Whether someone who knows nothing is already over the tolerance, so that no protection of the same subjects
-        can meet it."""
-        return self.tolerance is not None and self.baseline is not None and _is_over(self, self.baseline)
+        can meet it. A baseline of another kind, such as chance, depends on the release."""
+        from unveil.questions import all_risks
+
+        risk = all_risks().get(self.id)
+        if self.tolerance is None or self.baseline is None or (risk is not None and risk.baseline_name):
+            return False
+        return _is_over(self, self.baseline)
 
     def text_in_unit(self, x: float) -> str:
         """``x`` as text in this finding's unit."""

@@ -39,7 +39,8 @@ else:
             "fake_rows": "FakeRows add_individual fill_with_fakes give_attributes is_free_set",
             "implying_sets": "Implication find_implying_sets",
             "learned_values": (
-                "LearnedValues TellingRule find_best_rule find_rules measure_learned_items measure_learned_values"
+                "LearnedValues TellingRule find_best_rule find_rules measure_learned_items measure_learned_values "
+                "value_shares"
             ),
             "named_attributes": "NamedAttribute NamedAttributes name_attributes number_values",
             "privacy_score": "PrivacyScores ScoreRange choose_method score",

@@ -63,8 +63,9 @@ def check(case: Case, policy: Policy) -> None:
     if chosen.likelihood or chosen.danger or chosen.sensitive_items:
         from unveil.inference.attribute_weights import check_weights
 
-        assert isinstance(case.release, (Table, Transactions))
-        check_weights(case.release, policy)
+        release = case.release if case.original is None else case.original  # what a protection left out was there
+        assert isinstance(release, (Table, Transactions))
+        check_weights(release, policy)
 
 
 def hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:

@@ -102,7 +102,8 @@ class LearnedText:
     @property
     def shared_facts_text(self) -> str:
         """So many facts, shared by enough people; the beginning of a sentence."""
-        return f"{capitalise_text(self.facts_text)} that at least {self.fewest_text} share"
+        share = "shares" if self.learned.fewest == 1 else "share"
+        return f"{capitalise_text(self.facts_text)} that at least {self.fewest_text} {share}"
 
     def _facts_verb(self, singular: str, plural: str) -> str:
         """The form that goes with the number of facts."""
@@ -168,7 +169,7 @@ class LearnedText:
             sentence = (
                 f"{capitalise_text(self.facts_text)} {raises} belief in {words.target} by {self.gain_text} for "
                 f"{self.share_text(share)}, without finding them: at least {self.fewest_text} "
-                f"share the {words.facts}."
+                f"{'shares' if found.fewest == 1 else 'share'} the {words.facts}."
             )
         else:
             sentence = (

@@ -19,8 +19,8 @@ from unveil.wording import capitalise_text, count_text, list_text, safe_text
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Int32s, Ints
     from unveil.inference.belief_gains import TellingColumns
+    from unveil.inference.fact_columns import FactColumn
     from unveil.inference.learned_values import LearnedValues, TellingRule
-    from unveil.inference.value_cuts import FactColumn
 
 __all__ = ["learned_column_findings"]
 
@@ -29,7 +29,8 @@ def learned_column_findings(
     case: Case, table: Table, known: tuple[str, ...], column: str, policy: Policy, run: Run
 ) -> Iterator[Finding]:
     """All findings about one sensitive column, from facts in some other columns."""
-    yield from _TableInference.prepare(case, table, known, column, policy, run).text(run).findings()
+    prepared = _TableInference.prepare(case, table, known, column, policy, run)
+    yield from prepared.text(run).findings() if (prepared.target_codes[0] >= 0).any() else prepared.nothing_findings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,17 +56,15 @@ class _TableInference:
         """Measure everything that the findings say."""
         import numpy as np
 
+        from unveil.inference.fact_columns import read_facts
         from unveil.inference.learned_values import measure_learned_values
         from unveil.inference.sensitive_targets import people_of_rows, sensitive_targets
-        from unveil.inference.value_cuts import cut_column, shared_codes
 
-        is_value = policy.missing_as == "value"
-        quasi = table.codes(known, () if is_value else policy.missing, run)
-        facts = tuple(cut_column(name, quasi[name], case.hierarchies.get(name)) for name in known)
+        facts = read_facts(case, table, known, policy, run)
         rows = np.arange(table.rows)
         if policy.missing_as == "excluded":
             rows = np.flatnonzero(np.all([f.codes >= 0 for f in facts], axis=0))
-        codes = tuple(shared_codes(f, is_value)[rows] for f in facts)
+        codes = tuple(f.codes[rows] for f in facts)
         targets = tuple(sensitive_targets(case, table, column, policy, run))
         target_codes = tuple(target.codes[rows] for target in targets)
         person = people_of_rows(table, policy, run)
@@ -79,9 +78,24 @@ class _TableInference:
             gain=chosen.gain,
             person=person,
             run=run,
-            rng=run.rng(f"{risks.LEARNED.id} {column} {known}"),
+            rng=run.rng(f"{risks.LEARNED.id} {column} {sorted(known)}"),
+            order=sorted(range(len(known)), key=known.__getitem__),
         )
         return cls(table, policy, known, column, facts, codes, targets, target_codes, person, rows, learned)
+
+    def nothing_findings(self) -> Iterator[Finding]:
+        """That nobody has a value that could be learned."""
+        words = self._words()
+        if self.learned.people:
+            yield risks.LEARNED.finding(
+                self.policy,
+                title=words.titles[risks.LEARNED.id],
+                value=0.0,
+                share=0.0,
+                subjects=self.learned.people,
+                sentence=f"No {words.subject} has a value of {safe_text(self.column)}, so nothing can be learned.",
+                **self._common(),
+            )
 
     # ---- in words ----
 
@@ -108,15 +122,16 @@ class _TableInference:
         name = safe_text(self.column)
         one, several = ("row", "rows") if self.person is None else ("person", "people")
         whose = f"{capitalise_text(several)} whose {name}"
+        group = " or the group of values that it is in" if len(self.targets) > 1 else ""
         return LearnedWords(
             subject=one,
             subjects=several,
             fact="fact",
-            target=f"their own {name}",
-            no_target=f"nobody's own {name}",
+            target=f"their own {name}{group}",
+            no_target=f"nobody's own {name}{group}",
             about_target=f" about {name}",
             exposed_title=f"{whose} is given away",
-            certainty="everybody who shares these facts has it, as far as it is recorded",
+            certainty=f"everybody who shares these facts has {'the same' if group else 'it'}, as far as it is recorded",
             unrelated=f"Were {name} unrelated to the facts",
             titles={
                 risks.LEARNED.id: f"{whose} a few facts give away",
@@ -236,5 +251,4 @@ class _TableInference:
         return {**{self.known[c]: self._fact_text(c, rule.row) for c in rule.columns}, self.column: label}
 
     def _fact_text(self, column: int, row: int) -> str:
-        labels, code = self.facts[column].labels, int(self.codes[column][row])
-        return labels[code] if code < len(labels) else "missing"
+        return self.facts[column].labels[int(self.codes[column][row])]

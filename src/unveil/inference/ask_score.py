@@ -19,7 +19,7 @@ from unveil.wording import count_text, ends_text, list_text, number_text
 
 if TYPE_CHECKING:
     from unveil.inference.attribute_weights import WeighedRelation
-    from unveil.inference.explanations import Inference
+    from unveil.inference.explanations import Explanation, Inference
     from unveil.inference.privacy_score import PrivacyScores
 
 __all__ = ["score_of_items", "score_of_table"]
@@ -112,25 +112,28 @@ class _ScoredRelation:
     # ---- why ----
 
     def _list_exposed(self, found: PrivacyScores, run: Run) -> tuple[ExposedSubject, ...]:
-        """Those who score most, and why. Of equal individuals, one stands for all."""
+        """Those who score most, and why. Equal individuals are explained once."""
         import numpy as np
+
+        from unveil.inference.explanations import explain
 
         relation = self.weighed.relation
         if len(relation.rows.counts) * relation.attributes > _MOST_EXPLAINED:
             return ()
-        _, first = np.unique(relation.rows.row_of, return_index=True)
-        order = first[np.lexsort((first, -found.lower[first]))]
-        worst = [i for i in order[: run.exposed].tolist() if found.lower[i] > 0]
-        explained = (self._explain(i, float(found.lower[i]), run) for i in worst)
-        return tuple(subject for subject in explained if subject is not None)
+        order = np.lexsort((self.weighed.row_of, -found.lower))
+        explained: dict[int, Explanation] = {}
+        listed = list[ExposedSubject]()
+        for individual in order[: run.exposed].tolist():
+            row = int(relation.rows.row_of[individual])
+            if row not in explained:
+                explained[row] = explain(relation, individual, most_work=_EXPLAINING_WORK, run=run)
+            listed += self._explain(individual, float(found.lower[individual]), explained[row], run.reveal)
+        return tuple(listed)
 
-    def _explain(self, individual: int, risk: float, run: Run) -> ExposedSubject | None:
-        from unveil.inference.explanations import explain
-
-        found = explain(self.weighed.relation, individual, most_work=_EXPLAINING_WORK, run=run)
+    def _explain(self, individual: int, risk: float, found: Explanation, reveal: bool) -> Iterator[ExposedSubject]:
         worst = found.most_dangerous
         if worst is None or found.shortest is None or found.likeliest is None:
-            return None
+            return
         because = {worst.known: self._inference_text(worst)}
         others = (("fewest facts", found.shortest), ("likeliest facts", found.likeliest))
         for what, other in others if found.is_complete else others[:1]:
@@ -138,12 +141,12 @@ class _ScoredRelation:
         aside = "" if found.is_complete else "; larger sets of facts were not tried"
         number = int(self.weighed.row_of[individual]) + 1
         of = "person of row" if self.one == "person" else self.one
-        return ExposedSubject(
+        yield ExposedSubject(
             subject=f"{of} {number:,}",
             risk=risk,
             because="; ".join(because.values()) + aside,
             learns=("items",) if self.one == "basket" else self._names(self._dangerous(worst)),
-            values=self._values(worst) if run.reveal else None,
+            values=self._values(worst) if reveal else None,
         )
 
     def _inference_text(self, inference: Inference) -> str:
@@ -163,7 +166,10 @@ class _ScoredRelation:
         if self.one == "basket":
             items = {"known": inference.known, "follows": self._dangerous(inference)}
             return {what: ", ".join(label[a] for a in each) for what, each in items.items() if each}
-        return {column[a]: label[a] for a in (*self._dangerous(inference), *inference.known)}
+        found: dict[str, str] = {}
+        for a in (*self._dangerous(inference), *inference.known):
+            found[column[a]] = f"{found[column[a]]}, {label[a]}" if column[a] in found else label[a]
+        return found
 
     def _dangerous(self, inference: Inference) -> list[int]:
         """What follows and is dangerous."""

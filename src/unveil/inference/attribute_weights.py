@@ -14,7 +14,7 @@ known and dangerous, unless some are named as sensitive. The policy sets other w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +22,11 @@ import numpy as np
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.case import Case
 from unveil.errors import UnveilError
+from unveil.inference.fact_columns import FactColumn, cut_column, read_facts
+from unveil.inference.learned_values import value_shares
 from unveil.inference.relation import Relation
-from unveil.inference.sensitive_targets import coarser_targets, people_of_rows
+from unveil.inference.sensitive_targets import people_of_rows, sensitive_targets
 from unveil.inference.settings import InferenceSettings
-from unveil.inference.value_cuts import FactColumn, cut_column, shared_codes
 from unveil.policy import Policy
 from unveil.release.table import Table
 from unveil.release.transactions import Transactions
@@ -62,23 +63,34 @@ class _WeighedColumn(NamedTuple):
 
 
 def weigh_table(case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run) -> WeighedRelation:
-    """The columns as attributes. Several rows of a person are one individual, who has what any of the rows has."""
-    columns = [*_known_columns(case, table, known, policy, run), *_sensitive_columns(case, table, known, policy, run)]
+    """The columns as attributes. Several rows of a person are one individual, who has what any of the rows has. People
+    without a sensitive value in some row are then left out: they neither support nor refute anything."""
+    chosen, person = policy.settings_for(InferenceSettings), people_of_rows(table, policy, run)
+    facts = read_facts(case, table, known, policy, run)
+    targets = [sensitive_targets(case, table, c, policy, run) for c in policy.sensitive if c not in known]
+    targets = [levels for levels in targets if (levels[0].codes >= 0).any()]
     rows = np.arange(table.rows)
     if policy.missing_as == "excluded":
-        codes = table.codes(known, policy.missing, run)
-        rows = np.flatnonzero(np.all([codes[name].codes >= 0 for name in known], axis=0))
-    person, offset = people_of_rows(table, policy, run), policy.settings_for(InferenceSettings).score_offset
+        rows = np.flatnonzero(np.all([fact.codes >= 0 for fact in facts], axis=0))
+    if person is not None:
+        incomplete = np.unique(np.concatenate([person[levels[0].codes < 0] for levels in targets]))
+        rows = rows[~np.isin(person[rows], incomplete)]
+    who = np.arange(len(rows), dtype=np.int32) if person is None else person[rows]
+    columns = [_weigh_fact(fact, rows, chosen) for fact in facts]
+    columns += [column for levels in targets for column in _weigh_target(levels, rows, who, chosen)]
+    weights = [[c.weights.likelihood for c in columns], [c.weights.danger for c in columns]]
     if person is None:
         relation = Relation.from_columns(
-            [c.codes[rows] for c in columns],
-            [c.weights.likelihood for c in columns],
-            [c.weights.danger for c in columns],
-            sizes=[len(c.labels) for c in columns],
-            danger_offset=offset,
-        )
+            [c.codes for c in columns], *weights, sizes=[len(c.labels) for c in columns],
+            danger_offset=chosen.score_offset,
+        )  # fmt: skip
     else:
-        relation, rows = _join_rows(columns, rows, person, offset)
+        begins, attributes, first = _join_rows(columns, who)
+        relation = Relation.from_items(
+            begins, attributes, sum(len(c.labels) for c in columns), *map(np.concatenate, weights),
+            danger_offset=chosen.score_offset,
+        )  # fmt: skip
+        rows = rows[first]
     names = tuple(c.name for c in columns for _ in c.labels)
     return WeighedRelation(relation, names, tuple(label for c in columns for label in c.labels), rows)
 
@@ -114,6 +126,8 @@ def check_weights(release: Table | Transactions, policy: Policy) -> None:
                 _check_table_key(f"[inference.{setting}] names {safe_text(key)!r}", key, release, policy)
         return
     there = {*release.labels.to_pylist()}
+    if there and there <= {*chosen.sensitive_items}:
+        raise UnveilError("sensitive_items names every item, so that nothing is left to be known; name fewer, or none")
     for setting in ("likelihood", "danger", "sensitive_items"):
         for name in getattr(chosen, setting):
             if name not in there:
@@ -137,53 +151,37 @@ def _check_table_key(names: str, key: str, table: Table, policy: Policy) -> None
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _known_columns(
-    case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run
+def _weigh_fact(fact: FactColumn, rows: Ints, chosen: InferenceSettings) -> _WeighedColumn:
+    """A column that is known and harmless, unless the policy says otherwise."""
+    ones = np.ones(len(fact.labels))
+    weights = _weigh_values(fact, fact.labels, chosen, ones, 0 * ones)
+    return _WeighedColumn(fact.name, fact.codes[rows], fact.labels, weights)
+
+
+def _weigh_target(
+    levels: Sequence[FactColumn], rows: Ints, who: Int32s, chosen: InferenceSettings
 ) -> Iterator[_WeighedColumn]:
-    chosen, is_value = policy.settings_for(InferenceSettings), policy.missing_as == "value"
-    quasi = table.codes(known, () if is_value else policy.missing, run)
-    for name in known:
-        fact = cut_column(name, quasi[name], case.hierarchies.get(name))
-        codes = shared_codes(fact, is_value)
-        extra = int(codes.max(initial=-1)) + 1 - len(fact.labels)
-        labels = (*fact.labels, *("missing" for _ in range(extra)))
-        ones = np.ones(len(labels))
-        yield _WeighedColumn(name, codes, labels, _weigh_values(fact, labels, chosen, ones, 0 * ones))
+    """A sensitive column, and by rarity the levels of its hierarchy, unless its values were cut into ranges."""
+    fact = replace(levels[0], codes=levels[0].codes[rows])
+    shares = value_shares(fact.codes, who, len(fact.labels))
+    if chosen.score_weights != "rarity":
+        weights = _weigh_values(fact, fact.labels, chosen, 0 * shares, np.ones_like(shares))
+        yield _WeighedColumn(fact.name, fact.codes, fact.labels, weights)
+        return
+    scale = chosen.danger.get(fact.name, 1.0)
+    weights = _weigh_values(fact, fact.labels, chosen, 0 * shares, scale * (1 - shares), column_danger=False)
+    finer = _WeighedColumn(fact.name, fact.codes, fact.labels, weights)
+    for level in () if fact.is_cut else levels[1:]:
+        coarser = _weigh_level(replace(level, codes=level.codes[rows]), who, scale)
+        yield _subtract_coarser_danger(finer, coarser)
+        finer = coarser
+    yield finer
 
 
-def _sensitive_columns(
-    case: Case, table: Table, known: tuple[str, ...], policy: Policy, run: Run
-) -> Iterator[_WeighedColumn]:
-    """The sensitive columns, and the levels of their hierarchies."""
-    chosen = policy.settings_for(InferenceSettings)
-    for name in (c for c in policy.sensitive if c not in known):
-        own = table.codes([name], policy.missing, run)[name]
-        fact = cut_column(name, own)
-        if not (fact.codes >= 0).any():
-            continue
-        shares = _shares_of(fact.codes)
-        if chosen.score_weights != "rarity":
-            weights = _weigh_values(fact, fact.labels, chosen, 0 * shares, np.ones_like(shares))
-            yield _WeighedColumn(name, fact.codes, fact.labels, weights)
-            continue
-        scale = chosen.danger.get(name, 1.0)
-        has_own_values = any(what.startswith(f"{name}=") for what in (*chosen.danger, *chosen.likelihood))
-        levels = [] if has_own_values or fact.is_cut else [*coarser_targets(name, own, case.hierarchies.get(name))]
-        danger = scale * (1 - shares)
-        weights = _weigh_values(fact, fact.labels, chosen, 0 * shares, danger, column_danger=False)
-        finer = _WeighedColumn(name, fact.codes, fact.labels, weights)
-        for level in levels:
-            coarser = _weigh_level(level, scale)
-            yield _subtract_coarser_danger(finer, coarser)
-            finer = coarser
-        yield finer
-
-
-def _weigh_level(level: FactColumn, scale: float) -> _WeighedColumn:
+def _weigh_level(level: FactColumn, who: Int32s, scale: float) -> _WeighedColumn:
     """The labels on a level of a hierarchy: the rarer, the more dangerous."""
-    shares = _shares_of(level.codes)
-    weights = Weights(0 * shares, scale * (1 - shares))
-    return _WeighedColumn(level.name, level.codes, level.labels[: len(shares)], weights)
+    shares = value_shares(level.codes, who, len(level.labels))
+    return _WeighedColumn(level.name, level.codes, level.labels, Weights(0 * shares, scale * (1 - shares)))
 
 
 def _subtract_coarser_danger(finer: _WeighedColumn, coarser: _WeighedColumn) -> _WeighedColumn:
@@ -192,13 +190,6 @@ def _subtract_coarser_danger(finer: _WeighedColumn, coarser: _WeighedColumn) -> 
     there = finer.codes >= 0
     of_value[finer.codes[there]] = coarser.weights.danger[coarser.codes[there]]
     return finer._replace(weights=finer.weights._replace(danger=np.maximum(0, finer.weights.danger - of_value)))
-
-
-def _shares_of(codes: Int32s) -> Floats:
-    """The share of each value among those that are not missing."""
-    counts = np.bincount(codes[codes >= 0], minlength=int(codes.max(initial=-1)) + 1)
-    found: Floats = counts / max(1, counts.sum())
-    return found
 
 
 def _weigh_values(
@@ -250,24 +241,16 @@ def _look_up(keys: Sequence[tuple[str, ...]], given: Mapping[str, float]) -> Flo
 # ---- several rows per person -----------------------------------------------------------------------------------------
 
 
-def _join_rows(columns: Sequence[_WeighedColumn], rows: Ints, person: Int32s, offset: float) -> tuple[Relation, Ints]:
-    """The people with everything that one of their rows has, and the first row of each. Who has no sensitive value in
-    some row is left out: they neither support nor refute anything."""
-    incomplete = np.zeros(int(person.max(initial=-1)) + 1, np.bool_)
-    for c in columns:
-        incomplete[person[rows[c.codes[rows] < 0]]] = True
-    rows = rows[~incomplete[person[rows]]]
-    _, first, who = np.unique(person[rows], return_index=True, return_inverse=True)
+def _join_rows(columns: Sequence[_WeighedColumn], who: Int32s) -> tuple[Ints, Ints, Ints]:
+    """The attributes of each person, those of all rows together: where they begin, one list after the other, and the
+    first row of each person."""
+    _, first, number = np.unique(who, return_index=True, return_inverse=True)
     begins = np.append(0, np.cumsum([len(c.labels) for c in columns]))
-    pairs = np.unique(
-        np.concatenate(
-            [who * begins[-1] + begin + c.codes[rows] for begin, c in zip(begins[:-1].tolist(), columns, strict=True)]
-        )
-    )
-    starts = np.searchsorted(pairs, np.arange(len(first) + 1) * begins[-1])
-    relation = Relation.from_items(
-        starts, pairs % max(1, begins[-1]), int(begins[-1]),
-        np.concatenate([c.weights.likelihood for c in columns]), np.concatenate([c.weights.danger for c in columns]),
-        danger_offset=offset,
-    )  # fmt: skip
-    return relation, rows[first]
+    size = int(begins[-1])
+    parts = [
+        number[there] * size + begin + c.codes[there]
+        for begin, c in zip(begins[:-1].tolist(), columns, strict=True)
+        for there in [np.flatnonzero(c.codes >= 0)]
+    ]
+    pairs = np.unique(np.concatenate(parts))
+    return np.searchsorted(pairs, np.arange(len(first) + 1) * size), pairs % max(1, size), first

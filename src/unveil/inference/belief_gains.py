@@ -112,8 +112,9 @@ def measure_gains(
     person: Int32s | None = None,
     run: Run | None = None,
 ) -> BeliefGains:
-    """The gains of all sets of at most so many columns, each with codes from 0, about a column of codes of which −1 is
-    missing. At least ``fewest`` people must share the facts. ``person`` says whom each row is about."""
+    """The gains of all sets of at most so many columns about a column of codes of which −1 is missing. In the columns
+    that may be known, −1 is no fact. At least ``fewest`` people must share the facts. ``person`` says whom each row is
+    about."""
     search = _Search(columns, sensitive, min(facts, len(columns)), fewest, gain, person, run or Run())
     search.begin()
     best, certain = np.maximum.accumulate(search.best), np.logical_or.accumulate(search.certain)
@@ -156,6 +157,7 @@ class _Search:
         self.columns, self.facts, self.fewest, self.run = columns, facts, fewest, run
         self.gain = lowest_that_reaches(gain)
         self.sizes = [int(column.max(initial=-1)) + 1 for column in columns]
+        self.has_gaps = [bool((column < 0).any()) for column in columns]
         self.value, self.person = (sensitive + 1).astype(np.int32), person
         self.values = int(self.value.max(initial=0)) + 1
         self.shares = np.zeros(self.values)
@@ -195,11 +197,18 @@ class _Search:
         for c in range(chosen[-1] + 1 if chosen else 0, len(self.columns)):
             self.run.check()
             deeper = len(chosen) + 1 < self.facts and c + 1 < len(self.columns)
-            below = self._measure((*chosen, c), groups, self.columns[c], self.sizes[c], deeper)
+            below = self._measure((*chosen, c), self._with_fact(groups, c), self.columns[c], self.sizes[c], deeper)
             self.done += 1
             self.run.progress("looking for telling facts", self.done / self.sets)
             if deeper and len(below.rows):
                 self._visit((*chosen, c), below)
+
+    def _with_fact(self, groups: _Groups, column: int) -> _Groups:
+        """The people about whom there is a fact in this column."""
+        if not self.has_gaps[column]:
+            return groups
+        there = self.columns[column][groups.rows] >= 0
+        return _Groups(groups.rows[there], groups.of_row[there], groups.groups)
 
     def _measure(self, chosen: tuple[int, ...], groups: _Groups, column: Int32s, base: int, deeper: bool) -> _Groups:
         """Measure one set of columns, the last of which is given; returns the people left, if wanted."""

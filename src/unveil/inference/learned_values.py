@@ -37,6 +37,7 @@ __all__ = [
     "find_rules",
     "measure_learned_items",
     "measure_learned_values",
+    "value_shares",
 ]
 
 _SHUFFLES = (3, 10)  # the fewest and the most
@@ -101,12 +102,15 @@ def measure_learned_values(
     person: Int32s | None,
     run: Run,
     rng: np.random.Generator,
+    order: Sequence[int] | None = None,
 ) -> LearnedValues:
     """What facts in these columns tell about a sensitive column. ``targets`` are its values, and their labels on each
-    level of its hierarchy; the largest gain counts."""
+    level of its hierarchy; the largest gain counts. Shuffles depend on the contents of the columns in this ``order``,
+    and not on the order of rows."""
     rows, wanted = len(targets[0]), min(facts, len(columns))
     known = affordable_facts(rows, len(columns), facts)
-    canonical = np.lexsort((*targets, *columns, *(() if person is None else (person,))))  # whatever the order of rows
+    ordered = [columns[c] for c in order] if order is not None else columns
+    canonical = np.lexsort((*targets, *ordered, *(() if person is None else (person,))))
     drawn = None
     if known < wanted and person is None:
         drawn, known = _draw_rows(canonical, len(columns), len(targets), wanted, known, rng)
@@ -186,22 +190,24 @@ def find_rules(
     person: Int32s | None = None,
 ) -> list[TellingRule]:
     """The facts in some columns that tell enough, those about most people first."""
-    who = np.arange(len(targets[0]), dtype=np.int32) if person is None else person
-    cell, cells = class_ids([columns[c] for c in chosen], len(who))
+    everyone = np.arange(len(targets[0]), dtype=np.int32) if person is None else person
+    rows = np.flatnonzero(np.all([columns[c] >= 0 for c in chosen], axis=0)) if chosen else np.arange(len(everyone))
+    who = everyone[rows]
+    cell, cells = class_ids([columns[c][rows] for c in chosen], len(who))
     sharing = count_people(cell, who, cells)
     found = list[TellingRule]()
-    for level, target in enumerate(targets):
+    for level, whole in enumerate(targets):
+        target = whole[rows]
         there = np.flatnonzero(target >= 0)
         values = int(target.max(initial=-1)) + 1
-        everybody = count_people(target[there].astype(np.int64), who[there], values)
-        shares = everybody / max(1, len(np.unique(who[there])))
+        shares = value_shares(whole, everyone, values)
         recorded = count_people(cell[there], who[there], cells)
         pairs, first, pair = np.unique(cell[there] * values + target[there], return_index=True, return_inverse=True)
         having, of = count_people(pair, who[there], len(pairs)), pairs // max(1, values)
         raised = having / np.maximum(1, recorded[of]) - shares[pairs % max(1, values)]
         for p in np.flatnonzero(reaches(raised, gain) & (sharing[of] >= fewest)).tolist():
             counts = int(sharing[of[p]]), int(recorded[of[p]]), int(having[p])
-            found.append(TellingRule(chosen, int(there[first[p]]), level, *counts))
+            found.append(TellingRule(chosen, int(rows[there[first[p]]]), level, *counts))
     return sorted(found, key=lambda rule: (-rule.having, rule.sharing, rule.target, rule.row))
 
 
@@ -222,6 +228,14 @@ def _count_everybody(
     return tuple(most_telling_first(found))
 
 
+def value_shares(target: Int32s, who: Int32s, values: int) -> Floats:
+    """The share of the people with a recorded value who have each."""
+    there = target >= 0
+    people = count_people(target[there].astype(np.int64), who[there], values)
+    found: Floats = people / max(1, len(np.unique(who[there])))
+    return found
+
+
 def find_best_rule(
     rows: Sequence[int],
     columns: Sequence[Int32s],
@@ -230,14 +244,15 @@ def find_best_rule(
     fewest: int,
     person: Int32s | None,
 ) -> TellingRule | None:
-    """The facts in one of a person's rows of which most who share them have the same value, or the same label on a
-    level of its hierarchy; of several, the fewest. None if none are among the sets of columns that tell something."""
+    """The facts in one of a person's rows that raise belief in a value of it most, or in a label on a level of its
+    hierarchy; of several, the fewest. None if none are among the sets of columns that tell something."""
     best: tuple[float, int, TellingRule] | None = None
-    who = np.arange(len(targets[0])) if person is None else person
+    who = np.arange(len(targets[0]), dtype=np.int32) if person is None else person
+    shares = [value_shares(target, who, int(target.max(initial=-1)) + 1) for target in targets]
     for row, found in product(rows, telling):
         same: Bools = np.ones(len(who), np.bool_)
         for c in found.columns:
-            same &= columns[c] == columns[c][row]
+            same &= (columns[c] == columns[c][row]) & (columns[c] >= 0)
         sharing = len(np.unique(who[same]))
         if sharing < fewest:
             continue
@@ -246,7 +261,7 @@ def find_best_rule(
                 recorded = len(np.unique(who[same & (target >= 0)]))
                 having = len(np.unique(who[same & (target == target[row])]))
                 rule = TellingRule(found.columns, row, level, sharing, recorded, having)
-                key = (-having / recorded, len(found.columns), rule)
+                key = (shares[level][target[row]] - rule.belief, len(found.columns), rule)
                 if best is None or key[:2] < best[:2]:
                     best = key
     return None if best is None else best[2]

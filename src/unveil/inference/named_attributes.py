@@ -1,7 +1,7 @@
 """Attributes with names: the values of a table's columns, or the items of baskets.
 
-Numbers and dates with many values are cut into ranges (:mod:`unveil.inference.value_cuts`). A missing value is a value
-of its own, but in the column of a target: there it neither supports nor refutes anything.
+Numbers and dates with many values are cut into ranges (:mod:`unveil.inference.fact_columns`). A missing value is a
+value of its own, but in the column of a target: there it neither supports nor refutes anything.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from unveil.arrays import Int32s, Ints
 from unveil.errors import UnveilError
+from unveil.inference.fact_columns import cut_column
 from unveil.inference.relation import Relation
-from unveil.inference.value_cuts import cut_column, shared_codes
 from unveil.release import Release
 from unveil.release.codes import cast_to_text
 from unveil.release.kinds import KIND_SINGULARS, check_kind
@@ -107,7 +107,9 @@ def name_attributes(
     ranges: dict[str, dict[str, int]] = {}
     for name, codes in release.codes(chosen, missing, run).items():
         fact = cut_column(name, codes)
-        own = fact.codes if name == target else shared_codes(fact, missing_is_value=True)
+        own = fact.codes
+        if name != target:
+            own = np.where(own < 0, len(fact.labels), own).astype(np.int32)
         values = [*fact.labels, *([None] if int(own.max(initial=-1)) == len(fact.labels) else [])]
         if fact.is_cut:
             ranges[name] = {text: len(names) + code for text, code in fact.ranges.items()}

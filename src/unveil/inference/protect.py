@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.inference.risks import CERTAIN, LEARNED
+from unveil.inference.risks import CERTAIN, FACTS, LEARNED, RULES, SCORE
 from unveil.inference.settings import InferenceSettings, least_sharing
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["PROTECTED_RISKS", "PROTECTIONS"]
 
-PROTECTED_RISKS = (LEARNED, CERTAIN)
+PROTECTED_RISKS = (LEARNED, CERTAIN, FACTS, RULES, SCORE)
+_AIMED_AT = (LEARNED, CERTAIN, FACTS, RULES)
 _SHUFFLE_STEPS = 7  # of a bisection
 
 
 def _has_goal(case: Case, policy: Policy) -> bool:
-    goals = any(policy.tolerance_for(risk) is not None for risk in PROTECTED_RISKS)
+    goals = any(policy.tolerance_for(risk) is not None for risk in _AIMED_AT)
     return goals and bool(policy.quasi) and bool(policy.sensitive) and not policy.ratings
 
 
@@ -68,28 +69,30 @@ class _Table:
         return cls(case, table, tuple(ladders), targets, people_of_rows(table, policy, run), policy)
 
     def goals(self, strictness: float) -> list[FactGoal]:
-        """What must hold, for every set of quasi-identifiers and every sensitive column."""
+        """What must hold, for every set of quasi-identifiers and every sensitive column. The most telling facts give
+        away no more people than all facts do; and if at least t facts must be known, t − 1 may give nobody away."""
         from unveil.inference.protections.fact_goals import FactGoal
 
         chosen = self.policy.settings_for(InferenceSettings)
-        learned, certain = (self.policy.tolerance_for(risk) for risk in PROTECTED_RISKS)
+        learned, certain, facts, rules = (self.policy.tolerance_for(risk) for risk in _AIMED_AT)
+        shares = [share * strictness for share in (learned, rules) if share is not None]
+        wanted = [(chosen.facts_known, min(shares, default=None), None if certain is None else certain * strictness)]
+        if facts is not None and facts > 1:
+            wanted.append((min(int(facts) - 1, chosen.facts_known), 0.0, None))
         return [
             FactGoal(
-                tuple(c for c in known if c != target),
-                target,
-                chosen.facts_known,
-                least_sharing(self.policy),
-                chosen.gain,
-                None if learned is None else learned * strictness,
-                None if certain is None else certain * strictness,
+                tuple(c for c in known if c != target), target, most, least_sharing(self.policy), chosen.gain, *limits
             )
             for known in self.policy.quasi
             for target in self.policy.sensitive
+            for most, *limits in wanted
         ]
 
     def facts_on(self, levels: Sequence[int]) -> dict[str, Int32s]:
         """The facts that are left on some levels."""
-        from unveil.inference.value_cuts import cut_column, shared_codes
+        import numpy as np
+
+        from unveil.inference.fact_columns import cut_column
         from unveil.release.codes import Codes
 
         found = {}
@@ -97,7 +100,9 @@ class _Table:
             if level < ladder.left_out_level:
                 step = ladder.steps[level]
                 coarse = Codes(step.label_codes(ladder.codes), step.labels)
-                found[ladder.name] = shared_codes(cut_column(ladder.name, coarse), self.policy.missing_as == "value")
+                fact = cut_column(ladder.name, coarse)
+                missing = len(fact.labels) if self.policy.missing_as == "value" else -1
+                found[ladder.name] = np.where(fact.codes < 0, missing, fact.codes).astype(np.int32)
         return found
 
 
@@ -250,12 +255,14 @@ PROTECTIONS = MappingProxyType(
             "Coarsen or drop columns until a few facts tell little.",
             _coarser_facts,
             applies_to=_has_goal,
+            release_kinds=("table",),
         ),
         "shuffle": ProtectionOffer(
             "Shuffle some sensitive values",
             "Give some rows the sensitive values of others.",
             _shuffled_values,
             applies_to=_has_goal,
+            release_kinds=("table",),
             caveat="Some rows have the sensitive values of others: tell whoever uses the table.",
         ),
     }

@@ -67,7 +67,7 @@ def measure_sampled_rows(
     def person(row: int) -> _Person:
         own = [t for t, target in enumerate(targets) if target[row] >= 0]
         return _Person(
-            pack_bits(np.stack([column == column[row] for column in columns])),
+            pack_bits(np.stack([(column == column[row]) & (column >= 0) for column in columns])),
             pack_bits(np.stack([targets[t] == targets[t][row] for t in own])) if own else recorded[:0],
             recorded[own],
             np.array([counts[t][targets[t][row]] / counts[t].sum() for t in own]),

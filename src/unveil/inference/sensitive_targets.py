@@ -8,7 +8,7 @@ import numpy as np
 
 from unveil.arrays import Int32s
 from unveil.case import Case
-from unveil.inference.value_cuts import FactColumn, cut_column
+from unveil.inference.fact_columns import FactColumn, cut_column
 from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.hierarchy import Hierarchy

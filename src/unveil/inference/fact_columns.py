@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from unveil.arrays import Int32s
+from unveil.case import Case
+from unveil.errors import UnveilError
+from unveil.policy import Policy
 from unveil.release.codes import Codes, cast_to_text
 from unveil.release.hierarchy import Hierarchy
 from unveil.release.row_order import ordered_ranks
+from unveil.release.table import Table
+from unveil.run import Run
 
-__all__ = ["FactColumn", "cut_column", "shared_codes"]
+__all__ = ["FactColumn", "cut_column", "read_facts"]
 
 _MOST_VALUES = 20  # numbers and dates up to which each is a fact
 _RANGES = 8
@@ -78,10 +83,22 @@ def _hierarchy_groups(texts: list[str], hierarchy: Hierarchy) -> tuple[Int32s | 
     return dense.astype(np.int32), tuple(labels[i] for i in used.tolist())
 
 
-def shared_codes(column: FactColumn, missing_is_value: bool) -> Int32s:
-    """The codes, with missing as a value of its own; or else with a code of its own for every missing value, so that
-    nobody shares it."""
-    found = column.codes.copy()
-    nothing = np.flatnonzero(found < 0)
-    found[nothing] = len(column.labels) + (0 if missing_is_value else np.arange(len(nothing), dtype=np.int32))
-    return found
+def read_facts(case: Case, table: Table, names: Sequence[str], policy: Policy, run: Run) -> tuple[FactColumn, ...]:
+    """The columns as facts. A missing value is a fact of its own, one for each text that stands for it, or no fact at
+    all (−1), as the policy says. It plays no part in how the others are cut."""
+    recorded = table.codes(names, policy.missing, run)
+    facts = [cut_column(name, recorded[name], case.hierarchies.get(name)) for name in names]
+    if policy.missing_as == "excluded" and not np.all([fact.codes >= 0 for fact in facts], axis=0).any():
+        raise UnveilError("every row lacks a quasi-identifier; read missing values differently")
+    if policy.missing_as != "value":
+        return tuple(facts)
+    texts = table.codes(names, (), run)
+    return tuple(_add_missing_facts(fact, texts[fact.name].codes) for fact in facts)
+
+
+def _add_missing_facts(fact: FactColumn, texts: Int32s) -> FactColumn:
+    gone = np.flatnonzero(fact.codes < 0)
+    different, number = np.unique(texts[gone], return_inverse=True)
+    codes = fact.codes.copy()
+    codes[gone] = len(fact.labels) + number
+    return replace(fact, codes=codes, labels=(*fact.labels, *("missing" for _ in different)))
