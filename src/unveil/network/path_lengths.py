@@ -75,7 +75,7 @@ class PathLengths:
         return len(self.pairs) - 1
 
     def over_reachable_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which numbers the average of all pairs lies: it is a ratio of two means over sources (delta method)."""
+        """Between which numbers the average of all pairs lies, a ratio of two means over sources (delta method)."""
         if self.is_exact or not self.reached.sum():
             return self.over_reachable, self.over_reachable
         ratio = self.over_reachable
