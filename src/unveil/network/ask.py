@@ -95,15 +95,10 @@ def _same_degree_text(size: int, degree: str) -> str:
 
 def facts(release: Release) -> dict[str, float | bool]:
     """What there is to say about a graph before any attack."""
+    from unveil.network.graph_facts import describe_graph
+
     assert isinstance(release, Graph)
-    without = release.degrees == 0
-    if release.directed:
-        without &= release.in_degrees == 0
-    return {
-        "directed": release.directed,
-        "largest degree": int(release.degrees.max()),
-        "nodes without edges": int(without.sum()),
-    }
+    return describe_graph(release)
 
 
 QUESTION = Question(
