@@ -23,6 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
+    "network.signature_unique", "network.automorphism",
     "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
@@ -48,7 +49,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
     "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
     "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
-    "inference.facts": "exact bound", "inference.score": "exact bound",
+    "network.automorphism": "exact bound", "inference.facts": "exact bound", "inference.score": "exact bound",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
 

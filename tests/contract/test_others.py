@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -173,3 +173,45 @@ def test_nodes_with_the_same_degree(name: str, k: int) -> None:
     assert unique.value == pytest.approx(alone / 7)
     assert unique.share == pytest.approx((alone / 7, alone / 7))
     assert ("outgoing and incoming" in f.attacker) == (name == "directed graph")
+
+
+@pytest.mark.parametrize("name", ["directed graph", "graph"])
+def test_nodes_singled_out_by_their_surroundings(name: str) -> None:
+    """Everybody's neighbours' degrees written out; for the whole structure, all renamings of seven nodes are tried."""
+    directed = name == "directed graph"
+    each = degrees(directed)
+    edges = {(e[0], e[1]) for e in EDGES} | (set() if directed else {(e[1], e[0]) for e in EDGES})
+    nodes = sorted(each)
+    known = [
+        (each[v], sorted(map(repr, (each[b] for a, b in edges if a == v))),
+         sorted(map(repr, (each[a] for a, b in edges if b == v))))
+        for v in nodes
+    ]  # fmt: skip
+    alone = sum(known.count(k) == 1 for k in known)
+    found = assessed(name)["network.signature_unique"]
+    assert found.value == pytest.approx(alone / 7)
+    assert found.sentence.startswith(
+        f"{alone} of 7 nodes ({percent_text(alone / 7)}) are singled out by the numbers of"
+    )
+    renamings = (dict(zip(nodes, order, strict=True)) for order in permutations(nodes))
+    kept = [new for new in renamings if {(new[a], new[b]) for a, b in edges} == edges]
+    moved = {v for new in kept for v, w in new.items() if v != w}
+    whole = assessed(name)["network.automorphism"]
+    assert (whole.value, whole.method) == (pytest.approx(1 - len(moved) / 7), "exact")
+
+
+@pytest.mark.parametrize("name", ["directed graph", "graph"])
+def test_edges_that_follow_from_degrees(name: str) -> None:
+    directed = name == "directed graph"
+    each = degrees(directed)
+    edges = {(e[0], e[1]) for e in EDGES} | (set() if directed else {(e[1], e[0]) for e in EDGES})
+    follow = [
+        (a, b)
+        for a, b in edges
+        if all((x, y) in edges for x in each for y in each if x != y and each[x] == each[a] and each[y] == each[b])
+    ]
+    f = assessed(name)["network.edges_disclosed"]
+    assert f.value == pytest.approx(len(follow) / len(edges))
+    unfound = [(a, b) for a, b in follow if all([*each.values()].count(each[x]) > 1 for x in (a, b))]
+    once = 1 if directed else 2
+    assert (f"for {len(unfound) // once:,} of these" in f.sentence) == bool(unfound)

@@ -169,7 +169,9 @@ def test_blank_separated_equals_reference(tmp_path: Path, directed: bool, lines:
     expected = naive_edges("9 9" + end + text, directed)
     assert g.labels.to_pylist() == expected.labels
     assert edges_of(g) == expected.edges
-    assert ("values after the second on a line are ignored" in g.notes) == any(len(row) > 2 for row in rows)
+    assert ("values after the second on a line, such as weights, are left out" in g.notes) == any(
+        len(row) > 2 for row in rows
+    )
     assert (f"{expected.loops} loop" in " ".join(g.notes)) == (expected.loops > 0)
     assert (f"{expected.duplicates} duplicate" in " ".join(g.notes)) == (expected.duplicates > 0)
 

@@ -1,4 +1,8 @@
-"""The question ``network``: which node is this person? So far: by the number of their connections."""
+"""The question ``network``: which node is this person?
+
+Names are removed, but the structure stays. How many people are found by the number of their connections comes first;
+what their surroundings give away is in ``ask_fingerprints``.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,15 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
+from unveil.network import risks
+from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.degrees import degree_class_sizes
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release import Release
 from unveil.release.graph import Graph
-from unveil.risk import Risk
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, safe_text, verb
+from unveil.wording import count_text, number_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
@@ -23,23 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["QUESTION"]
 
 _LIU = "K. Liu, E. Terzi, Towards identity anonymization on graphs, SIGMOD 2008 (k-degree anonymity)"
-
-
-DEGREE_K = Risk(
-    "network.degree_k",
-    title="Smallest class of nodes with the same number of connections (k)",
-    unit="count",
-    safer="higher",
-    tolerance=5,
-    summary="The smallest number of nodes with the same number of connections.",
-)
-DEGREE_UNIQUE = Risk(
-    "network.degree_unique",
-    title="Nodes with a unique number of connections",
-    unit="share",
-    safer="lower",
-    summary="The share of nodes with a number of connections that no other node has.",
-)
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -50,38 +38,34 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     class_sizes = ClassSizes.from_subjects(class_size)
     degree = "numbers of outgoing and incoming connections" if graph.directed else "number of connections"
     attacker = f"Knows a person's {degree} in the network."
-    k = policy.threshold(DEGREE_K)
+    k = policy.threshold(risks.DEGREE_K)
     nodes, at_risk, alone = class_sizes.total, class_sizes.count_below(k), class_sizes.count_below(2)
-    yield DEGREE_K.finding(
+    yield risks.DEGREE_K.finding(
         policy,
         value=class_sizes.smallest_size,
         unit="nodes",
         subjects=nodes,
         share=at_risk / nodes,
         attacker=attacker,
-        sentence=f"{_nodes_text(at_risk, nodes)} {verb(at_risk, 'is', 'are') if at_risk else 'is'} in a class of fewer "
+        sentence=f"{nodes_text(at_risk, nodes)} {verb(at_risk, 'is', 'are') if at_risk else 'is'} in a class of fewer "
         f"than {number_text(k)} {verb(k, 'node', 'nodes')} with the same {degree}; the smallest class has "
         f"{count_text(class_sizes.smallest_size, 'node')}.",
         curves=(class_sizes.sizes_curve("nodes", f"Nodes, by how many have the same {degree}", k),),
         exposed=_exposed_nodes(graph, class_size, k, degree, run),
         source=_LIU,
     )
-    yield DEGREE_UNIQUE.finding(
+    yield risks.DEGREE_UNIQUE.finding(
         policy,
         value=alone / nodes,
         subjects=nodes,
         share=alone / nodes,
         attacker=attacker,
         baseline=1 / nodes,
-        sentence=f"{_nodes_text(alone, nodes)} can be singled out by {verb(alone, 'its', 'their') if alone else 'its'} "
+        sentence=f"{nodes_text(alone, nodes)} can be singled out by {verb(alone, 'its', 'their') if alone else 'its'} "
         f"{degree}.",
         source=_LIU,
     )
-
-
-def _nodes_text(some: int, nodes: int) -> str:
-    """Some of all nodes, as the subject of a sentence; none of them is singular."""
-    return f"{some:,} of {count_text(nodes, 'node')} ({percent_text(some / nodes)})" if some else "No node"
+    yield from fingerprint_findings(graph, policy, run)
 
 
 def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[ExposedSubject, ...]:
@@ -111,22 +95,17 @@ def _same_degree_text(size: int, degree: str) -> str:
 
 def facts(release: Release) -> dict[str, float | bool]:
     """What there is to say about a graph before any attack."""
+    from unveil.network.graph_facts import describe_graph
+
     assert isinstance(release, Graph)
-    without = release.degrees == 0
-    if release.directed:
-        without &= release.in_degrees == 0
-    return {
-        "directed": release.directed,
-        "largest degree": int(release.degrees.max()),
-        "nodes without edges": int(without.sum()),
-    }
+    return describe_graph(release)
 
 
 QUESTION = Question(
     name="network",
     title="Which node is this person?",
     kinds=("graph",),
-    risks=(DEGREE_K, DEGREE_UNIQUE),
+    risks=risks.RISKS,
     ask=ask,
     facts=facts,
 )

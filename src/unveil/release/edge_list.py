@@ -1,6 +1,9 @@
 """Edge lists: one edge per line, two labels separated by blanks, commas, semicolons or tabs.
 
-Further values on a line are ignored, with a note; lines that begin with ``#`` or ``%`` are comments.
+Further values on a line, such as weights, are left out, with a note; lines that begin with ``#`` or ``%`` are comments.
+A comment ``# directed graph, 3 nodes, …`` as :func:`write_edges` writes it says that edges have directions. If another
+comment before the first edge calls the graph directed, a note asks about it: files with each edge in both directions
+often say so as well.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ EDGE_HEADERS = {
     ("node_1", "node_2"),
     ("u", "v"),
 }
+_OWN_COMMENT = re.compile(rb"# directed graph, \d+ nodes, \d+ edges")
+_DIRECTED_COMMENT = re.compile(rb"(?i)(?<!un)(?<!non-)\bdirected\b")
 _NUMBER = re.compile(rb"[+-]?[\d.]+(?:[eE][+-]?\d+)?")
 _NETWORKX_LINE = re.compile(rb"[^\s,;]+\s+[^\s,;]+\s+\{.*\}")
 _QUOTED_VALUE = re.compile(rb'(?<!\S)"[^"]*+"')
@@ -52,6 +57,8 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
     name = safe_text(path.name)
     first = next((line for piece in text_tokens.text_pieces(path) if (line := _first_line(piece.data))), b"")
     delimiter = _detect_delimiter(first)
+    says = _says_directed(next(text_tokens.text_pieces(path)).data)
+    directed = directed or says == "here"
     header, further = _is_header(first, delimiter), False
 
     def pieces() -> Iterator[pa.Array]:
@@ -72,7 +79,11 @@ def read_edges(path: str | Path, directed: bool = False) -> Graph:
         if not directed:
             notes += (f"edges are read as undirected; pass {option_text('directed')} to keep their direction",)
     if further:
-        notes += ("values after the second on a line are ignored",)
+        notes += ("values after the second on a line, such as weights, are left out",)
+    if says == "elsewhere" and not directed:
+        notes += (
+            f"a comment calls the graph directed; edges are read as undirected without {option_text('directed')}",
+        )
     digest = source_file.file_digest(path)
     return simple_graph(codes, labels, directed, path.name, digest, notes, _EMPTY_MESSAGE)
 
@@ -97,6 +108,20 @@ def _first_line(data: bytes) -> bytes:
     """The first line that is neither blank nor a comment."""
     lines = (found.group().strip(b" \t") for found in re.finditer(rb"[^\r\n]++", data))
     return next((line for line in lines if line and line[0] not in b"#%"), b"")
+
+
+def _says_directed(data: bytes) -> str:
+    """Whether a comment before the first edge calls the graph directed: "here" as :func:`write_edges` does, "elsewhere"
+    otherwise, or "" if none does."""
+    for found in re.finditer(rb"[^\r\n]++", data):
+        line = found.group().strip(b" \t")
+        if line and line[0] not in b"#%":
+            break
+        if _OWN_COMMENT.fullmatch(line):
+            return "here"
+        if _DIRECTED_COMMENT.search(line):
+            return "elsewhere"
+    return ""
 
 
 def _detect_delimiter(first: bytes) -> str:

@@ -30,6 +30,7 @@ class GraphRecords:
         self.file = file
         self.line_number = line_number  # the line number of a position in the file
         self.directed = False
+        self.notes: tuple[str, ...] = ()
         self._ids, self._names, self._end_ids = LabelTable(), LabelTable(), LabelTable()
         self._ends, self._places = GrowingArray(), GrowingArray()
         self._nodes: list[tuple[str, str, int]] = []
@@ -88,6 +89,6 @@ class GraphRecords:
         self.number_records()
         distinct = len(self._names) == len(self._ids)
         ends = self._resolve_ends()
-        labels, notes = (self._names, ()) if distinct else (self._ids, (REPEATED_LABELS,))
+        labels, notes = (self._names, self.notes) if distinct else (self._ids, (*self.notes, REPEATED_LABELS))
         digest = source_file.file_digest(path)
         return simple_graph(ends, labels.take_labels(), self.directed, path.name, digest, notes)

@@ -28,6 +28,7 @@ from unveil.release import (
     graphml,
     matrix,
     matrix_market,
+    pajek,
     statistics_file,
     table,
     transactions,
@@ -126,6 +127,7 @@ _READER_BY_ENDING: Mapping[str, tuple[Kind, _Reader]] = {
     ".gml": ("graph", gml.read_gml),
     ".graphml": ("graph", graphml.read_graphml),
     ".mtx": ("graph", matrix_market.read_matrix_market),
+    ".net": ("graph", pajek.read_pajek),
     ".edges": ("graph", edge_list.read_edges),
     ".edgelist": ("graph", edge_list.read_edges),
 }
@@ -165,6 +167,11 @@ def _choose_file_reader(path: Path, kind: Kind | None) -> _Reader:
     if foreign is not None and kind in (None, "table"):
         return foreign
     head = peek_bytes(path, 1 << 16)
+    if head.startswith(b"MATLAB ") or format_ending(path) == ".mat":
+        raise UnveilError(
+            f"{safe_text(path.name)}: MATLAB files are not read; save the adjacency matrix with mmwrite as .mtx, or as "
+            "an edge list"
+        )
     if not head:
         raise UnveilError(f"{safe_text(path.name)}: the file is empty")
     if kind == "matrix" and _reader_by_magic(head) is None:
@@ -249,6 +256,8 @@ def _reader_by_markup(text: str, line: str) -> tuple[Kind, _Reader] | None:
     """The reader for a format that names itself in its first words."""
     if line.lstrip().startswith(("<?xml", "<graphml")):
         return "graph", graphml.read_graphml
+    if re.match(r"(?i)\*(vertices|network)\b", line.lstrip()):
+        return "graph", pajek.read_pajek
     if re.match(r"(?i)(\s*(#|comment\b|creator\b|version\b).*\n)*\s*graph\s*\[", text):
         return "graph", gml.read_gml
     with contextlib.suppress(ValueError, RecursionError):

@@ -1,0 +1,42 @@
+"""What the question ``network`` can find."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from unveil.risk import Risk
+
+__all__ = ["AUTOMORPHISM", "DEGREE_K", "DEGREE_UNIQUE", "EDGES_DISCLOSED", "RISKS", "SIGNATURE_UNIQUE"]
+
+_share_risk = partial(Risk, unit="share", safer="lower")
+
+DEGREE_K = Risk(
+    "network.degree_k",
+    title="Smallest class of nodes with the same number of connections (k)",
+    unit="count",
+    safer="higher",
+    tolerance=5,
+    summary="The smallest number of nodes with the same number of connections.",
+)
+DEGREE_UNIQUE = _share_risk(
+    "network.degree_unique",
+    title="Nodes with a unique number of connections",
+    summary="The share of nodes with a number of connections that no other node has.",
+)
+SIGNATURE_UNIQUE = _share_risk(
+    "network.signature_unique",
+    title="Nodes singled out by their neighbours' connections",
+    summary="The share of nodes whose neighbours' numbers of connections no other node's neighbours have.",
+)
+AUTOMORPHISM = _share_risk(
+    "network.automorphism",
+    title="Nodes singled out by the whole structure",
+    summary="The share of nodes that no other node can be exchanged with, which nobody without names can exceed.",
+)
+EDGES_DISCLOSED = _share_risk(
+    "network.edges_disclosed",
+    title="Connections that follow from numbers of connections",
+    summary="The share of edges that are certain to someone who knows the number of connections of both ends.",
+)
+
+RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED)
