@@ -3,6 +3,7 @@ are off."""
 
 from __future__ import annotations
 
+import active_attack
 import attack
 import cold_start
 import diversity
@@ -53,5 +54,6 @@ if __name__ == "__main__":
         items,
         pairs,
         inference,
+        active_attack,
     ):
         benchmark.main()
