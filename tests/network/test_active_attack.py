@@ -158,6 +158,21 @@ def test_a_wrong_conclusion_is_no_success() -> None:
     assert (found.mistaken, found.targets_mistaken, found.links_revealed) == (5, 50, 0)
 
 
+def test_a_link_is_revealed_only_if_both_ends_were_found() -> None:
+    """The owner exchanges a target with another neighbour of the hub: a link is where it was, but it is another's."""
+    hub = int(FRIENDS.degrees.argmax())
+    target, other = FRIENDS.neighbours[FRIENDS.indptr[hub] :][:2].tolist()
+
+    def publish(graph: Graph, rng: np.random.Generator) -> Graph:
+        place = np.arange(graph.nodes)
+        place[[target, other]] = other, target
+        return Graph.from_edges(*place[np.array(sorted(edge_set(graph)))].T, nodes=graph.nodes)
+
+    found = measure_active_attack(FRIENDS, 8, 5, np.random.default_rng(0), targets=[hub, target], publish=publish)
+    assert found.recovered.value == 1 and found.targets_found.value == 0.5
+    assert (found.targets_mistaken, found.links_among_targets, found.links_revealed) == (5, 5, 0)
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 

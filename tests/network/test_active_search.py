@@ -178,3 +178,35 @@ def test_a_search_that_is_cut_short_says_so_and_recovers_nothing() -> None:
     graph = Graph.from_networkx(nx.star_graph(12))
     found = recover_nodes(graph, subgraph_of(graph, list(range(9))))
     assert not found.copies.complete and found.nodes is None and not found.single_copy
+
+
+def test_a_copy_that_leads_to_few_targets_is_not_believed() -> None:
+    """A path 0–1–2 with 2 linked to 3 more; node 6 is linked with 0 and 1. No node is linked with all three."""
+    graph = Graph.from_networkx(nx.Graph([(0, 1), (1, 2), (2, 3), (2, 4), (2, 5), (0, 6), (1, 6), (0, 7)]))
+    one_of_two, one_of_three = np.array([0b011, 0b111]), np.array([0b011, 0b111, 0b101])
+    believed = recover_nodes(graph, subgraph_of(graph, [0, 1, 2], one_of_two))
+    assert believed.nodes is not None and believed.targets.tolist() == [6, -1]
+    doubted = recover_nodes(graph, subgraph_of(graph, [0, 1, 2], one_of_three))
+    assert doubted.single_copy and doubted.nodes is None and doubted.targets.tolist() == [-1, -1, -1]
+
+
+def test_of_several_copies_the_nearest_is_taken() -> None:
+    """Two paths 0–1–2 and 4–5–6, whose last nodes have one and two more links."""
+    graph = Graph.from_networkx(nx.Graph([(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (6, 8)]))
+    found = recover_nodes(graph, subgraph_of(graph, [4, 5, 6]), [Tolerance(degree=1)])
+    assert {(0, 1, 2), (4, 5, 6)} <= {tuple(copy) for copy in found.copies.nodes.tolist()}
+    assert found.nodes is not None and found.nodes.tolist() == [4, 5, 6]
+
+
+def test_a_search_that_is_cut_short_does_not_trust_the_copies_it_has() -> None:
+    """The first of millions of copies is the only one found that leads to all targets; others might as well."""
+    star = [(0, leaf) for leaf in range(1, 13)]
+    targets = [(leaf, 100 + j) for j in range(1, 8) for leaf in (j, j + 1)]
+    links = nx.Graph(star + targets)
+    for leaf in range(1, 13):
+        links.add_edges_from((leaf, 200 + 10 * leaf + extra) for extra in range(4 - links.degree(leaf)))
+    graph = Graph.from_networkx(nx.convert_node_labels_to_integers(links, ordering="sorted"))
+    sets = np.array([0b11 << j for j in range(1, 8)])
+    found = recover_nodes(graph, subgraph_of(graph, list(range(9)), sets))
+    assert list(range(9)) in found.copies.nodes.tolist()
+    assert not found.copies.complete and found.nodes is None and (found.targets == -1).all()
