@@ -23,7 +23,7 @@ to fewer than half the targets, or if the search was cut short, the attacker con
 recovered their nodes if exactly one copy is best. If several are, they have not, but a target to which all of these
 lead is still found. With a tolerance, up to ``target_links`` links of a target may differ in this last step, if exactly
 one node is nearest. An attacker who does not know how much was changed tries several tolerances, such as ``WIDENING``,
-from narrow to wide, and stops at the first that leads to a conclusion.
+roughly from narrow to wide, and stops at the first that leads to a conclusion.
 
 L. Backstrom, C. Dwork, J. Kleinberg, Wherefore art thou R3579X? Anonymized social networks, hidden patterns, and
 structural steganography, WWW 2007.
@@ -93,7 +93,7 @@ class Tolerance:
 
 
 EXACT = Tolerance()
-WIDENING = (EXACT, *(Tolerance(degree, links=1, target_links=1) for degree in (1, 2, 4, 8, 16)))
+WIDENING = (EXACT, *(Tolerance(d, links, 1) for d, links in ((1, 1), (2, 1), (4, 1), (8, 1), (4, 2), (8, 2), (16, 1))))
 
 
 @dataclass(frozen=True, eq=False)
