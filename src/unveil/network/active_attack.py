@@ -6,7 +6,7 @@ new planted nodes and new targets, and counts.
 
 **Coalition**, the same attack without planting: a member of the network and k − 1 of their neighbours put together what
 they know: their links with each other, how many links each has, and who these lead to. They look for themselves in the
-release. Their targets are the people whom only one set of members is linked with.
+release. Their targets are the others who can be told apart from there: no two of them are linked with the same members.
 
 What counts: the attacker's nodes are *recovered* in a trial if the attacker concludes where they are (the rule is in
 ``active_search.py``) and every one of them is right. A wrong conclusion is counted as ``mistaken``, never as success. A
@@ -129,8 +129,8 @@ def measure_coalition_attack(
 
 
 def form_coalition(graph: Graph, k: int, rng: np.random.Generator) -> AttackedGraph:
-    """A random node with at least k − 1 neighbours, and k − 1 of these at random. The targets are all nodes whom only
-    one set of members is linked with."""
+    """A random node with at least k − 1 neighbours, and k − 1 of these at random. A node outside is a target if it is
+    linked with members, and no other node outside with the same ones."""
     import numpy as np
 
     if not 2 <= k <= MAX_KNOWN_NODES:

@@ -65,7 +65,7 @@ class AttackedGraph:
 
 
 def accidental_copy_bound(nodes: int, k: int) -> float:
-    """An upper bound on the chance that a graph contains a copy of k planted nodes that has none of them (Claim 8.2):
+    """An upper bound on the chance that a graph contains a copy of k planted nodes that has none of them:
     nᵏ · 2^−C(k−1, 2), at most 1.
 
     >>> round(accidental_copy_bound(769, 23), 6), accidental_copy_bound(769, 22)
