@@ -3,6 +3,7 @@ are off."""
 
 from __future__ import annotations
 
+import active_attack
 import attack
 import cold_start
 import diversity
@@ -55,5 +56,6 @@ if __name__ == "__main__":
         pairs,
         inference,
         fakes,
+        active_attack,
     ):
         benchmark.main()

@@ -7,11 +7,36 @@ from typing import TYPE_CHECKING
 from unveil.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
+    from unveil.network.active_attack import InsiderAttack as InsiderAttack
+    from unveil.network.active_attack import form_coalition as form_coalition
+    from unveil.network.active_attack import measure_active_attack as measure_active_attack
+    from unveil.network.active_attack import measure_coalition_attack as measure_coalition_attack
+    from unveil.network.active_search import KnownSubgraph as KnownSubgraph
+    from unveil.network.active_search import Recovery as Recovery
+    from unveil.network.active_search import SubgraphCopies as SubgraphCopies
+    from unveil.network.active_search import Tolerance as Tolerance
+    from unveil.network.active_search import find_copies as find_copies
+    from unveil.network.active_search import recover_nodes as recover_nodes
     from unveil.network.degrees import degree_class_sizes as degree_class_sizes
+    from unveil.network.planted_detection import PlantedDetection as PlantedDetection
+    from unveil.network.planted_detection import measure_detection as measure_detection
+    from unveil.network.planted_nodes import AttackedGraph as AttackedGraph
+    from unveil.network.planted_nodes import accidental_copy_bound as accidental_copy_bound
+    from unveil.network.planted_nodes import choose_degree_window as choose_degree_window
+    from unveil.network.planted_nodes import plant_nodes as plant_nodes
+    from unveil.network.planted_nodes import planted_nodes_for_bound as planted_nodes_for_bound
+    from unveil.network.planted_nodes import planted_nodes_in_theory as planted_nodes_in_theory
 else:
     __all__, __getattr__, __dir__ = lazy_exports(
         __name__,
         {
+            "active_attack": "InsiderAttack form_coalition measure_active_attack measure_coalition_attack",
+            "active_search": "KnownSubgraph Recovery SubgraphCopies Tolerance find_copies recover_nodes",
             "degrees": "degree_class_sizes",
+            "planted_detection": "PlantedDetection measure_detection",
+            "planted_nodes": (
+                "AttackedGraph accidental_copy_bound choose_degree_window plant_nodes "
+                "planted_nodes_for_bound planted_nodes_in_theory"
+            ),
         },
     )
