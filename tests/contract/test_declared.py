@@ -23,7 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
-    "network.signature_unique", "network.automorphism",
+    "network.signature_unique", "network.automorphism", "network.active",
     "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
@@ -49,7 +49,8 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
     "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
     "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
-    "network.automorphism": "exact bound", "inference.facts": "exact bound", "inference.score": "exact bound",
+    "network.automorphism": "exact bound", "network.active": "simulation",
+    "inference.facts": "exact bound", "inference.score": "exact bound",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
 
@@ -71,7 +72,7 @@ OF_ALL = {"items.expected_cracks", "items.o_estimate", "items.correlation", "ite
 SAMPLED = {"classes.population_uniques", "items.expected_cracks", "items.alpha_max", "items.itemsets_vulnerable",
            "items.sample_knowledge", "items.similar_pairs", "items.correlation", "items.never_together",
            "linkage.success", "linkage.everything_learned", "linkage.unicity", "linkage.sparsity",
-           "inference.learned", "inference.certain",
+           "inference.learned", "inference.certain", "network.active",
            "linkage.original_matched", "matching.expected_cracks", "matching.alpha_max",
            "matching.sets_vulnerable"}  # fmt: skip
 

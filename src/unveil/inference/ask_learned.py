@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from unveil.inference.belief_gains import TellingColumns
     from unveil.inference.learned_values import LearnedValues
 
-__all__ = ["TOP_RULES", "LearnedText", "LearnedWords", "known_facts_text"]
+__all__ = ["TOP_RULES", "WHITE", "LearnedText", "LearnedWords", "known_facts_text"]
 
-_WHITE = (
+WHITE = (
     "L. A. White, A privacy score for anonymous databases, thesis, 2021 (partial inferences, measured by their gain)"
 )
 TOP_RULES = 8
@@ -138,7 +138,7 @@ class LearnedText:
             value=value,
             sentence=sentence + aside,
             subjects=found.people,
-            source=_WHITE,
+            source=WHITE,
             **self.common,
             **more,
         )

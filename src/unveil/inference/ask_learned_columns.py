@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unveil.case import Case
 from unveil.finding import ExposedSubject, Finding
 from unveil.inference import risks
-from unveil.inference.ask_learned import TOP_RULES, LearnedText, LearnedWords, known_facts_text
+from unveil.inference.ask_learned import TOP_RULES, WHITE, LearnedText, LearnedWords, known_facts_text
 from unveil.inference.settings import InferenceSettings, least_sharing
 from unveil.policy import Policy
 from unveil.release.table import Table
@@ -93,7 +93,10 @@ class _TableInference:
                 value=0.0,
                 share=0.0,
                 subjects=self.learned.people,
-                sentence=f"No {words.subject} has a value of {safe_text(self.column)}, so nothing can be learned.",
+                baseline=0.0,
+                sentence=f"No {words.subject} has a value of {safe_text(self.column)}, so it is given away for none of "
+                f"{count_text(self.learned.people, words.subject)}.",
+                source=WHITE,
                 **self._common(),
             )
 

@@ -1,7 +1,8 @@
 """The question ``network``: which node is this person?
 
 Names are removed, but the structure stays. How many people are found by the number of their connections comes first;
-what their surroundings give away is in ``ask_fingerprints``.
+what their surroundings give away is in ``ask_fingerprints``, and whom attackers find who created accounts before the
+release in ``ask_active``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
 from unveil.network import risks
+from unveil.network.ask_active import active_finding
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.degrees import degree_class_sizes
+from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release import Release
@@ -66,6 +69,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         source=_LIU,
     )
     yield from fingerprint_findings(graph, policy, run)
+    if run.asks(risks.ACTIVE):
+        yield active_finding(graph, policy, run)
 
 
 def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[ExposedSubject, ...]:
@@ -108,4 +113,5 @@ QUESTION = Question(
     risks=risks.RISKS,
     ask=ask,
     facts=facts,
+    settings=NetworkSettings,
 )

@@ -6,7 +6,7 @@ from functools import partial
 
 from unveil.risk import Risk
 
-__all__ = ["AUTOMORPHISM", "DEGREE_K", "DEGREE_UNIQUE", "EDGES_DISCLOSED", "RISKS", "SIGNATURE_UNIQUE"]
+__all__ = ["ACTIVE", "AUTOMORPHISM", "DEGREE_K", "DEGREE_UNIQUE", "EDGES_DISCLOSED", "RISKS", "SIGNATURE_UNIQUE"]
 
 _share_risk = partial(Risk, unit="share", safer="lower")
 
@@ -39,4 +39,11 @@ EDGES_DISCLOSED = _share_risk(
     summary="The share of edges that are certain to someone who knows the number of connections of both ends.",
 )
 
-RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED)
+ACTIVE = _share_risk(
+    "network.active",
+    title="People found by someone who created a few accounts",
+    summary="The share of people found by someone who created accounts linked with them before the release.",
+    sampled=True,
+)
+
+RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED, ACTIVE)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from unveil.release.graph import Graph
 from unveil.release.graph_records import GraphRecords
-from unveil.release.text_tokens import text_pieces
 from unveil.wording import safe_text
 
 __all__ = ["read_pajek"]
@@ -62,6 +61,8 @@ class _PajekParser:
         return self.records.build_graph(self.path)
 
     def _lines(self) -> Iterator[tuple[int, str]]:
+        from unveil.release.text_tokens import text_pieces
+
         for piece in text_pieces(self.path):
             for number, line in enumerate(piece.data.decode().splitlines(), piece.lines_before + 1):
                 stripped = line.strip()

@@ -1,0 +1,23 @@
+"""The settings of the question ``network``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unveil.settings import setting
+
+__all__ = ["NetworkSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings:
+    """What attackers of a network have done or hold."""
+
+    planted_nodes: int = setting(
+        7,
+        kind="whole number",
+        at_least=2,
+        at_most=60,
+        metavar="NUMBER",
+        help="How many accounts an attacker created in the network before its release.",
+    )
