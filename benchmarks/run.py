@@ -11,6 +11,7 @@ import estimators
 import exact
 import fakes
 import febrl
+import graph_measures
 import known_items
 import link_people
 import mondrian
@@ -57,5 +58,6 @@ if __name__ == "__main__":
         inference,
         fakes,
         active_attack,
+        graph_measures,
     ):
         benchmark.main()
