@@ -9,7 +9,8 @@ matches their nodes by structure alone, starting from a few known pairs (*seeds*
 ones first, and at most ``_GROWTH`` times as many as before, so that early mistakes, wrong seeds among them, are
 outvoted. A partner who is taken costs what its present match would lose. Then pairs that fit better crosswise are
 exchanged. When nothing grows any more, the *core*, the matches that are clear by ``_CORE``, is kept, the rest is
-dropped, and the core grows again.
+dropped, and the core grows again. What is left then may be matched by the published method
+(:mod:`unveil.network.passive_published`), with the lowest score that is stated.
 
 **Scores.** The score of a match is its margin: the log-likelihood ratio against the best alternative of either node,
 against no match at all, and against changing partners with another pair. It is no probability: mistakes of one match
@@ -27,7 +28,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
-from unveil.network.passive_evidence import WORST, AttackedGraph, Evidence, Partners, edge_agreement, swap_losses
+from unveil.network.passive_evidence import (
+    WORST,
+    AttackedGraph,
+    Evidence,
+    Partners,
+    check_mapping,
+    edge_agreement,
+    swap_losses,
+)
+from unveil.network.passive_published import published_attack
 from unveil.network.passive_seeds import profile_seeds
 from unveil.release.graph import Graph
 from unveil.run import Run
@@ -35,7 +45,7 @@ from unveil.run import Run
 if TYPE_CHECKING:
     from unveil.arrays import Bools, Floats, Ints
 
-__all__ = ["CLEAR", "Matches", "check_mapping", "grow_matches", "passive_attack"]
+__all__ = ["CLEAR", "Matches", "grow_matches", "passive_attack"]
 
 CLEAR = 1.0
 """Matches with at least this score are stated: e times as likely as any alternative."""
@@ -48,6 +58,9 @@ _SEED_TRUST = 0.9
 _SWEEPS = 40
 _SETTLED = 0.001  # the share of nodes that may still change
 _LATE = 10  # sweeps after growth has ended
+_LARGE = 100_000  # nodes: growth is faster, and ends sooner
+_LARGE_GROWTH = 2.5
+_SIMILAR = 0.5  # eccentricity
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,22 +111,10 @@ def passive_attack(
     if core is None:
         return first
     again = grow_matches(*sides, core, run, first.overlap, _REGROWTH)
-    return Matches(again.mapping, again.score, again.overlap, start, first.sweeps + again.sweeps)
-
-
-def check_mapping(mapping: Ints, left: Graph, right: Graph) -> Ints:
-    """Return a mapping of left to right nodes if it is one-to-one and within both graphs, else refuse it."""
-    import numpy as np
-
-    mapping = np.asarray(mapping, np.int64)
-    if mapping.shape != (left.nodes,):
-        raise UnveilError("seeds need one entry for each node of the left graph, -1 for unknown ones")
-    images = mapping[mapping >= 0]
-    if len(images) and images.max() >= right.nodes:
-        raise UnveilError("a seed names a node that the right graph does not have; check its number")
-    if len(np.unique(images)) < len(images):
-        raise UnveilError("two seeds name the same node of the right graph; leave one out")
-    return mapping
+    mapping, score = again.mapping, again.score
+    if left.nodes < _LARGE:
+        mapping, score = _add_similar_nodes(again, left, right, sides[0].crawled, sides[1].crawled, run)
+    return Matches(mapping, score, again.overlap, start, first.sweeps + again.sweeps)
 
 
 def _keep_core(found: Matches) -> Ints | None:
@@ -122,6 +123,25 @@ def _keep_core(found: Matches) -> Ints | None:
 
     core = np.where((found.mapping >= 0) & (found.score >= _CORE), found.mapping, -1)
     return core if (core >= 0).sum() >= 10 else None
+
+
+def _add_similar_nodes(
+    found: Matches, left: Graph, right: Graph, left_crawled: Bools, right_crawled: Bools, run: Run
+) -> tuple[Ints, Floats]:
+    """Let the published method, started from the clear matches, match what is left. Where whole neighbourhoods are
+    missing in one graph, too few neighbours are shared for a clear match, but still more than with any other node."""
+    import numpy as np
+
+    mapping, score = found.stated(), np.where(found.score >= CLEAR, found.score, -np.inf)
+    similar = published_attack(left, right, mapping, run, _SIMILAR, left_crawled, right_crawled)
+    taken = np.zeros(right.nodes + 1, np.bool_)
+    taken[mapping] = True  # the last place stands for none
+    added = np.flatnonzero((mapping < 0) & (similar >= 0) & ~taken[similar])
+    mapping[added], score[added] = similar[added], CLEAR
+    taken[mapping[added]] = True
+    guessed = np.flatnonzero((mapping < 0) & (found.mapping >= 0) & ~taken[found.mapping])
+    mapping[guessed], score[guessed] = found.mapping[guessed], found.score[guessed]
+    return mapping, score
 
 
 def grow_matches(
@@ -139,12 +159,12 @@ def grow_matches(
     score = np.where(seeds >= 0, 0.0, -np.inf)
     prices = np.zeros(left.nodes), np.zeros(right.nodes)
     size, late, sweep = max(int((seeds >= 0).sum()), 10), 0, 0
-    while sweep < _SWEEPS and late <= _LATE:
+    while sweep < _SWEEPS and late <= (_LATE if left.nodes < _LARGE else 2):
         run.progress("matching nodes", None)
         sweep += 1
         evidence = Evidence(left, right, mapping, trust, overlap)
         partners = evidence.find_partners(prices, run)
-        size = int(size * growth)
+        size = int(size * (growth if left.nodes < _LARGE else _LARGE_GROWTH))
         before, (mapping, score) = mapping, _clearest_pairs(partners, right.nodes - int((mapping >= 0).sum()), size)
         late += int((mapping >= 0).sum()) < size
         mapping, score = _exchange(left, right, mapping, score, overlap, partners.rival)

@@ -14,9 +14,9 @@ right with probability p, the score of (u, v) is the sum of
 a and b are estimated from the pairs matched so far. In a directed graph each direction of an edge counts by itself, and
 no outgoing edge is missed at a node of which outgoing edges are not known (*not crawled*).
 
-**Hubs.** A witness with more than ``HUB`` neighbours proposes no pairs, unless all witnesses of a node are so large and
-there are at least two: then its smallest one does. Hubs count as witnesses for pairs that others proposed. Memory grows
-with nodes and edges only.
+**Hubs.** A witness with more than 500 neighbours, and more than 50 times the mean, proposes no pairs, unless all
+witnesses of a node are so large and there are at least two: then its smallest one does. Hubs count as witnesses for
+pairs that others proposed. Memory grows with nodes and edges only.
 """
 
 from __future__ import annotations
@@ -24,16 +24,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unveil.errors import UnveilError
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 
 if TYPE_CHECKING:
     from unveil.arrays import Bools, Floats, Int32s, Ints
 
-__all__ = ["HUB", "WORST", "AttackedGraph", "Evidence", "Partners", "edge_agreement", "swap_losses"]
-
-HUB = 5_000
-"""A witness with more neighbours proposes no pairs."""
+__all__ = ["WORST", "AttackedGraph", "Evidence", "Partners", "check_mapping", "edge_agreement", "swap_losses"]
 
 WORST = -3.0
 """Pairs that score less are passed over."""
@@ -70,6 +68,7 @@ class AttackedGraph:
         self.degrees: Ints = np.diff(self.arrays[0])
         self.owners: Ints = np.repeat(np.arange(self.nodes), self.degrees)
         self.mean_degree = max(float(self.degrees.mean()), 1e-9)
+        self.hub = max(500, int(50 * self.mean_degree))
 
     def sum_neighbours(self, values: Floats, bit: int = 3) -> Floats:
         """For each node, the sum of its neighbours' values over edges with one of these bits."""
@@ -91,6 +90,21 @@ def _both_directions(graph: Graph) -> tuple[Ints, Int32s, Any]:
     bits[place[len(sources) :]] |= 2
     starts = np.searchsorted(keys, np.arange(graph.nodes + 1) * graph.nodes)
     return starts, (keys % graph.nodes).astype(np.int32), bits
+
+
+def check_mapping(mapping: Ints, left: Graph, right: Graph) -> Ints:
+    """Return a mapping of left to right nodes if it is one-to-one and within both graphs, else refuse it."""
+    import numpy as np
+
+    mapping = np.asarray(mapping, np.int64)
+    if mapping.shape != (left.nodes,):
+        raise UnveilError("seeds need one entry for each node of the left graph, -1 for unknown ones")
+    images = mapping[mapping >= 0]
+    if len(images) and images.max() >= right.nodes:
+        raise UnveilError("a seed names a node that the right graph does not have; check its number")
+    if len(np.unique(images)) < len(images):
+        raise UnveilError("two seeds name the same node of the right graph; leave one out")
+    return mapping
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +171,7 @@ class Evidence:
             outgoing[:, 0], outgoing[:, 1] = graph.sum_neighbours(loss, 2), graph.crawled
         return graph.sum_neighbours(loss * known, 1), outgoing
 
-    def find_partners(self, prices: tuple[Floats, Floats], run: Run, hub: int = HUB) -> Partners:
+    def find_partners(self, prices: tuple[Floats, Floats], run: Run) -> Partners:
         """Score all pairs with a witness: one sweep."""
         import numpy as np
 
@@ -171,8 +185,8 @@ class Evidence:
         while node < sizes[0]:
             run.check()
             node = _passive_kernels.score_all(
-                node, _SLICE, hub, worst, self.left.arrays, self.right.arrays, self.mapping, prices, self.weights,
-                self.cells, self.losses, self.classes, self.prior, touched, best, rival,
+                node, _SLICE, self.right.hub, worst, self.left.arrays, self.right.arrays, self.mapping, prices,
+                self.weights, self.cells, self.losses, self.classes, self.prior, touched, best, rival,
             )  # fmt: skip
         return Partners(best[0], best[1], best[2], best[3], rival[1])
 

@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.passive_attack import check_mapping
-from unveil.network.passive_evidence import AttackedGraph
+from unveil.network.passive_evidence import AttackedGraph, check_mapping
 from unveil.release.graph import Graph
 from unveil.run import Run
 

@@ -148,8 +148,23 @@ def similarity_seeds(left: Graph, right: Graph, run: Run, top: int = 100) -> Int
     nodes = [np.argsort(-graph.in_degrees, kind="stable")[:top] for graph in (left, right)]
     cosines = [in_neighbour_cosines(graph, chosen) for graph, chosen in zip((left, right), nodes, strict=True)]
     run.check()
-    close = np.eye(top) * 0.5 + 0.5 / top  # both lists begin with the same people, more or less
-    best = quadratic_assignment(*cosines, method="faq", options={"maximize": True, "P0": close}).col_ind
+    for matrix in cosines:  # a constant changes no mapping's rank, but it would hide the differences
+        matrix -= (matrix.sum() - top) / max(top * (top - 1), 1)
+        np.fill_diagonal(matrix, 0)
+    options = {"maximize": True, "P0": _similar_ranks(top)}
+    best = quadratic_assignment(*cosines, method="faq", options=options).col_ind
     seeds = np.full(left.nodes, -1)
     seeds[nodes[0]] = nodes[1][best]
     return seeds
+
+
+def _similar_ranks(size: int) -> Floats:
+    """Where the search begins: both lists have the same people at similar places. Rows and columns sum to 1."""
+    import numpy as np
+
+    places = np.arange(size)
+    near: Floats = np.exp(-np.abs(places[:, None] - places) / (size / 10))
+    for _ in range(100):
+        near /= near.sum(axis=1, keepdims=True)
+        near /= near.sum(axis=0, keepdims=True)
+    return near
