@@ -13,6 +13,7 @@ import known_items
 import link_people
 import mondrian
 import pairs
+import passive_attack
 import protect_classes
 import protect_tables
 import reader_memory
@@ -53,5 +54,6 @@ if __name__ == "__main__":
         items,
         pairs,
         inference,
+        passive_attack,
     ):
         benchmark.main()

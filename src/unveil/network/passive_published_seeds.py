@@ -29,7 +29,7 @@ __all__ = ["clique_seeds", "find_cliques_like", "in_neighbour_cosines", "similar
 _STEPS = 200_000  # nodes that may be tried for one clique
 
 
-def neighbour_sets(graph: Graph) -> list[set[int]]:
+def _neighbour_sets(graph: Graph) -> list[set[int]]:
     """For each node, its neighbours in either direction."""
     sets: list[set[int]] = [set() for _ in range(graph.nodes)]
     for source, target in zip(*(ends.tolist() for ends in edge_endpoints(graph)), strict=True):
@@ -80,7 +80,7 @@ def clique_seeds(
     """
     import numpy as np
 
-    sets, others = neighbour_sets(left), neighbour_sets(right)
+    sets, others = _neighbour_sets(left), _neighbour_sets(right)
     scale = sum(map(len, others)) / len(others) / max(sum(map(len, sets)) / len(sets), 1e-9)
     said: dict[int, set[int]] = {}
     again = 0
@@ -151,7 +151,7 @@ def similarity_seeds(left: Graph, right: Graph, run: Run, top: int = 100) -> Int
     for matrix in cosines:  # a constant changes no mapping's rank, but it would hide the differences
         matrix -= (matrix.sum() - top) / max(top * (top - 1), 1)
         np.fill_diagonal(matrix, 0)
-    options = {"maximize": True, "P0": _similar_ranks(top)}
+    options = {"maximize": True, "P0": _similar_ranks(top), "rng": run.rng("network.passive similarities")}
     best = quadratic_assignment(*cosines, method="faq", options=options).col_ind
     seeds = np.full(left.nodes, -1)
     seeds[nodes[0]] = nodes[1][best]

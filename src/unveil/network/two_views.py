@@ -86,7 +86,7 @@ def two_views(
     common = round(node_overlap * graph.nodes)
     middle = common + (graph.nodes - common) // 2
     members = order[:middle], rng.permutation([*order[:common], *order[middle:]])
-    groups = node_groups(graph, group_size, rng) if correlation else None
+    groups = _node_groups(graph, group_size, rng) if correlation else None
     drawn = [
         _draw_view(graph, nodes, keep, added_edges, correlation, groups, crawled, rng)
         for nodes, keep in zip(members, keeps, strict=True)
@@ -159,7 +159,7 @@ def _edges_outside_lost_groups(graph: Graph, groups: Ints, lost: float, rng: np.
     return outside
 
 
-def node_groups(graph: Graph, size: int, rng: np.random.Generator) -> Ints:
+def _node_groups(graph: Graph, size: int, rng: np.random.Generator) -> Ints:
     """Groups of neighbouring nodes of about this size: each node joins the random centre that reaches it first."""
     import numpy as np
 
