@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from unveil import Graph, Run, read
 from unveil.arrays import Ints
-from unveil.network.passive_attack import Matches, grow_matches, passive_attack
+from unveil.network.passive_attack import Matches, passive_attack
 from unveil.network.passive_calibration import calibrate_matches
 from unveil.network.passive_evidence import AttackedGraph, Evidence
 from unveil.network.passive_published import published_attack
@@ -79,8 +79,7 @@ def _one_pair(graph: Graph, overlap: float, correlation: float, seed: int) -> di
     run = Run(seed=seed)
     found = passive_attack(views.left, views.right, run)
     published = match_quality(views, published_attack(views.left, views.right, found.seeds, run))
-    sides = AttackedGraph(views.left), AttackedGraph(views.right)
-    ceiling = match_quality(views, grow_matches(*sides, views.truth, run).stated())
+    ceiling = match_quality(views, passive_attack(views.left, views.right, run, views.truth).stated())
     sure = calibrate_matches(found, views.left, views.right, False, run).probability(found)
     stated = match_quality(views, found.stated())
     surest = match_quality(views, np.where(sure >= 0.95, found.mapping, -1))

@@ -16,6 +16,9 @@ dropped, and the core grows again. What is left then may be matched by the publi
 against no match at all, and against changing partners with another pair. It is no probability: mistakes of one match
 speak for mistakes of others. :mod:`unveil.network.passive_calibration` turns it into one.
 
+**Ceiling.** The same attack with the truth as its seeds shows about how much can be found with these scores, however
+good the first pairs are. It is no strict limit.
+
 Either graph may be the released one; exchanging them exchanges the answer.
 
 References: A. Narayanan, V. Shmatikov, De-anonymizing social networks, S&P 2009; E. Kazemi, S. H. Hassani,
@@ -152,7 +155,7 @@ def grow_matches(
     overlap: tuple[float, float] = (0.5, 0.5),
     growth: float = _GROWTH,
 ) -> Matches:
-    """Grow a mapping until it settles. Started from the truth, this shows the most that the attack could find."""
+    """Grow a mapping until it settles."""
     import numpy as np
 
     mapping, trust = seeds, np.full(left.nodes, _SEED_TRUST)
