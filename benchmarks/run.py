@@ -16,6 +16,7 @@ import known_items
 import link_people
 import mondrian
 import pairs
+import passive_attack
 import protect_classes
 import protect_tables
 import reader_memory
@@ -59,5 +60,6 @@ if __name__ == "__main__":
         fakes,
         active_attack,
         graph_measures,
+        passive_attack,
     ):
         benchmark.main()
