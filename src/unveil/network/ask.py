@@ -2,7 +2,7 @@
 
 Names are removed, but the structure stays. How many people are found by the number of their connections comes first;
 what their surroundings give away is in ``ask_fingerprints``, and whom attackers find who created accounts before the
-release in ``ask_active``.
+release in ``ask_active``, or who hold an overlapping network in ``ask_passive``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from unveil.finding import ExposedSubject, Finding
 from unveil.network import risks
 from unveil.network.ask_active import active_finding
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
+from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.degrees import degree_class_sizes
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
@@ -71,6 +72,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     yield from fingerprint_findings(graph, policy, run)
     if run.asks(risks.ACTIVE):
         yield active_finding(graph, policy, run)
+    if asks_passive(graph, policy, run):
+        yield passive_finding(graph, policy, run)
 
 
 def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[ExposedSubject, ...]:
@@ -114,4 +117,5 @@ QUESTION = Question(
     ask=ask,
     facts=facts,
     settings=NetworkSettings,
+    doubts=passive_doubts,
 )

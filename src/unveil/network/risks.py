@@ -6,7 +6,16 @@ from functools import partial
 
 from unveil.risk import Risk
 
-__all__ = ["ACTIVE", "AUTOMORPHISM", "DEGREE_K", "DEGREE_UNIQUE", "EDGES_DISCLOSED", "RISKS", "SIGNATURE_UNIQUE"]
+__all__ = [
+    "ACTIVE",
+    "AUTOMORPHISM",
+    "DEGREE_K",
+    "DEGREE_UNIQUE",
+    "EDGES_DISCLOSED",
+    "PASSIVE",
+    "RISKS",
+    "SIGNATURE_UNIQUE",
+]
 
 _share_risk = partial(Risk, unit="share", safer="lower")
 
@@ -46,4 +55,12 @@ ACTIVE = _share_risk(
     sampled=True,
 )
 
-RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED, ACTIVE)
+PASSIVE = _share_risk(
+    "network.passive",
+    title="People found by someone who holds an overlapping network",
+    summary="The share of people found by someone who holds part of the edges with names, and no pair to begin with.",
+    sampled=True,
+    baseline_name="By rank of degree alone",
+)
+
+RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED, ACTIVE, PASSIVE)

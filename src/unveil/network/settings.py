@@ -21,3 +21,10 @@ class NetworkSettings:
         metavar="NUMBER",
         help="How many accounts an attacker created in the network before its release.",
     )
+    known_edges: float = setting(
+        0.8,
+        kind="share",
+        greater_than=0,
+        metavar="SHARE",
+        help="The share of the edges, with names, that someone holds who matches their network with the release.",
+    )
