@@ -122,7 +122,7 @@ def in_neighbour_cosines(graph: Graph, nodes: Ints) -> Floats:
     """The cosine similarities of the sets of nodes that point to these nodes; 0 beside the diagonal if a set is empty.
 
     >>> g = Graph.from_edges([0, 1, 2, 1, 2, 3], [4, 4, 4, 5, 5, 5], nodes=6, directed=True)
-    >>> round(in_neighbour_cosines(g, [4, 5])[0, 1], 4)
+    >>> round(float(in_neighbour_cosines(g, [4, 5])[0, 1]), 4)
     0.6667
     """
     import numpy as np
