@@ -18,7 +18,7 @@ from unveil import Graph, Run, read
 from unveil.arrays import Ints
 from unveil.network.passive_attack import Matches, passive_attack
 from unveil.network.passive_calibration import calibrate_matches
-from unveil.network.passive_evidence import AttackedGraph, Evidence
+from unveil.network.passive_evidence import ComparedGraph, Evidence
 from unveil.network.passive_published import published_attack
 from unveil.network.two_views import TwoViews, match_by_degree, match_quality, random_recall, two_views, wrong_seeds
 
@@ -35,7 +35,7 @@ _SEEDS = range(3)
 
 def main() -> None:
     """Print the figures."""
-    _speed()
+    _print_speed()
     _against_faq()
     data = data_folder()
     if data is not None:
@@ -79,9 +79,9 @@ def _one_pair(graph: Graph, overlap: float, correlation: float, seed: int) -> di
     run = Run(seed=seed)
     found = passive_attack(views.left, views.right, run)
     published = match_quality(views, published_attack(views.left, views.right, found.seeds, run))
-    ceiling = match_quality(views, passive_attack(views.left, views.right, run, views.truth).stated())
+    ceiling = match_quality(views, passive_attack(views.left, views.right, run, views.truth).stated_mapping())
     sure = calibrate_matches(found, views.left, views.right, False, run).probability(found)
-    stated = match_quality(views, found.stated())
+    stated = match_quality(views, found.stated_mapping())
     surest = match_quality(views, np.where(sure >= 0.95, found.mapping, -1))
     return {
         "recall": stated.recall,
@@ -124,7 +124,7 @@ def _power_law(nodes: int, edges: int, seed: int, exponent: float = 2.5) -> Grap
     return Graph.from_edges(keys // nodes, keys % nodes, nodes=nodes)
 
 
-def _speed() -> None:
+def _print_speed() -> None:
     print("passive attack: power-law graphs")
     sweep, product = (run_in_process(__file__, what) for what in ("sweep", "product"))
     print_figure("one sweep, 36,371 nodes all mapped", sweep["cpu"], product["cpu"], "scipy's sparse product A·A")
@@ -143,7 +143,7 @@ def _against_faq() -> None:
     views = two_views(graph, 1.0, 0.8, np.random.default_rng(1))
     seeds = wrong_seeds(views, 20, 0.0, np.random.default_rng(2))
     start = process_time()
-    ours = match_quality(views, passive_attack(views.left, views.right, Run(), seeds).stated())
+    ours = match_quality(views, passive_attack(views.left, views.right, Run(), seeds).stated_mapping())
     middle = process_time()
     matrices = [_adjacency(side).toarray() for side in (views.left, views.right)]
     known = np.flatnonzero(seeds >= 0)
@@ -163,7 +163,7 @@ def _adjacency(graph: Graph) -> csr_array:
 
 
 def _measure_sweep() -> dict[str, float]:
-    side = AttackedGraph(_power_law(36_371, 1_590_655, 0))
+    side = ComparedGraph(_power_law(36_371, 1_590_655, 0))
     everyone, free = np.arange(side.nodes), np.zeros(side.nodes)
 
     def sweep(_: int = 0) -> float:
@@ -187,7 +187,7 @@ def _measure_attack(nodes: int, edges: int, seeds: int) -> dict[str, float]:
     views = two_views(_power_law(nodes, edges, 0), 0.8, 0.8, np.random.default_rng(0))
     known: Ints | None = wrong_seeds(views, seeds, 0.0, np.random.default_rng(1), by_degree=True) if seeds else None
     start = perf_counter()
-    found = match_quality(views, passive_attack(views.left, views.right, Run(), known).stated())
+    found = match_quality(views, passive_attack(views.left, views.right, Run(), known).stated_mapping())
     return {
         "seconds": perf_counter() - start,
         "memory": peak_memory(),

@@ -22,7 +22,7 @@ def score_of(settings: dict[str, Any], table: pa.Table = TABLE, **more: Any) -> 
     return next(f for f in found if f.id == "inference.score")
 
 
-def scored(*sums: float, offset: float = 1.0) -> float:
+def average_score(*sums: float, offset: float = 1.0) -> float:
     """The average score of people about whom dangers of these sums are learned."""
     return sum(s / (offset + s) for s in sums) / len(sums)
 
@@ -30,13 +30,13 @@ def scored(*sums: float, offset: float = 1.0) -> float:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, scored(0.4, 0.4, 0.8, 0.4, 0.8)),  # both facts single everybody's illness out; flu has 3 of 5
-        ({"score_weights": "k-anonymity"}, scored(1, 1, 1, 1, 1)),
-        ({"danger": {"illness": 0.5}}, scored(0.2, 0.2, 0.4, 0.2, 0.4)),
-        ({"danger": {"illness=HIV": 0.1}}, scored(0.4, 0.4, 0.1, 0.4, 0.8)),
-        ({"danger": {"illness": 0.5, "illness=HIV": 1}}, scored(0.2, 0.2, 1, 0.2, 0.4)),
-        ({"score_weights": "k-anonymity", "danger": {"illness=flu": 0}}, scored(0, 0, 1, 0, 1)),
-        ({"score_offset": 0.1}, scored(0.4, 0.4, 0.8, 0.4, 0.8, offset=0.1)),
+        ({}, average_score(0.4, 0.4, 0.8, 0.4, 0.8)),  # both facts single everybody's illness out; flu has 3 of 5
+        ({"score_weights": "k-anonymity"}, average_score(1, 1, 1, 1, 1)),
+        ({"danger": {"illness": 0.5}}, average_score(0.2, 0.2, 0.4, 0.2, 0.4)),
+        ({"danger": {"illness=HIV": 0.1}}, average_score(0.4, 0.4, 0.1, 0.4, 0.8)),
+        ({"danger": {"illness": 0.5, "illness=HIV": 1}}, average_score(0.2, 0.2, 1, 0.2, 0.4)),
+        ({"score_weights": "k-anonymity", "danger": {"illness=flu": 0}}, average_score(0, 0, 1, 0, 1)),
+        ({"score_offset": 0.1}, average_score(0.4, 0.4, 0.8, 0.4, 0.8, offset=0.1)),
     ],
 )  # fmt: skip
 def test_dangers(settings: dict[str, Any], expected: float) -> None:
@@ -69,7 +69,7 @@ def test_labels_of_a_hierarchy_can_be_learned_and_values_weigh_the_same() -> Non
     policy = Policy(quasi=(("town",),), sensitive=("illness",))
     case = unveil.Case(unveil.read(table), hierarchies={"illness": Hierarchy.from_rows(groups)})
     found = unveil.assess(case, policy, only=["inference.score"]).findings[0]
-    assert found.value == pytest.approx(scored(0.25, 0.25, 0.5, 0.75))
+    assert found.value == pytest.approx(average_score(0.25, 0.25, 0.5, 0.75))
 
 
 def test_people_with_several_rows_have_what_any_row_has() -> None:
@@ -140,7 +140,7 @@ def test_columns_with_equals_signs_can_be_weighed() -> None:
     table = TABLE.rename_columns(["town", "age", "a=b"])
     policy = Policy(quasi=(("town", "age"),), sensitive=("a=b",), settings={"inference": {"danger": {"a=b=HIV": 0.1}}})
     (found,) = (f for f in unveil.assess(unveil.read(table), policy, only=["inference.score"]).findings)
-    assert found.value == pytest.approx(scored(0.4, 0.4, 0.1, 0.4, 0.8))
+    assert found.value == pytest.approx(average_score(0.4, 0.4, 0.1, 0.4, 0.8))
 
 
 @pytest.mark.parametrize("weight", [1.5, -0.1, True, "much", float("nan")])
@@ -172,10 +172,12 @@ def test_items_have_weights_and_a_score() -> None:
         assert "about a basket" in score.sentence
         return score.value
 
-    assert average({}) == pytest.approx(scored(0.25, 0.25, 0, 0))
-    assert average({"score_weights": "k-anonymity"}) == pytest.approx(scored(1, 1, 0, 0))
-    assert average({"danger": {"milk": 0.5}}) == pytest.approx(scored(0.5, 0.5, 0, 0))
+    assert average({}) == pytest.approx(average_score(0.25, 0.25, 0, 0))
+    assert average({"score_weights": "k-anonymity"}) == pytest.approx(average_score(1, 1, 0, 0))
+    assert average({"danger": {"milk": 0.5}}) == pytest.approx(average_score(0.5, 0.5, 0, 0))
     assert average({"score_weights": "complementary"}) == pytest.approx((0.5 * 0.5 / 1.5 * 2) / 4)
-    assert average({"likelihood": {"tea": 0.2}, "danger": {"milk": 1}}) == pytest.approx(0.2 * scored(1, 1, 0, 0))
+    assert average({"likelihood": {"tea": 0.2}, "danger": {"milk": 1}}) == pytest.approx(
+        0.2 * average_score(1, 1, 0, 0)
+    )
     with pytest.raises(UnveilError, match="names 'ale', but no basket has such an item"):
         average({"danger": {"ale": 0.5}})

@@ -15,7 +15,8 @@ from reference.naive_active import anonymise_degrees, change_edges, edge_set, sy
 from unveil import Graph, UnveilError
 from unveil.network.active_attack import InsiderAttack, form_coalition, measure_active_attack, measure_coalition_attack
 from unveil.network.active_search import WIDENING, Tolerance, recover_nodes
-from unveil.network.planted_detection import local_clustering_of, measure_detection
+from unveil.network.graph_measures import local_clustering
+from unveil.network.planted_detection import measure_detection
 from unveil.network.planted_nodes import (
     AttackedGraph,
     accidental_copy_bound,
@@ -290,5 +291,5 @@ def test_planted_nodes_stand_out_by_clustering_among_friends() -> None:
 
 def test_local_clustering_agrees_with_networkx() -> None:
     network = nx.powerlaw_cluster_graph(60, 3, 0.6, seed=2)
-    found = local_clustering_of(Graph.from_networkx(network), np.arange(60))
+    found = local_clustering(Graph.from_networkx(network))
     assert found == pytest.approx([nx.clustering(network, v) for v in range(60)])

@@ -10,7 +10,7 @@ from unveil.arrays import Ints
 from unveil.errors import UnveilError
 from unveil.network.passive_attack import grow_matches, passive_attack
 from unveil.network.passive_calibration import calibrate_matches
-from unveil.network.passive_evidence import AttackedGraph, Evidence
+from unveil.network.passive_evidence import ComparedGraph, Evidence
 from unveil.network.passive_published import published_attack
 from unveil.network.passive_published_seeds import clique_seeds, in_neighbour_cosines, similarity_seeds
 from unveil.network.passive_seeds import profile_seeds
@@ -37,7 +37,7 @@ def views() -> TwoViews:
 
 def test_people_are_found_without_any_seeds(views: TwoViews) -> None:
     found = passive_attack(views.left, views.right, Run())
-    quality = match_quality(views, found.stated())
+    quality = match_quality(views, found.stated_mapping())
     assert quality.recall > 0.9
     assert quality.precision > 0.97
     seeds = np.flatnonzero(found.seeds >= 0)
@@ -47,14 +47,14 @@ def test_people_are_found_without_any_seeds(views: TwoViews) -> None:
 
 def test_different_densities_do_not_mislead() -> None:
     views = two_views(planted_graph(), 0.9, 0.5, np.random.default_rng(3), density_ratio=1.8)
-    quality = match_quality(views, passive_attack(views.left, views.right, Run()).stated())
+    quality = match_quality(views, passive_attack(views.left, views.right, Run()).stated_mapping())
     assert (quality.recall > 0.8, quality.precision > 0.95) == (True, True)
 
 
 def test_wrong_seeds_are_outvoted(views: TwoViews) -> None:
     seeds = wrong_seeds(views, 40, 0.25, np.random.default_rng(2))
     found = passive_attack(views.left, views.right, Run(), seeds)
-    assert match_quality(views, found.stated()).recall > 0.9
+    assert match_quality(views, found.stated_mapping()).recall > 0.9
     assert found.confirmed_seeds() == pytest.approx(0.75, abs=0.05)
 
 
@@ -63,7 +63,7 @@ def test_a_directed_network_is_matched_by_both_directions() -> None:
     views = two_views(graph, 0.8, 0.8, np.random.default_rng(4), crawled=0.8)
     seeds = wrong_seeds(views, 30, 0.0, np.random.default_rng(5))
     marks = views.left_crawled, views.right_crawled
-    quality = match_quality(views, passive_attack(views.left, views.right, Run(), seeds, *marks).stated())
+    quality = match_quality(views, passive_attack(views.left, views.right, Run(), seeds, *marks).stated_mapping())
     assert quality.recall > 0.85
     assert quality.precision > 0.95
 
@@ -91,12 +91,12 @@ def test_probable_matches_are_right_as_often_as_stated() -> None:
 
 def test_a_match_is_symmetric(views: TwoViews) -> None:
     """Scores are the same from either side: started from the truth, so are the clear matches, almost all of them."""
-    sides = AttackedGraph(views.left), AttackedGraph(views.right)
+    sides = ComparedGraph(views.left), ComparedGraph(views.right)
     inverse = np.full(views.right.nodes, -1)
     common = views.common_nodes()
     inverse[views.truth[common]] = common
-    there = grow_matches(*sides, views.truth, Run()).stated()
-    back = grow_matches(*sides[::-1], inverse, Run()).stated()
+    there = grow_matches(*sides, views.truth, Run()).stated_mapping()
+    back = grow_matches(*sides[::-1], inverse, Run()).stated_mapping()
     pairs = {(int(u), int(v)) for u, v in enumerate(there) if v >= 0}
     others = {(int(u), int(v)) for v, u in enumerate(back) if u >= 0}
     assert len(pairs & others) > 0.98 * len(pairs | others)
@@ -123,7 +123,7 @@ def neighbours(graph: Graph, node: int) -> list[int]:
 
 def test_scores_follow_the_definition() -> None:
     graph = planted_graph(60, seed=3)
-    sides = AttackedGraph(graph), AttackedGraph(graph)
+    sides = ComparedGraph(graph), ComparedGraph(graph)
     mapping: Ints = np.full(60, -1)
     mapping[:15] = np.arange(15)[::-1]  # fewer than 20: unmapped neighbours do not count yet
     evidence = Evidence(*sides, mapping, np.full(60, 0.9), (0.7, 0.6))
@@ -143,7 +143,7 @@ def test_scores_follow_the_definition() -> None:
 def test_networks_without_structure_are_attacked_in_vain(edges: list[tuple[int, int]]) -> None:
     graph = Graph.from_edges([a for a, _ in edges], [b for _, b in edges], nodes=6)
     found = passive_attack(graph, graph, Run())
-    assert not (found.stated() >= 0).any()
+    assert not (found.stated_mapping() >= 0).any()
 
 
 def test_a_directed_and_an_undirected_network_are_refused() -> None:
@@ -168,7 +168,7 @@ def test_two_of_three_in_neighbours_in_common_have_cosine_two_thirds() -> None:
 
 def test_seeds_of_all_kinds_are_mostly_right() -> None:
     views = two_views(planted_graph(), 0.95, 0.95, np.random.default_rng(6))
-    sides = AttackedGraph(views.left), AttackedGraph(views.right)
+    sides = ComparedGraph(views.left), ComparedGraph(views.right)
     by_clique = clique_seeds(views.left, views.right, Run(), size=4)
     by_similarity = similarity_seeds(views.left, views.right, Run(), top=60)
     by_profile = profile_seeds(*sides, Run(), seeds=60)

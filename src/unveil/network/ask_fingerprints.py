@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from unveil.finding import Curve, Finding
@@ -14,6 +14,7 @@ from unveil.wording import count_text, ends_text, list_text, percent_text, verb
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
+    from unveil.network.fingerprints import Refinement
 
 __all__ = ["fingerprint_findings", "nodes_text"]
 
@@ -21,6 +22,7 @@ _HAY = (
     "M. Hay, G. Miklau, D. Jensen, D. Towsley, P. Weis, Resisting structural re-identification in anonymized social "
     "networks, VLDB 2008 (vertex refinement)"
 )
+_MOST_STEPS = 30  # of the curve
 _FIGURE = "M. Vanhoef, Privacy in databases, thesis, 2012, section 7.1 and Fig. 7.2"
 
 
@@ -31,31 +33,28 @@ def nodes_text(some: int, nodes: int) -> str:
 
 def fingerprint_findings(graph: Graph, policy: Policy, run: Run) -> Iterator[Finding]:
     """All findings about surroundings."""
-    from unveil.network.fingerprints import refinement_rounds
+    from unveil.network.fingerprints import refine_to_the_end
 
     if not run.asks(risks.SIGNATURE_UNIQUE, risks.AUTOMORPHISM, risks.EDGES_DISCLOSED):
         return
-    rounds = list(refinement_rounds(graph, run))
-    yield _signature_finding(graph, rounds, policy, run)
+    refinement = refine_to_the_end(graph, run)
+    yield _signature_finding(graph, refinement, policy, run)
     if run.asks(risks.AUTOMORPHISM):
-        yield _automorphism_finding(graph, rounds[-1], policy, run)
+        yield _automorphism_finding(graph, refinement, policy, run)
     if graph.edges:
-        yield _edges_finding(graph, rounds[0], policy)
+        yield _edges_finding(graph, refinement.by_degree, policy)
 
 
-def _count_alone(classes: Ints) -> int:
+def _signature_finding(graph: Graph, refinement: Refinement, policy: Policy, run: Run) -> Finding:
     import numpy as np
 
-    return int((np.bincount(classes) == 1).sum())
-
-
-def _signature_finding(graph: Graph, rounds: list[Ints], policy: Policy, run: Run) -> Finding:
     from unveil.network.fingerprints import ego_classes
 
-    nodes, alone = graph.nodes, [_count_alone(classes) for classes in rounds]
+    nodes, alone = graph.nodes, refinement.alone
     by_neighbours = alone[min(1, len(alone) - 1)]
-    ego = _count_alone(ego_classes(graph, run))
+    ego = int((np.bincount(ego_classes(graph, run)) == 1).sum())
     single = verb(by_neighbours, "is", "are") if by_neighbours else "is"
+    far = "at any distance" if refinement.is_complete else f"up to {count_text(len(alone) - 1, 'step')} away"
     return risks.SIGNATURE_UNIQUE.finding(
         policy,
         value=by_neighbours / nodes,
@@ -66,13 +65,13 @@ def _signature_finding(graph: Graph, rounds: list[Ints], policy: Policy, run: Ru
         sentence=f"{nodes_text(by_neighbours, nodes)} {single} singled out by the numbers of connections of "
         f"{verb(by_neighbours, 'its', 'their') if by_neighbours else 'its'} neighbours. Someone who knows instead how "
         f"many neighbours the person shares with each neighbour singles out {percent_text(ego / nodes)}, and someone "
-        f"who knows the neighbourhood at any distance {percent_text(alone[-1] / nodes)}.",
-        curves=(_steps_curve(nodes, alone),),
+        f"who knows the neighbourhood {far} {percent_text(alone[-1] / nodes)}.",
+        curves=(_steps_curve(nodes, alone[:_MOST_STEPS]),),
         source=_HAY,
     )
 
 
-def _steps_curve(nodes: int, alone: list[int]) -> Curve:
+def _steps_curve(nodes: int, alone: Sequence[int]) -> Curve:
     return Curve(
         title="Nodes singled out, by how far around them somebody knows",
         kind="line",
@@ -85,12 +84,12 @@ def _steps_curve(nodes: int, alone: list[int]) -> Curve:
     )
 
 
-def _automorphism_finding(graph: Graph, classes: Ints, policy: Policy, run: Run) -> Finding:
+def _automorphism_finding(graph: Graph, refinement: Refinement, policy: Policy, run: Run) -> Finding:
     import numpy as np
 
     from unveil.network.automorphisms import find_orbits
 
-    found, nodes = find_orbits(graph, classes, run), graph.nodes
+    found, nodes = find_orbits(graph, refinement, run), graph.nodes
     fewest, most = (int((sizes == 1).sum()) for sizes in (found.largest_sizes, found.smallest_sizes))
     ends = fewest / nodes, most / nodes
     largest = int(np.max(found.smallest_sizes))
@@ -106,7 +105,7 @@ def _automorphism_finding(graph: Graph, classes: Ints, policy: Policy, run: Run)
         )
     else:
         sentence = (
-            f"Between {ends_text(*ends)} of {count_text(nodes, 'node')} differ from all others in structure; for the "
+            f"{ends_text(*ends)} of {count_text(nodes, 'node')} differ from all others in structure; for the "
             f"rest, it would take too long to find out. No attacker who has no names does better."
         )
     return risks.AUTOMORPHISM.finding(

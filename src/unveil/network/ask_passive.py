@@ -87,7 +87,7 @@ def _attack(graph: Graph, known: float, trial: int, run: Run) -> _Trial:
     from unveil.network.two_views import match_by_degree, match_quality, two_views
 
     views = two_views(graph, 1.0, known, run.rng(f"{risks.PASSIVE.id} {known} {trial}"), density_ratio=known)
-    found = match_quality(views, passive_attack(views.left, views.right, run).stated())
+    found = match_quality(views, passive_attack(views.left, views.right, run).stated_mapping())
     return _Trial(found, match_quality(views, match_by_degree(views)).recall)
 
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unveil.arrays import Bools, Ints
+from unveil.network.fingerprints import Refinement, edge_classes
 from unveil.release.graph import Graph
 from unveil.run import Run
 
@@ -55,11 +56,12 @@ class Orbits:
         return np.where(self.is_certain, np.bincount(self.orbit)[self.orbit], of_class)
 
 
-def find_orbits(graph: Graph, classes: Ints, run: Run | None = None) -> Orbits:
-    """The orbits of a graph, given the classes at which refinement ends."""
-    run = run or Run()
-    orbit = np.arange(graph.nodes)
+def find_orbits(graph: Graph, refinement: Refinement, run: Run | None = None) -> Orbits:
+    """The orbits of a graph. If refinement did not come to its end, only nodes alone in their class are certain."""
+    run, classes = run or Run(), refinement.classes
     is_certain = np.bincount(classes)[classes] == 1
+    if not refinement.is_complete:
+        return Orbits(np.arange(graph.nodes), is_certain, classes)
     rest = _Remainder.from_graph(graph, classes)
     budget = _Budget(_MOST_STEPS)
     groups: dict[tuple[int, ...], list[list[int]]] = {}
@@ -74,9 +76,8 @@ def find_orbits(graph: Graph, classes: Ints, run: Run | None = None) -> Orbits:
         run.check()
         if undecided.intersection(key) or not _join_component_orbits(members, classes, rest, union, budget):
             undecided.update(key)
-    orbit = union.roots()
     open_nodes = np.isin(classes, sorted(undecided))
-    return Orbits(np.unique(orbit, return_inverse=True)[1].astype(np.int64), is_certain | ~open_nodes, classes)
+    return Orbits(np.unique(union.roots(), return_inverse=True)[1].astype(np.int64), is_certain | ~open_nodes, classes)
 
 
 def _join_component_orbits(
@@ -219,8 +220,6 @@ class _Remainder:
 
     @classmethod
     def from_graph(cls, graph: Graph, classes: Ints) -> _Remainder:
-        from unveil.network.fingerprints import edge_classes
-
         sizes = np.bincount(classes)
         sources = np.repeat(np.arange(graph.nodes), graph.degrees)
         matters = ~edge_classes(graph, classes)

@@ -13,15 +13,22 @@ from unveil.release.graph import Graph
 if TYPE_CHECKING:
     from unveil.arrays import Ints
 
-__all__ = ["degree_class_sizes"]
+__all__ = ["degree_class_sizes", "degree_classes"]
+
+
+def degree_classes(graph: Graph) -> Ints:
+    """The class of each node by its degree; in and out if edges have directions."""
+    import numpy as np
+
+    known = graph.degrees.astype(np.int64)
+    if graph.directed:
+        known = known * (graph.nodes + 1) + graph.in_degrees
+    return np.unique(known, return_inverse=True)[1].astype(np.int64)
 
 
 def degree_class_sizes(graph: Graph) -> Ints:
     """For every node, the number of nodes with the same degree, including itself."""
     import numpy as np
 
-    known = graph.degrees.astype(np.int64)
-    if graph.directed:
-        known = known * (graph.nodes + 1) + graph.in_degrees
-    _, group, size = np.unique(known, return_inverse=True, return_counts=True)
-    return size[group].astype(np.int64)
+    classes = degree_classes(graph)
+    return np.bincount(classes)[classes].astype(np.int64)

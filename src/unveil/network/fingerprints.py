@@ -21,45 +21,53 @@ equal with a probability below 2⁻⁶⁴ for each pair; the numbers are fixed, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from unveil.arrays import Bools, Ints
+from unveil.network.degrees import degree_classes
 from unveil.release.graph import Graph
 from unveil.run import Run
 
-__all__ = ["degree_classes", "edge_classes", "ego_classes", "refine_classes", "refinement_rounds"]
+__all__ = ["Refinement", "edge_classes", "ego_classes", "refine_classes", "refine_to_the_end"]
 
-_MOST_WORK = 2_000_000_000  # edges × rounds
+_MOST_WORK = 30_000_000  # edges × rounds, beyond the first
+_FEWEST_ROUNDS = 12
 
 Words = npt.NDArray[np.uint64]
 
 
-def degree_classes(graph: Graph) -> Ints:
-    """The class of each node by its degree; in and out if edges have directions."""
-    known = graph.degrees.astype(np.int64)
-    if graph.directed:
-        known = known * (graph.nodes + 1) + graph.in_degrees
-    return np.unique(known, return_inverse=True)[1].astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """The classes by degree and those at the end, and how many nodes are alone in their class of H₁, H₂, …
+    ``is_complete``: one more step divides nothing; otherwise it would have taken too long to go on."""
+
+    by_degree: Ints
+    classes: Ints
+    alone: tuple[int, ...]
+    is_complete: bool
 
 
-def refinement_rounds(graph: Graph, run: Run | None = None) -> Iterator[Ints]:
-    """The classes H₁, H₂, … until nothing changes; the last one is the fixed point, unless that takes too long."""
-    run = run or Run()
-    classes = degree_classes(graph)
-    count, work = len(np.unique(classes)), 0
-    yield classes
-    while work <= _MOST_WORK:
+def refine_to_the_end(graph: Graph, run: Run | None = None) -> Refinement:
+    """Refine until nothing changes, or it takes too long."""
+    run, first = run or Run(), degree_classes(graph)
+    classes, alone, work = first, [_count_alone(first)], 0
+    while work <= _MOST_WORK or len(alone) < _FEWEST_ROUNDS:
         run.check()
-        finer = refine_classes(graph, classes)
-        found = int(finer.max(initial=-1)) + 1
-        if found == count:
-            return
-        classes, count, work = finer, found, work + len(graph.neighbours) + graph.nodes
         run.progress("telling nodes apart by their surroundings", None)
-        yield classes
+        finer = refine_classes(graph, classes)
+        if int(finer.max(initial=-1)) == int(classes.max(initial=-1)):
+            return Refinement(first, classes, tuple(alone), True)
+        classes, work = finer, work + len(graph.neighbours) + graph.nodes
+        alone.append(_count_alone(classes))
+    return Refinement(first, classes, tuple(alone), False)
+
+
+def _count_alone(classes: Ints) -> int:
+    return int((np.bincount(classes) == 1).sum())
 
 
 def refine_classes(graph: Graph, classes: Ints) -> Ints:

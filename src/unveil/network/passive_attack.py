@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from unveil.errors import UnveilError
 from unveil.network.passive_evidence import (
     WORST,
-    AttackedGraph,
+    ComparedGraph,
     Evidence,
     Partners,
     check_mapping,
@@ -78,7 +78,7 @@ class Matches:
     seeds: Ints
     sweeps: int
 
-    def stated(self) -> Ints:
+    def stated_mapping(self) -> Ints:
         """The mapping without guesses."""
         import numpy as np
 
@@ -107,7 +107,7 @@ def passive_attack(
     """
     if left.directed != right.directed:
         raise UnveilError("one graph is directed and the other is not; read both the same way")
-    sides = AttackedGraph(left, left_crawled), AttackedGraph(right, right_crawled)
+    sides = ComparedGraph(left, left_crawled), ComparedGraph(right, right_crawled)
     start = profile_seeds(*sides, run) if seeds is None else check_mapping(seeds, left, right)
     first = grow_matches(*sides, start, run)
     core = _keep_core(first)
@@ -135,7 +135,7 @@ def _add_similar_nodes(
     missing in one graph, too few neighbours are shared for a clear match, but still more than with any other node."""
     import numpy as np
 
-    mapping, score = found.stated(), np.where(found.score >= CLEAR, found.score, -np.inf)
+    mapping, score = found.stated_mapping(), np.where(found.score >= CLEAR, found.score, -np.inf)
     similar = published_attack(left, right, mapping, run, _SIMILAR, left_crawled, right_crawled)
     taken = np.zeros(right.nodes + 1, np.bool_)
     taken[mapping] = True  # the last place stands for none
@@ -148,8 +148,8 @@ def _add_similar_nodes(
 
 
 def grow_matches(
-    left: AttackedGraph,
-    right: AttackedGraph,
+    left: ComparedGraph,
+    right: ComparedGraph,
     seeds: Ints,
     run: Run,
     overlap: tuple[float, float] = (0.5, 0.5),
@@ -204,8 +204,8 @@ def _clearest_pairs(partners: Partners, free: int, size: int) -> tuple[Ints, Flo
 
 
 def _exchange(
-    left: AttackedGraph,
-    right: AttackedGraph,
+    left: ComparedGraph,
+    right: ComparedGraph,
     mapping: Ints,
     score: Floats,
     overlap: tuple[float, float],

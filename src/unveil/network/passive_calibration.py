@@ -62,7 +62,7 @@ def calibrate_matches(
     base = _merged_graph(matches, left, right)
     wrong = 1 - matches.confirmed_seeds() if seeds_were_given else None
     nodes, edges = _FIRST_GUESS, np.clip(matches.overlap, _LEAST, 1.0)
-    found = (matches.stated() >= 0).mean()
+    found = (matches.stated_mapping() >= 0).mean()
     scores: list[Floats] = []
     truths: list[Floats] = []
     for k in range(_REHEARSALS):
@@ -72,7 +72,7 @@ def calibrate_matches(
         scores.append(again.score[matched])
         truths.append((again.mapping[matched] == views.truth[matched]).astype(np.float64))
         if k == 0:  # too easy or too hard: only to learn from
-            nodes = float(np.clip(nodes * found / max((again.stated() >= 0).mean(), 1e-3), _LEAST, 1))
+            nodes = float(np.clip(nodes * found / max((again.stated_mapping() >= 0).mean(), 1e-3), _LEAST, 1))
             edges = np.clip(edges * edges / np.maximum(again.overlap, _LEAST), _LEAST, 1)
             scores, truths = [], []
     return _fit_calibration(np.concatenate(scores), np.concatenate(truths))
@@ -83,7 +83,7 @@ def _merged_graph(matches: Matches, left: Graph, right: Graph) -> Graph:
     import numpy as np
 
     inverse = np.full(right.nodes, -1)
-    stated = matches.stated()
+    stated = matches.stated_mapping()
     inverse[stated[stated >= 0]] = np.flatnonzero(stated >= 0)
     sources, targets = (inverse[ends] for ends in edge_endpoints(right))
     known = (sources >= 0) & (targets >= 0)

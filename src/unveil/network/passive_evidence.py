@@ -31,7 +31,7 @@ from unveil.run import Run
 if TYPE_CHECKING:
     from unveil.arrays import Bools, Floats, Int32s, Ints
 
-__all__ = ["WORST", "AttackedGraph", "Evidence", "Partners", "check_mapping", "edge_agreement", "swap_losses"]
+__all__ = ["WORST", "ComparedGraph", "Evidence", "Partners", "check_mapping", "edge_agreement", "swap_losses"]
 
 WORST = -3.0
 """Pairs that score less are passed over."""
@@ -43,7 +43,7 @@ _FEW_PAIRS = 20  # too few to count anything
 _NEVER = -1e30
 
 
-class AttackedGraph:
+class ComparedGraph:
     """A graph with, for each node, its neighbours in rising order and the directions of the edges.
 
     ``crawled`` marks the nodes of which outgoing edges are known; by default those of a directed graph that have any,
@@ -123,7 +123,7 @@ class Evidence:
     """The scores of all pairs, given a mapping, the probability that each of its pairs is right, and the overlap."""
 
     def __init__(
-        self, left: AttackedGraph, right: AttackedGraph, mapping: Ints, trust: Floats, overlap: tuple[float, float]
+        self, left: ComparedGraph, right: ComparedGraph, mapping: Ints, trust: Floats, overlap: tuple[float, float]
     ) -> None:
         import numpy as np
 
@@ -156,7 +156,7 @@ class Evidence:
         return np.stack([gain - log_out, gain - log_in]).astype(np.float32), cells
 
     def _sum_losses(
-        self, graph: AttackedGraph, loss: Floats, other: AttackedGraph, mapping: Ints | None = None
+        self, graph: ComparedGraph, loss: Floats, other: ComparedGraph, mapping: Ints | None = None
     ) -> tuple[Floats, Floats]:
         """What a node loses if it shares nothing: by neighbours whose outgoing edges the other graph knows; and by its
         own outgoing edges, which count if the partner is crawled, beside a mark of whether it is crawled itself."""
@@ -219,7 +219,7 @@ def swap_losses(evidence: Evidence, rival: Ints) -> tuple[Ints, Ints, Floats]:
     return u, w, now - evidence.score_pairs(u, theirs, w) - evidence.score_pairs(w, mine, u)
 
 
-def edge_agreement(left: AttackedGraph, right: AttackedGraph, mapping: Ints) -> tuple[float, float]:
+def edge_agreement(left: ComparedGraph, right: ComparedGraph, mapping: Ints) -> tuple[float, float]:
     """The share of edges between mapped left nodes that the right graph has too, and the other way round.
 
     An edge counts if the node it leaves is crawled in both graphs.
@@ -236,7 +236,7 @@ def edge_agreement(left: AttackedGraph, right: AttackedGraph, mapping: Ints) -> 
     return (shared + 1) / (len(wanted) + 2), (shared + 1) / (len(keys) + 2)
 
 
-def _mapped_edges(graph: AttackedGraph, partner: Ints, crawled: Bools, name: Ints, size: int) -> Ints:
+def _mapped_edges(graph: ComparedGraph, partner: Ints, crawled: Bools, name: Ints, size: int) -> Ints:
     """The edges between mapped nodes, target first, by names of nodes; those that leave a node with a crawled
     partner."""
     neighbours, bits = graph.arrays[1], graph.arrays[2]
@@ -247,7 +247,7 @@ def _mapped_edges(graph: AttackedGraph, partner: Ints, crawled: Bools, name: Int
 
 
 def _compare_unmapped(
-    left: AttackedGraph, right: AttackedGraph, mapped: Ints, images: Ints
+    left: ComparedGraph, right: ComparedGraph, mapped: Ints, images: Ints
 ) -> tuple[tuple[Ints, Ints], Floats]:
     """Classes of nodes by their unmapped neighbours, and the log-likelihood ratio of each pair of classes."""
     import numpy as np
@@ -266,7 +266,7 @@ def _compare_unmapped(
     return (counts[0] * _CLASSES + means[0], counts[1] * _CLASSES + means[1]), prior
 
 
-def _unmapped_neighbours(graph: AttackedGraph, mapped: Ints) -> tuple[Floats, Floats]:
+def _unmapped_neighbours(graph: ComparedGraph, mapped: Ints) -> tuple[Floats, Floats]:
     """For each node, the number of its unmapped neighbours, and their mean degree relative to that of the graph."""
     import numpy as np
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.passive_evidence import AttackedGraph, check_mapping
+from unveil.network.passive_evidence import ComparedGraph, check_mapping
 from unveil.release.graph import Graph
 from unveil.run import Run
 
@@ -49,7 +49,7 @@ def published_attack(
 
     from unveil.network import _passive_kernels
 
-    sides = AttackedGraph(left, left_crawled), AttackedGraph(right, right_crawled)
+    sides = ComparedGraph(left, left_crawled), ComparedGraph(right, right_crawled)
     marks = sides[0].crawled, sides[1].crawled
     arrays = sides[0].arrays, sides[1].arrays
     mapping = check_mapping(seeds, left, right).copy()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.passive_evidence import AttackedGraph
+from unveil.network.passive_evidence import ComparedGraph
 from unveil.run import Run
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _QUANTILES = 24
 _ROUNDS = 12
 
 
-def profile_seeds(left: AttackedGraph, right: AttackedGraph, run: Run, seeds: int = 100, top: int = 1_000) -> Ints:
+def profile_seeds(left: ComparedGraph, right: ComparedGraph, run: Run, seeds: int = 100, top: int = 1_000) -> Ints:
     """For each left node, a right node that is probably the same, or −1: so many pairs among the ``top`` nodes with the
     most neighbours of each graph."""
     import numpy as np
@@ -45,7 +45,7 @@ def profile_seeds(left: AttackedGraph, right: AttackedGraph, run: Run, seeds: in
     return found
 
 
-def _profile_distances(left: AttackedGraph, left_nodes: Ints, right: AttackedGraph, right_nodes: Ints) -> Floats:
+def _profile_distances(left: ComparedGraph, left_nodes: Ints, right: ComparedGraph, right_nodes: Ints) -> Floats:
     """The distances of degree profiles, in units that shrink with the square root of the smaller degree."""
     import numpy as np
 
@@ -58,7 +58,7 @@ def _profile_distances(left: AttackedGraph, left_nodes: Ints, right: AttackedGra
     return result
 
 
-def _degree_profiles(graph: AttackedGraph, nodes: Ints) -> tuple[Floats, Floats]:
+def _degree_profiles(graph: ComparedGraph, nodes: Ints) -> tuple[Floats, Floats]:
     """Quantiles of the logarithms of the neighbours' degrees, and of the node's own, relative to the mean degree."""
     import numpy as np
 
@@ -69,7 +69,7 @@ def _degree_profiles(graph: AttackedGraph, nodes: Ints) -> tuple[Floats, Floats]
     return np.array(profiles), logs[nodes]
 
 
-def _adjacency(graph: AttackedGraph, nodes: Ints) -> Floats:
+def _adjacency(graph: ComparedGraph, nodes: Ints) -> Floats:
     """The edges among some nodes, as a matrix."""
     import numpy as np
 

@@ -28,9 +28,8 @@ from unveil.run import Run
 if TYPE_CHECKING:
     import numpy as np
 
-    from unveil.arrays import Floats, Ints
 
-__all__ = ["PlantedDetection", "local_clustering_of", "measure_detection"]
+__all__ = ["PlantedDetection", "measure_detection"]
 
 _REAL_NODES = 10  # with which each planted node is compared
 
@@ -55,6 +54,8 @@ def measure_detection(
     """Plant k nodes in an undirected graph, in so many trials, and compare them with real ones."""
     import numpy as np
 
+    from unveil.network.graph_measures import local_clustering
+
     if trials < 1:
         raise UnveilError("the number of trials must be at least 1")
     run, by_degree, by_clustering = run or Run(), [], []
@@ -69,23 +70,9 @@ def measure_detection(
         by_degree.append(float((low + high).mean()) / (2 * graph.nodes))
         begin = np.clip((low + high - _REAL_NODES) // 2, 0, max(0, graph.nodes - _REAL_NODES))
         real = order[np.minimum(begin[:, None] + np.arange(_REAL_NODES), graph.nodes - 1)]
-        planted_clustering = local_clustering_of(attacked.graph, attacked.nodes)[:, None]
-        real_clustering = local_clustering_of(attacked.graph, real.ravel()).reshape(real.shape)
+        clustering = np.nan_to_num(local_clustering(attacked.graph, run))  # 0 with fewer than two neighbours
+        planted_clustering, real_clustering = clustering[attacked.nodes][:, None], clustering[real]
         lower = (planted_clustering < real_clustering) + 0.5 * (planted_clustering == real_clustering)
         by_clustering.append(float(lower.mean()))
     run.progress("looking for planted nodes", 1.0)
     return PlantedDetection(estimate_mean(by_degree, run.confidence), estimate_mean(by_clustering, run.confidence))
-
-
-def local_clustering_of(graph: Graph, some: Ints) -> Floats:
-    """The share of pairs of neighbours that are linked, for some nodes; 0 with fewer than two neighbours."""
-    import numpy as np
-
-    found = np.zeros(len(some))
-    for place, node in enumerate(some.tolist()):
-        around = graph.neighbours[graph.indptr[node] : graph.indptr[node + 1]]
-        if len(around) > 1:
-            rows = [graph.neighbours[graph.indptr[v] : graph.indptr[v + 1]] for v in around.tolist()]
-            linked = int(np.isin(np.concatenate(rows), around).sum())
-            found[place] = linked / (len(around) * (len(around) - 1))
-    return found
