@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from unveil import Graph, Run
-from unveil.arrays import Ints
 from unveil.errors import UnveilError
-from unveil.network.passive_attack import grow_matches, passive_attack
+from unveil.network.compared_graph import ComparedGraph
+from unveil.network.passive_attack import EVIDENCE, attack_from_truth, passive_attack
 from unveil.network.passive_calibration import calibrate_matches
-from unveil.network.passive_evidence import ComparedGraph, Evidence
 from unveil.network.passive_published import published_attack
 from unveil.network.passive_published_seeds import clique_seeds, in_neighbour_cosines, similarity_seeds
 from unveil.network.passive_seeds import profile_seeds
@@ -52,10 +51,10 @@ def test_different_densities_do_not_mislead() -> None:
 
 
 def test_wrong_seeds_are_outvoted(views: TwoViews) -> None:
-    seeds = wrong_seeds(views, 40, 0.25, np.random.default_rng(2))
+    seeds = wrong_seeds(views, 40, 0.5, np.random.default_rng(2))
     found = passive_attack(views.left, views.right, Run(), seeds)
     assert match_quality(views, found.stated_mapping()).recall > 0.9
-    assert found.confirmed_seeds() == pytest.approx(0.75, abs=0.05)
+    assert found.confirmed_seeds() == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_directed_network_is_matched_by_both_directions() -> None:
@@ -86,64 +85,41 @@ def test_probable_matches_are_right_as_often_as_stated() -> None:
     assert len(sure) > 50
     assert (found.mapping[sure] == views.truth[sure]).mean() > 0.93 - 3 * np.sqrt(0.05 * 0.95 / len(sure))
     assert np.all(probability[found.mapping < 0] == 0)
-    assert np.all(np.diff(probability[np.argsort(found.score)]) >= -1e-12)
 
 
 def test_a_match_is_symmetric(views: TwoViews) -> None:
-    """Scores are the same from either side: started from the truth, so are the clear matches, almost all of them."""
-    sides = ComparedGraph(views.left), ComparedGraph(views.right)
-    inverse = np.full(views.right.nodes, -1)
-    common = views.common_nodes()
-    inverse[views.truth[common]] = common
-    there = grow_matches(*sides, views.truth, Run()).stated_mapping()
-    back = grow_matches(*sides[::-1], inverse, Run()).stated_mapping()
+    """Exchanging the networks exchanges the answer: almost all clear matches are the same."""
+    there = passive_attack(views.left, views.right, Run()).stated_mapping()
+    back = passive_attack(views.right, views.left, Run()).stated_mapping()
     pairs = {(int(u), int(v)) for u, v in enumerate(there) if v >= 0}
     others = {(int(u), int(v)) for v, u in enumerate(back) if u >= 0}
-    assert len(pairs & others) > 0.98 * len(pairs | others)
+    assert len(pairs & others) > 0.95 * len(pairs | others)
 
 
-def naive_score(evidence: Evidence, u: int, v: int) -> float:
-    """The definition in ``passive_evidence``, for undirected graphs with trust p and overlaps a and b, without what is
-    known of unmapped neighbours."""
-    left, right, p, a, b = evidence.left.graph, evidence.right.graph, 0.9, 0.7, 0.6
-    mine = {int(evidence.mapping[w]) for w in neighbours(left, u) if evidence.mapping[w] >= 0}
-    theirs = {x for x in neighbours(right, v) if evidence.inverse[x] >= 0}
-    score = len(mine - theirs) * np.log(1 - p * a) + len(theirs - mine) * np.log(1 - p * b)
-    for x in mine & theirs:
-        chance = right.degrees[v] * right.degrees[x] / (2 * right.edges)
-        score += np.log(1 - p * a) + np.log(1 - p * b)
-        score += max(0, np.log(p * a / chance) - np.log(1 - p * a) - np.log(1 - p * b))
-    return float(score)
-
-
-def neighbours(graph: Graph, node: int) -> list[int]:
-    row: list[int] = graph.neighbours[graph.indptr[node] : graph.indptr[node + 1]].tolist()
-    return row
-
-
-def test_scores_follow_the_definition() -> None:
-    graph = planted_graph(60, seed=3)
-    sides = ComparedGraph(graph), ComparedGraph(graph)
-    mapping: Ints = np.full(60, -1)
-    mapping[:15] = np.arange(15)[::-1]  # fewer than 20: unmapped neighbours do not count yet
-    evidence = Evidence(*sides, mapping, np.full(60, 0.9), (0.7, 0.6))
-    lefts, rights = (each.ravel() for each in np.meshgrid(np.arange(60), np.arange(60)))
-    found = evidence.score_pairs(lefts, rights, np.full(len(lefts), -1))
-    expected = [naive_score(evidence, int(u), int(v)) for u, v in zip(lefts, rights, strict=True)]
-    assert found == pytest.approx(expected, abs=1e-4)
-    partners = evidence.find_partners((np.zeros(60), np.zeros(60)), Run())
-    scores = found.reshape(60, 60).T
-    unmapped = np.flatnonzero((mapping < 0) & (scores.max(axis=1) > 0))
-    assert partners.left_best[unmapped, 0] == pytest.approx(scores[unmapped].max(axis=1), abs=1e-3)
+def test_started_from_the_truth_it_decides_on_the_truth_again(views: TwoViews) -> None:
+    """A wrong truth is given up, so a ceiling shows what structure can tell."""
+    found = attack_from_truth(views.left, views.right, views.truth, Run())
+    assert match_quality(views, found.stated_mapping()).recall > 0.9
+    shuffled = np.random.default_rng(0).permutation(views.right.nodes)[: views.left.nodes]
+    misled = attack_from_truth(views.left, views.right, shuffled, Run())
+    assert (misled.stated_mapping() == shuffled).mean() < 0.02
 
 
 @pytest.mark.parametrize(
-    "edges", [[], [(0, 1)], [(0, k) for k in range(1, 6)], [(a, b) for a in range(6) for b in range(a)]]
+    ("edges", "named"),
+    [
+        ([], []),
+        ([(0, 1)], []),
+        ([(0, k) for k in range(1, 6)], [0]),
+        ([(a, b) for a in range(6) for b in range(a)], []),
+    ],
 )
-def test_networks_without_structure_are_attacked_in_vain(edges: list[tuple[int, int]]) -> None:
+def test_only_nodes_that_differ_are_named(edges: list[tuple[int, int]], named: list[int]) -> None:
+    """Of an empty network, one edge, a star and a complete network: the centre of the star."""
     graph = Graph.from_edges([a for a, _ in edges], [b for _, b in edges], nodes=6)
     found = passive_attack(graph, graph, Run())
-    assert not (found.stated_mapping() >= 0).any()
+    assert np.flatnonzero(found.stated_mapping() >= 0).tolist() == named
+    assert found.evidence.shape == (6, len(EVIDENCE))
 
 
 def test_a_directed_and_an_undirected_network_are_refused() -> None:

@@ -8,11 +8,13 @@ In an undirected graph both are 1.
 # mypy: allow-untyped-defs
 from __future__ import annotations
 
+from math import lgamma, log
+
 import numpy as np
 
 from unveil.compilation import helper, kernel
 
-__all__ = ["count_mapped", "propagate_once", "score_all", "score_pairs"]
+__all__ = ["count_mapped", "propagate_once", "score_candidates"]
 
 
 @helper
@@ -29,155 +31,159 @@ def _find(neighbours, low, high, wanted):
 
 
 @helper
-def _shared_gain(shared, weights, witness, cells, v):
-    """What a right node gains by sharing these directions with a witness: at least 0 for each."""
-    none = np.float32(0)
-    gain = max(weights[0, witness] - cells[v, 1], none) if shared & 1 else none
+def _least_degree(candidates, starts, begin, end, neighbours):
+    """The least degree of all likely partners of some neighbours, and how many of these have any."""
+    begins, partners, _ = candidates
+    least, witnesses = 1 << 62, 0
+    for e in range(begin, end):
+        w = neighbours[e]
+        witnesses += begins[w + 1] > begins[w]
+        for c in range(begins[w], begins[w + 1]):
+            least = min(least, starts[partners[c] + 1] - starts[partners[c]])
+    return least, witnesses
+
+
+@helper
+def _edge_gain(shared, witness, v, cells, log_edges, least, most):
+    """What a right node gains by sharing these directions with a witness, within limits for each."""
+    gain = np.float32(0)
+    if shared & 1:
+        gain += max(min(log_edges - cells[witness, 3] - cells[v, 2], most), least)
     if shared & 2:
-        gain += max(weights[1, witness] - cells[v, 2], none)
+        gain += max(min(log_edges - cells[witness, 2] - cells[v, 3], most), least)
     return gain
 
 
 @helper
-def _constant_part(node, v, losses, classes, prior):
-    """What a pair scores without any shared neighbour."""
-    left_loss, left_out, right_loss, right_out = losses
-    score = left_loss[node] + right_loss[v] + prior[classes[0][node], classes[1][v]]
-    if right_out[v, 1] > 0:  # the right node's outgoing edges are known
-        score += left_out[node, 0]
-    if left_out[node, 1] > 0:
-        score += right_out[v, 0]
-    return score
+def _directions(bit):
+    """How many directions an edge has."""
+    return (bit & 1) + (bit >> 1)
 
 
 @helper
-def _keep_two_best(best, who, node, score, other):
-    """Enter a partner among the two best of a node."""
-    if score > best[node, 0]:
-        best[node, 1], who[node, 1] = best[node, 0], who[node, 0]
-        best[node, 0], who[node, 0] = score, other
-    elif score > best[node, 1]:
-        best[node, 1], who[node, 1] = score, other
+def _speak(f, mine, witness, trust, neighbours, back, cells, chance):
+    """Let a witness speak for its neighbour on edge ``f``."""
+    v = neighbours[f]
+    shared = mine & back[f]
+    cells[v, 0] += trust * _edge_gain(shared, witness, v, cells, chance[0], chance[1], chance[2])
+    cells[v, 1] += trust * _directions(shared)
 
 
 @helper
-def _spread(begin, end, mine, into, out, neighbours, back, cells, touched, met):
-    """Let a witness speak for its neighbours; a cell that is not 0 has been met."""
-    least = np.float32(1e-6)
+def _propose(begin, end, mine, witness, trust, neighbours, back, cells, chance, touched, met):
+    """Let a witness speak for all its neighbours; return how many nodes have been met."""
     for f in range(begin, end):
         v = neighbours[f]
-        score = cells[v, 0]
-        touched[met] = v  # no branch: the next one overwrites it unless it is new
-        met += score == 0
-        shared = mine & back[f]
-        gain = max(into - cells[v, 1], least) if shared & 1 else least
-        if shared & 2:
-            gain += max(out - cells[v, 2], least)
-        cells[v, 0] = score + gain
+        if mine & back[f]:
+            touched[met] = v  # no branch: the next one overwrites it unless it is new
+            met += cells[v, 1] == 0
+            _speak(f, mine, witness, trust, neighbours, back, cells, chance)
     return met
 
 
 @helper
-def _confirm(begin, end, mine, witness, neighbours, back, weights, cells, touched, met):
-    """Let a hub speak for those of its neighbours that others have proposed."""
+def _confirm(begin, end, mine, witness, trust, neighbours, back, cells, chance, touched, met):
+    """Let a hub speak for those of its neighbours that others have proposed; return the steps that took."""
     if 8 * met < end - begin:
         for k in range(met):
             f = _find(neighbours, begin, end, touched[k])
             if f >= 0:
-                cells[touched[k], 0] += _shared_gain(mine & back[f], weights, witness, cells, touched[k])
+                _speak(f, mine, witness, trust, neighbours, back, cells, chance)
         return 8 * met
     for f in range(begin, end):
-        v = neighbours[f]
-        if cells[v, 0] != 0:
-            cells[v, 0] += _shared_gain(mine & back[f], weights, witness, cells, v)
+        if cells[neighbours[f], 1] != 0:
+            _speak(f, mine, witness, trust, neighbours, back, cells, chance)
     return end - begin
 
 
-@kernel
-def score_all(
-    node, budget, hub, worst, left, right, mapping, prices, weights, cells, losses, classes, prior, touched, best, rival
-):
-    """Score the pairs of a left and a right node that have a mapped neighbour in common, and keep the two best partners
-    of each node on both sides. Visits left nodes until a budget of steps is used up and returns where it stopped.
+@helper
+def _log_likelihood(alpha, beta, shared, total):
+    """How likely it is that the unshared ones of all edges are unshared: the beta-binomial likelihood of both kinds,
+    less half of what the shared ones say, since they are counted from both sides."""
+    unshared = max(total - shared, 0.0)
+    whole = alpha + beta
+    likelihood = lgamma(alpha + shared) + lgamma(beta + unshared) - lgamma(whole + shared + unshared)
+    likelihood += lgamma(whole) - lgamma(alpha) - lgamma(beta)
+    return likelihood - 0.5 * shared * log((alpha + shared) / (whole + shared + unshared))
 
-    ``cells`` holds, for each right node, its score so far, what it subtracts from the weight of a witness that points
-    to it, or that it points to, and its own loss. ``prices`` are what a partner costs that is taken by another.
-    ``rival`` is the best partner besides the present one, whatever it costs. A pair whose score cannot reach ``worst``
-    less the largest value of ``prior`` is passed over.
+
+@helper
+def _keep_best(node, v, score, shared, found):
+    """Enter a candidate among the best of a node, which are in falling order."""
+    who, scores, shares = found
+    k = who.shape[1] - 1
+    if score <= scores[node, k]:
+        return
+    while k > 0 and scores[node, k - 1] < score:
+        who[node, k], scores[node, k], shares[node, k] = who[node, k - 1], scores[node, k - 1], shares[node, k - 1]
+        k -= 1
+    who[node, k], scores[node, k], shares[node, k] = v, score, shared
+
+
+@kernel
+def score_candidates(
+    node, last, budget, hub, worst, left, right, candidates, totals, crawled, shares, chance, classes, prior, given,
+    cells, touched, found,
+):  # fmt: skip
+    """For each left node, the right nodes with the highest scores. Visits left nodes until a budget of steps is used up
+    and returns where it stopped.
+
+    ``candidates`` are the likely partners of left nodes: where those of a node begin, who they are, how probable.
+    ``totals`` are, for both graphs, how many matched neighbours point to a node, and how many it points to.
+    ``shares`` are the parameters of the beta distributions of shared edges, ``chance`` the logarithm of the number of
+    edges and the most that a shared one counts. ``given`` is a partner that was given, or −1, and what speaks for it.
+    ``cells`` holds for each right node what speaks for it, what it shares, and the logarithms of its degrees.
     """
     starts, neighbours, bits, _ = left
     other_starts, other_neighbours, _, back = right
-    left_best, left_who, right_best, right_who = best
-    left_price, right_price = prices
-    rival_score, rival_who = rival
+    begins, partners, trust = candidates
+    (left_into, left_out), (right_into, right_out) = totals
+    given_partner, given_gain = given
     steps = 0
-    while node < len(starts) - 1 and steps < budget:
-        begin, end, own = starts[node], starts[node + 1], mapping[node]
-        witnesses, smallest = 0, len(other_neighbours)
-        for e in range(begin, end):
-            x = mapping[neighbours[e]]
-            if x >= 0:
-                witnesses += 1
-                smallest = min(smallest, other_starts[x + 1] - other_starts[x])
-        limit = hub if witnesses < 2 else max(hub, smallest)
-        met = 0
-        for e in range(begin, end):
-            x = mapping[neighbours[e]]
-            if x >= 0 and other_starts[x + 1] - other_starts[x] <= limit:
-                first, last = other_starts[x], other_starts[x + 1]
-                met = _spread(
-                    first, last, bits[e], weights[0, x], weights[1, x], other_neighbours, back, cells, touched, met
-                )
-                steps += last - first
-        for e in range(begin, end):
-            x = mapping[neighbours[e]]
-            if x < 0:
-                continue
-            first, last = other_starts[x], other_starts[x + 1]
-            if last - first > limit:
-                steps += _confirm(first, last, bits[e], x, other_neighbours, back, weights, cells, touched, met)
-            f = _find(other_neighbours, other_starts[own], other_starts[own + 1], x) if own >= 0 else -1
-            if f >= 0:  # the witness's partner could change places with this node's: their edge stays shared
-                touched[met] = x
-                met += cells[x, 0] == 0
-                cells[x, 0] += np.float32(1e-6) + _shared_gain(bits[e] & back[f], weights, own, cells, x)
+    while node < last and steps < budget:
+        begin, end = starts[node], starts[node + 1]
+        smallest, witnesses = _least_degree(candidates, other_starts, begin, end, neighbours)
+        limit, met = hub if witnesses < 2 else max(hub, smallest), 0
+        for hubs in range(2):
+            for e in range(begin, end):
+                w = neighbours[e]
+                for c in range(begins[w], begins[w + 1]):
+                    x = partners[c]
+                    first, after = other_starts[x], other_starts[x + 1]
+                    if (after - first > limit) != (hubs == 1):
+                        continue
+                    if hubs == 0:
+                        met = _propose(
+                            first, after, bits[e], x, trust[c], other_neighbours, back, cells, chance, touched, met
+                        )
+                        steps += after - first
+                    else:
+                        steps += _confirm(
+                            first, after, bits[e], x, trust[c], other_neighbours, back, cells, chance, touched, met
+                        )
+        own = given_partner[node]
+        if own >= 0 and cells[own, 1] == 0:
+            touched[met] = own
+            met += 1
         for k in range(met):
             v = touched[k]
-            hopeless = cells[v, 0] + cells[v, 3] + losses[0][node] < worst
-            score = cells[v, 0]
-            cells[v, 0] = 0
-            if hopeless:
-                continue
-            score += _constant_part(node, v, losses, classes, prior)
+            score, shared = np.float64(cells[v, 0]), np.float64(cells[v, 1])
+            cells[v, 0] = cells[v, 1] = 0
+            score += prior[classes[0][node], classes[1][v]]
             if own == v:
-                _keep_two_best(left_best, left_who, node, score, v)
-                _keep_two_best(right_best, right_who, v, score, node)
-            else:
-                _keep_two_best(left_best, left_who, node, score - right_price[v], v)
-                _keep_two_best(right_best, right_who, v, score - left_price[node], node)
-                if score > rival_score[node]:
-                    rival_score[node], rival_who[node] = score, v
-        steps += met + 1
+                score += given_gain
+            if score < worst:
+                continue
+            mine = left_into[node] + (left_out[node] if crawled[1][v] else 0.0)
+            theirs = right_into[v] + (right_out[v] if crawled[0][node] else 0.0)
+            score += _log_likelihood(shares[0, 0], shares[0, 1], shared, mine)
+            score += _log_likelihood(shares[1, 0], shares[1, 1], shared, theirs)
+            if score >= worst:
+                _keep_best(node, v, score, shared, found)
+            steps += 10
+        steps += met + end - begin + 1
         node += 1
     return node
-
-
-@kernel
-def score_pairs(pairs, without, left, right, mapping, weights, cells, losses, classes, prior, found):
-    """Score given pairs as ``score_all`` does, leaving out one left node as a witness (−1: none)."""
-    starts, neighbours, bits, _ = left
-    other_starts, other_neighbours, other_bits, _ = right
-    for p in range(len(pairs)):
-        node, v = pairs[p, 0], pairs[p, 1]
-        score = _constant_part(node, v, losses, classes, prior)
-        for e in range(starts[node], starts[node + 1]):
-            x = mapping[neighbours[e]]
-            if x < 0 or neighbours[e] == without[p]:
-                continue
-            f = _find(other_neighbours, other_starts[v], other_starts[v + 1], x)
-            if f >= 0:
-                score += _shared_gain(bits[e] & other_bits[f], weights, x, cells, v)
-        found[p] = score
 
 
 # ---- the published method --------------------------------------------------------------------------------------------

@@ -1,9 +1,13 @@
-"""How probable it is that a match of the passive attack is right: its score, calibrated by rehearsals.
+"""How probable it is that a match of the passive attack is right, calibrated by rehearsals.
 
-A score is a log-likelihood ratio that takes all other matches for granted. On sparse networks it is far too sure of
-itself. So the attack is rehearsed where the truth is known: two views are drawn of a network like the attacked ones,
-and attacked in the same way. How often a match with such a score is right there (isotonic regression: never less often
-with a higher score) is the probability that is stated here.
+The score of a match is a log-likelihood ratio that takes all other matches for granted. On sparse networks it is far
+too sure of itself. So the attack is rehearsed where the truth is known: views are drawn of a network like the attacked
+ones, and attacked in the same way. How often a match like this is right there is the probability that is stated here.
+
+**Like this** means by its score and by what else is known of it (:data:`unveil.network.passive_attack.EVIDENCE`): each
+has a step function of its own, and their sum is the log-odds of being right. The steps, at most ``_STEPS`` of equal
+numbers of matches each, are fitted to the rehearsals by logistic regression with a ridge penalty, so that many small
+steps cost more than none (an additive model: T. Hastie, R. Tibshirani, Generalized Additive Models, 1990).
 
 **What is rehearsed on.** The left graph, with the edges of the right one between matched nodes added. Its views overlap
 in as many nodes and edges as the attacked graphs seem to. Both are estimated too high or too low from matches alone, so
@@ -27,28 +31,35 @@ from unveil.run import Run
 if TYPE_CHECKING:
     import numpy as np
 
-    from unveil.arrays import Floats, Ints
+    from unveil.arrays import Bools, Floats, Ints
 
 __all__ = ["Calibration", "calibrate_matches"]
 
 _REHEARSALS = 3
 _FIRST_GUESS = 0.8  # of the node overlap
 _LEAST = 0.05  # overlap that is rehearsed
+_STEPS = 9
+_RIDGE = 1.0
+_ITERATIONS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The probability of being right for scores from each of the rising ``scores`` to the next; below the first, 0."""
+    """Step functions, one for each column of what is known of matches: where they rise or fall, and by how much. Their
+    sum and the ``base`` are the log-odds of being right; ``None`` for the base if no rehearsal found any match."""
 
-    scores: Floats
-    right: Floats
+    edges: tuple[Floats, ...]
+    steps: Floats
+    base: float | None
 
     def probability(self, matches: Matches) -> Floats:
         """For each left node, the probability that its match is right; 0 if it has none."""
         import numpy as np
 
-        place = np.searchsorted(self.scores, matches.score, side="right") - 1
-        found: Floats = np.where((matches.mapping >= 0) & (place >= 0), np.append(self.right, 0.0)[place], 0.0)
+        found, matched = np.zeros(len(matches.mapping)), matches.mapping >= 0
+        if self.base is not None:
+            odds = _passed_edges(_known_of_matches(matches, matched), self.edges) @ self.steps + self.base
+            found[matched] = 1 / (1 + np.exp(-odds))
         return found
 
 
@@ -62,20 +73,27 @@ def calibrate_matches(
     base = _merged_graph(matches, left, right)
     wrong = 1 - matches.confirmed_seeds() if seeds_were_given else None
     nodes, edges = _FIRST_GUESS, np.clip(matches.overlap, _LEAST, 1.0)
-    found = (matches.stated_mapping() >= 0).mean()
-    scores: list[Floats] = []
-    truths: list[Floats] = []
-    for k in range(_REHEARSALS):
+    stated = (matches.stated_mapping() >= 0).mean()
+    known: list[Floats] = []
+    right_ones: list[Bools] = []
+    for k in range(1 + _REHEARSALS):
         views = _draw_views(base, nodes, edges, rng)
         again = passive_attack(views.left, views.right, run, _same_seeds(views, matches, wrong, rng))
-        matched = again.mapping >= 0
-        scores.append(again.score[matched])
-        truths.append((again.mapping[matched] == views.truth[matched]).astype(np.float64))
         if k == 0:  # too easy or too hard: only to learn from
-            nodes = float(np.clip(nodes * found / max((again.stated_mapping() >= 0).mean(), 1e-3), _LEAST, 1))
+            nodes = float(np.clip(nodes * stated / max((again.stated_mapping() >= 0).mean(), 1e-3), _LEAST, 1))
             edges = np.clip(edges * edges / np.maximum(again.overlap, _LEAST), _LEAST, 1)
-            scores, truths = [], []
-    return _fit_calibration(np.concatenate(scores), np.concatenate(truths))
+            continue
+        matched = again.mapping >= 0
+        known.append(_known_of_matches(again, matched))
+        right_ones.append(again.mapping[matched] == views.truth[matched])
+    return _fit_calibration(np.concatenate(known), np.concatenate(right_ones))
+
+
+def _known_of_matches(matches: Matches, matched: Bools) -> Floats:
+    """One row for each match: its score, and what else is known."""
+    import numpy as np
+
+    return np.column_stack([matches.score[matched], matches.evidence[matched]])
 
 
 def _merged_graph(matches: Matches, left: Graph, right: Graph) -> Graph:
@@ -105,16 +123,32 @@ def _same_seeds(views: TwoViews, matches: Matches, wrong: float | None, rng: np.
     return wrong_seeds(views, int((matches.seeds >= 0).sum()), wrong if wrong == wrong else 0.0, rng)
 
 
-def _fit_calibration(scores: Floats, right: Floats) -> Calibration:
-    """Isotonic regression; k right ones of n in a block are taken for k + ½ of n + 1, so that none is certain."""
+def _fit_calibration(known: Floats, right: Bools) -> Calibration:
+    """Logistic regression by Newton's method."""
     import numpy as np
-    from scipy.optimize import isotonic_regression
 
-    if len(scores) == 0:
-        return Calibration(np.empty(0), np.empty(0))
-    values, group = np.unique(scores, return_inverse=True)
-    count, successes = np.bincount(group).astype(np.float64), np.bincount(group, weights=right)
-    blocks = isotonic_regression(successes / count, weights=count).blocks[:-1]
-    sizes = np.add.reduceat(count, blocks)
-    shares = (np.add.reduceat(successes, blocks) + 0.5) / (sizes + 1)
-    return Calibration(values[blocks], np.maximum.accumulate(shares))
+    if len(known) == 0:
+        return Calibration((), np.empty(0), None)
+    places = np.arange(1, _STEPS + 1) / (_STEPS + 1)
+    edges = tuple(np.unique(np.quantile(column, places)) for column in known.T)
+    design = np.column_stack([np.ones(len(known)), _passed_edges(known, edges)])
+    weights, penalty = np.zeros(design.shape[1]), np.full(design.shape[1], _RIDGE)
+    for _ in range(_ITERATIONS):
+        expected = 1 / (1 + np.exp(-design @ weights))
+        gradient = design.T @ (right - expected) - penalty * weights
+        curvature = (design * (expected * (1 - expected))[:, None]).T @ design + np.diag(penalty)
+        change = np.linalg.solve(curvature, gradient)
+        weights += change
+        if np.abs(change).max() < 1e-6:
+            break
+    return Calibration(edges, weights[1:], float(weights[0]))
+
+
+def _passed_edges(known: Floats, edges: tuple[Floats, ...]) -> Floats:
+    """For each row and each edge of each column, 1 if the value has reached it, else 0."""
+    import numpy as np
+
+    passed: Floats = np.concatenate(
+        [column[:, None] >= places for column, places in zip(known.T, edges, strict=True)], axis=1
+    ).astype(np.float64)
+    return passed

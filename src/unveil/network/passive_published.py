@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.passive_evidence import ComparedGraph, check_mapping
+from unveil.network.compared_graph import ComparedGraph, check_mapping
 from unveil.release.graph import Graph
 from unveil.run import Run
 

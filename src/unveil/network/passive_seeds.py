@@ -7,23 +7,24 @@ two views of it, even if one is denser. The nodes with the most neighbours are c
 **Soft matching.** Few of these comparisons are decisive. So each node starts with a probability for every partner,
 and the probabilities are improved all at once: two nodes fit if their neighbours probably are the same, with the
 log-likelihood ratios of :mod:`unveil.network.passive_evidence` weighed by the probabilities, and rows and columns are
-scaled to sum to 1 (R. Sinkhorn, 1964). The pairs that become the surest are the seeds.
+scaled to sum to 1 (R. Sinkhorn, 1964). The pairs that become the surest are the seeds. A node with an equal gives none.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.passive_evidence import ComparedGraph
+from unveil.network.compared_graph import ComparedGraph
 from unveil.run import Run
 
 if TYPE_CHECKING:
-    from unveil.arrays import Floats, Ints
+    from unveil.arrays import Bools, Floats, Ints
 
 __all__ = ["profile_seeds"]
 
 _QUANTILES = 24
 _ROUNDS = 12
+_LEAD = 0.9
 
 
 def profile_seeds(left: ComparedGraph, right: ComparedGraph, run: Run, seeds: int = 100, top: int = 1_000) -> Ints:
@@ -39,10 +40,22 @@ def profile_seeds(left: ComparedGraph, right: ComparedGraph, run: Run, seeds: in
     start = -_profile_distances(left, nodes[0], right, nodes[1])
     likely = _soft_matching(_adjacency(left, nodes[0]), _adjacency(right, nodes[1]), start, run)
     best, sure = likely.argmax(axis=1), likely.max(axis=1)
-    mutual = np.flatnonzero(likely.argmax(axis=0)[best] == np.arange(top))
+    clear = _leads(likely) & _leads(likely.T)[best]
+    mutual = np.flatnonzero(clear & (likely.argmax(axis=0)[best] == np.arange(top)))
     mutual = mutual[np.argsort(-sure[mutual], kind="stable")][:seeds]
     found[nodes[0][mutual]] = nodes[1][best[mutual]]
     return found
+
+
+def _leads(likely: Floats) -> Bools:
+    """Whether the largest value of each row is well above the second, so that it is not the first of equal ones."""
+    import numpy as np
+
+    if likely.shape[1] < 2:
+        return np.ones(len(likely), np.bool_)
+    two = np.partition(likely, -2, axis=1)[:, -2:]
+    leads: Bools = two[:, 0] < _LEAD * two[:, 1]
+    return leads
 
 
 def _profile_distances(left: ComparedGraph, left_nodes: Ints, right: ComparedGraph, right_nodes: Ints) -> Floats:
