@@ -270,7 +270,7 @@ def _unrehearsed_text(names: int) -> str:
 
     if names < LEAST_NAMES:
         return f"with fewer than {LEAST_NAMES} names there is too little to rehearse the attack on"
-    return f"with more than {MOST_REHEARSED_EDGES:,} edges in both networks, the attack was not rehearsed"
+    return f"with more than {MOST_REHEARSED_EDGES:,} edges in the two networks together, the attack was not rehearsed"
 
 
 def _seed_sentences(found: NamedNodes, seeds: Ints) -> Iterator[str]:
