@@ -288,7 +288,7 @@ def _seed_sentences(found: NamedNodes, seeds: Ints) -> Iterator[str]:
         f"{'; confirmed pairs count as named' if right else ''}."
     )
     if len(found.node) and not found.by_seeds:
-        yield "Starting without these pairs names more nodes, so that is what was done."
+        yield "Starting from these pairs does not name clearly more nodes, so the attack starts without them."
 
 
 def _truth_sentences(measured: MeasuredNames) -> Iterator[str]:

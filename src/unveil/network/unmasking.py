@@ -2,8 +2,8 @@
 
 This is the passive attack (:mod:`unveil.network.passive_attack`) on two real networks. Nodes are numbered at random
 first, so that an equal order of the two files gives nothing away. An attacker who believes to know some pairs of nodes
-tries the attack with and without them, and keeps what names more nodes: a few pairs may be too few to start from, and
-all of them may be wrong.
+tries the attack with and without them, and starts from them only if that names clearly more nodes: a few pairs may be
+too few, all of them may be wrong, and a rehearsal that starts from few pairs may fail where the attack does not.
 
 Only clear matches count as *names* (:data:`unveil.network.passive_attack.CLEAR`). How probable a name is to be right
 is found by rehearsals (:mod:`unveil.network.passive_calibration`). With few names there is too little to rehearse, and
@@ -39,6 +39,8 @@ LEAST_NAMES = 10
 """With fewer names, the attack is not rehearsed."""
 MOST_REHEARSED_EDGES = 2_000_000
 """With more edges in both networks together, the attack is not rehearsed."""
+
+_CLEARLY_MORE = 1.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,7 @@ def name_nodes(pair: NetworkPair, run: Run, stream: str, seeds: Ints | None = No
 
 
 def _find_matches(pair: NetworkPair, run: Run, seeds: Ints | None) -> tuple[Matches, bool]:
-    """The matches that name most nodes, and whether they were found by starting from the seeds."""
+    """The matches that start from the seeds if they name clearly more nodes than others; and whether they do."""
     from unveil.network.passive_attack import passive_attack
 
     without = passive_attack(pair.known, pair.release, run)
@@ -125,7 +127,7 @@ def _find_matches(pair: NetworkPair, run: Run, seeds: Ints | None) -> tuple[Matc
         return without, False
     started = passive_attack(pair.known, pair.release, run, pair.renumber(seeds))
     names, others = (int((matches.stated_mapping() >= 0).sum()) for matches in (started, without))
-    return (started, True) if names >= others and names else (without, False)
+    return (started, True) if names > _CLEARLY_MORE * others else (without, False)
 
 
 # ---- measured against the truth --------------------------------------------------------------------------------------
