@@ -75,7 +75,8 @@ def names_given(assessment: unveil.Assessment) -> list[dict[str, Any]]:
 # ---- what is counted -------------------------------------------------------------------------------------------------
 
 
-def test_without_the_truth_probabilities_are_summed(views: TwoViews) -> None:
+def test_without_the_truth_probabilities_are_summed() -> None:
+    views = overlapping(0.9, 0.7, seed=3)
     made = unmask(views.left, views.right)
     found, names = made[RISK], names_given(made)
     expected, nodes = sum(row["probability"] for row in names), views.right.nodes
@@ -83,7 +84,7 @@ def test_without_the_truth_probabilities_are_summed(views: TwoViews) -> None:
     assert found.value == pytest.approx(expected / nodes)
     assert (found.method, found.subjects, found.share) == ("estimate", nodes, (found.value, found.value))
     assert found.value > 0.6
-    assert found.baseline == pytest.approx(1 / max(views.left.nodes, nodes))
+    assert any(0.9 <= row["probability"] < 0.95 for row in names)
     text = percent_text(expected / nodes)
     assert found.sentence.startswith(f"Someone who holds p names {len(names)} of {nodes} nodes, and about ")
     assert f" of the names are expected to be right ({text} of all nodes). " in found.sentence
@@ -96,10 +97,14 @@ def test_without_the_truth_probabilities_are_summed(views: TwoViews) -> None:
 
 
 def test_with_the_truth_right_names_are_counted(views: TwoViews) -> None:
-    made, unmeasured = unmask(views.left, views.right, views.truth), unmask(views.left, views.right)
+    """Eight people have exchanged their places in what is given as the truth, so that some names are wrong."""
+    truth, moved = views.truth.copy(), views.common_nodes()[:8]
+    truth[moved] = np.roll(truth[moved], 1)
+    made, unmeasured = unmask(views.left, views.right, truth), unmask(views.left, views.right)
     found, names = made[RISK], names_given(made)
     assert names == names_given(unmeasured), "the truth must not help the attacker"
-    is_right = [f"n{views.truth[int(row['known'][1:])]}" == row["node"] for row in names]
+    is_right = [f"n{truth[int(row['known'][1:])]}" == row["node"] for row in names]
+    assert 80 < sum(is_right) < len(names) - 4
     right, nodes, common = sum(is_right), views.right.nodes, int((views.truth >= 0).sum())
     sure = [ok for ok, row in zip(is_right, names, strict=True) if row["probability"] >= 0.95]
     assert (found.value, found.method) == (right / nodes, "exact")
@@ -132,6 +137,12 @@ def test_a_run_from_the_truth_and_ranks_of_degrees_are_told(views: TwoViews) -> 
     )
     assert by_degree is not None
     assert int(by_degree[1]) in (10, 12)
+
+
+def test_guessing_pairs_nodes_at_random(views: TwoViews) -> None:
+    some = Graph.from_edges([0, 1], [1, 2], labels=["x", "y", "z"])
+    for graphs in ((views.left, some), (some, views.left)):
+        assert unmask(*graphs)[RISK].baseline == 1 / views.left.nodes
 
 
 def test_charts_count_what_the_names_say(views: TwoViews) -> None:
@@ -250,6 +261,15 @@ def test_what_became_of_seeds_is_said(views: TwoViews, count: int, wrong: float)
     assert "so the attack starts without them." in found.sentence
     assert rejected >= 0.9 * wrong * count
     assert (rejected == 0) == (wrong == 0)
+
+
+def test_a_node_that_is_named_otherwise_rejects_its_pair(views: TwoViews) -> None:
+    """The attacker takes three people who are not in the release for three who are named."""
+    seeds = np.full(views.left.nodes, -1)
+    outside, named = np.flatnonzero(views.truth < 0)[:3], names_given(unmask(views.left, views.right))[:3]
+    seeds[outside] = [int(row["node"][1:]) for row in named]
+    found = unmask(views.left, views.right, seeds=pairs_table(seeds))[RISK]
+    assert "Of 3 pairs known beforehand, the attack confirms 0, rejects 3 (100%) and leaves 0 open." in found.sentence
 
 
 @settings(max_examples=60, deadline=None)
