@@ -32,7 +32,7 @@ class Holding:
     """
 
     name: str
-    kind: Literal["table", "transactions", "same"]
+    kind: Literal["table", "transactions", "graph", "same"]
     help: str
     release_kinds: tuple[str, ...] = ()
     repeatable: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -466,6 +466,36 @@ def small_graph() -> Attacked:
     return Attacked("small graph", Case(Graph.from_edges(["a"], ["b"])), rows=["ab"])
 
 
+def drawn_networks() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Two dense networks of 56 people each, with 52 in common, that each lack a tenth of the edges; someone is known as
+    p7 in one of them and as n7 in the other."""
+    rng = random.Random(4)
+    weight = [rng.random() + 0.3 for _ in range(60)]
+    edges = [(a, b) for a in range(60) for b in range(a) if rng.random() < 0.48 * weight[a] * weight[b]]
+    found = []
+    for name, members in (("p", range(56)), ("n", range(4, 60))):
+        kept = [e for e in edges if e[0] in members and e[1] in members and rng.random() < 0.9]
+        found.append([(f"{name}{a}", f"{name}{b}") for a, b in kept])
+    return found[0], found[1]
+
+
+def known_network() -> Attacked:
+    """Someone holds another network of nearly the same people."""
+    held, released = (
+        Graph.from_edges(*zip(*edges, strict=True), name=name)
+        for name, edges in zip(("known", "release"), drawn_networks(), strict=True)
+    )
+    return Attacked("known network", Case(released, holds={"known_network": held}), rows=drawn_networks()[1])
+
+
+def true_matches() -> Attacked:
+    """The same, and it is known who is who."""
+    case = known_network().case
+    held, released = (graph.labels.to_pylist() for graph in (case.holds["known_network"], case.release))
+    truth = np.array([released.index(f"n{x[1:]}") if f"n{x[1:]}" in released else -1 for x in held])
+    return Attacked("true matches", replace(case, truth=truth), rows=drawn_networks()[1])
+
+
 # ---- the demo --------------------------------------------------------------------------------------------------------
 
 
@@ -483,7 +513,7 @@ _SMALL: tuple[Callable[[], Attacked], ...] = (
     people, alike, mild, unanswered, single, pair, icd, visits, telling, guessed, population, sample, survey,
     weighted_survey, noisy, intersection, linked,
     ratings, dated_ratings, baskets, plain_baskets, small_baskets, similar_baskets, weighted_matrix, matrix,
-    small_matrix, directed_graph, graph, small_graph,
+    small_matrix, directed_graph, graph, small_graph, known_network, true_matches,
 )  # fmt: skip
 CASES: dict[str, Callable[[], Attacked]] = {
     **{make.__name__.replace("_", " "): cache(make) for make in _SMALL},

@@ -131,6 +131,15 @@ def _bad_holdings() -> Iterator[FuzzInput]:
         yield _make(2, "link", "t.csv", "--quasi", "town,job", *files, t_csv=TABLE, l_csv=text)
     for option in ("--people", "--population", "--earlier", "--original"):
         yield _make(2, "assess", "t.csv", *ROLES, option, "p.csv", t_csv=TABLE, p_csv=f"other\n{one}\n")
+    edges = {"g_edges": "n1 n2\nn2 n3\n", "k_edges": f"{one} p2\np2 p3\n"}
+    for text in (
+        f"a,b\n{one},n1\n",
+        f"known,node\n{one},{one}\n",
+        "known,node\np4,n1\n",
+        f"known,node\n{one},n1\n{one},n2\n",
+    ):
+        for option in ("--seeds", "--true-matches"):
+            yield _make(2, "unmask", "g.edges", "--known", "k.edges", option, "s.csv", s_csv=text, **edges)
     a, b = ITEMS[0], ITEMS[7]
     held = {
         "beliefs": (f"item,low,high\n{one},0,1\n", f"item,low,high\n{a},{one},1\n", f"item,low,high\n{a},.9,.1\n",

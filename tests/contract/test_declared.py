@@ -23,7 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
-    "network.signature_unique", "network.automorphism", "network.active", "network.passive",
+    "network.signature_unique", "network.automorphism", "network.active", "network.passive", "network.unmasked",
     "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
@@ -50,6 +50,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "release.repeated_people": "estimate", "release.safe_harbor": "estimate", "classes.individual_risk": "estimate",
     "classes.household_risk": "exact bound estimate", "classes.k_map": "exact estimate",
     "network.automorphism": "exact bound", "network.active": "simulation", "network.passive": "simulation",
+    "network.unmasked": "exact estimate",
     "inference.facts": "exact bound", "inference.score": "exact bound",
 }  # fmt: skip
 BOUND = "Nobody who knows fewer columns does better."
@@ -207,6 +208,9 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
             assert f.baseline == 1 or f.id == "items.o_estimate"
         elif f.id == "linkage.matched":
             assert f.baseline == pytest.approx(1 / attacked.case.release.rows)
+        elif f.id == "network.unmasked":
+            (known,) = attacked.case.held_releases("known_network")
+            assert f.baseline == pytest.approx(1 / max(known.nodes, attacked.case.release.nodes))
         elif f.id == "classes.presence":
             (people,) = attacked.case.held_releases("population")
             assert f.baseline == pytest.approx(f.subjects / people.rows)

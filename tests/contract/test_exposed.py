@@ -20,8 +20,8 @@ from unveil.finding import ExposedSubject, LatticeChart, LinkChart
 LISTS = {  # the risks that list subjects, and what a subject is called
     "classes.k": "row", "classes.known_columns": "row", "classes.known_items": "basket", "linkage.success": "",
     "linkage.matched": "person", "items.point_knowledge": "item", "items.expected_cracks": "item",
-    "matching.expected_cracks": "entry", "network.degree_k": "node", "inference.learned": "",
-    "inference.rules": "rule", "inference.score": "row",
+    "matching.expected_cracks": "entry", "network.degree_k": "node", "network.unmasked": "node",
+    "inference.learned": "", "inference.rules": "rule", "inference.score": "row",
 }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ READ = {
                 "holes as value", "alike"),
     "items": ("baskets", "plain baskets", "small baskets", "similar baskets"),
     "matching": ("weighted matrix", "matrix", "small matrix"),
-    "network": ("directed graph", "graph", "small graph"),
+    "network": ("directed graph", "graph", "small graph", "known network", "true matches"),
 }  # fmt: skip
 
 

@@ -293,7 +293,8 @@ _OPTIONS = (
     "--memory-limit",
     "--spill", "-o", "--report", "--format", "--exposed", "--population", "--people", "--earlier", "--original",
     "--kind",
-    "--policy", "--set-threshold", "--known-pairs", "--itemset-threshold", "--true-links",
+    "--policy", "--set-threshold", "--known-pairs", "--itemset-threshold", "--true-links", "--known-network",
+    "--seeds", "--true-matches",
 )  # fmt: skip
 _OPTION_VALUES = (
     "age", "age,zip", "age=2", "age=30d", "diagnosis=prefixes", "diagnosis=intervals:5", "name=dates", "age\nzip",

@@ -14,7 +14,7 @@ import click
 from unveil import questions
 from unveil.case import Case
 from unveil.cli.policy import check_settings_fit, renamed_option
-from unveil.cli.reading import add_options, read_release
+from unveil.cli.reading import add_options, read_graph, read_release
 from unveil.errors import UnveilError
 from unveil.holding import Holding
 from unveil.policy import Policy, is_hierarchy_rule
@@ -31,15 +31,18 @@ _TEXT_ENDINGS = (".csv", ".tsv", ".txt", "")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def holding_options(*rooms: str, protecting: bool = False) -> Callable[[_Command], _Command]:
+def holding_options(
+    *rooms: str, protecting: bool = False, other_names: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[_Command], _Command]:
     """Add an option for everything an attacker may hold, as these rooms declare it; by default all rooms.
-    ``protecting`` adds what only protections read, and leaves out what belongs to a protected release."""
+    ``protecting`` adds what only protections read, and leaves out what belongs to a protected release. ``other_names``
+    are further options for some of it, which only this command has."""
 
     def decorate(command: _Command) -> _Command:
         names = {held.name: held for q in questions.QUESTIONS if not rooms or q.name in rooms for held in q.holdings}
         chosen = [held for held in names.values() if _is_offered(held, protecting)]
         hidden = [renamed_option(old, held.name) for held in chosen for old in held.former_names]
-        return add_options((*(_holding_option(held) for held in chosen), *hidden), command)
+        return add_options((*(_holding_option(held, other_names.get(held.name)) for held in chosen), *hidden), command)
 
     return decorate
 
@@ -52,11 +55,12 @@ def _release_kinds(held: Holding) -> tuple[str, ...]:
     return all_holdings()[held.name][1]
 
 
-def _holding_option(held: Holding) -> Callable[[Any], Any]:
+def _holding_option(held: Holding, other_name: str | None) -> Callable[[Any], Any]:
     kinds = " and ".join(kinds_text([kind]).split()[0].capitalize() for kind in _release_kinds(held))
     repeatable = " Repeatable." if held.repeatable else ""
     text = f"{kinds}: {held.help[0].lower()}{held.help[1:]}{repeatable}"
-    return click.option(held.option, metavar="FILE", multiple=held.repeatable, help=text)
+    names = [held.option, *([other_name] if other_name else [])]
+    return click.option(*names, held.name, metavar="FILE", multiple=held.repeatable, help=text)
 
 
 def _named_files(given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -99,6 +103,8 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     from unveil.release.read import read
     from unveil.release.source_file import format_ending
 
+    if held.kind == "graph":
+        return read_graph(file, given)
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):
         return read(file, "transactions", max_size=given.get("max_size"))
     _check_is_file(held, file)

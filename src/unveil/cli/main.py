@@ -50,6 +50,7 @@ _COMMAND_SUMMARIES = {
     "compare": "Say what changed between two assessments.",
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",
+    "unmask": "Match the nodes of a network with those of another one that has names.",
     "rules": "Find the smallest sets of values that imply another.",
     "lattice": "Show which values belong together, and what they follow from.",
     "describe": "Say what was read: kind, size, columns, missing values.",

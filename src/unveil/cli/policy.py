@@ -78,9 +78,12 @@ def refuse_policy_options(*others: str, instead: str) -> None:
 # ---- options ---------------------------------------------------------------------------------------------------------
 
 
-def policy_options(*rooms: str, kind: str | None = None, protecting: bool = False) -> Callable[[_Command], _Command]:
-    """Add the options that make up a policy: those of the policy itself, and of these rooms, by default all. With a
-    kind of release, only those that say something about it. Some are for commands that protect."""
+def policy_options(
+    *rooms: str | None, kind: str | None = None, protecting: bool = False
+) -> Callable[[_Command], _Command]:
+    """Add the options that make up a policy: those of the policy itself, and of these rooms, by default all (None
+    stands for no room). With a kind of release, only those that say something about it. Some are for commands that
+    protect."""
 
     def decorate(command: _Command) -> _Command:
         owned = [

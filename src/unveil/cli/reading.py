@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from unveil.release import Release, Table
+from unveil.release import Graph, Release, Table
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.release.standard_input import STANDARD_INPUT
 from unveil.wording import safe_text
@@ -16,6 +16,8 @@ from unveil.wording import safe_text
 __all__ = [
     "READING_NAMES",
     "add_options",
+    "graph_reading_options",
+    "read_graph",
     "read_release",
     "read_table",
     "reading_options",
@@ -25,13 +27,21 @@ __all__ = [
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+_DIRECTED = click.option("--directed", is_flag=True, help="Edges point from the first node to the second.")
+_MAX_SIZE = click.option(
+    "--max-size",
+    metavar="SIZE",
+    help="How much a compressed file may hold, such as 100GB; by default 256MB or 100 times its size, whichever is "
+    "more, and at most 64GB.",
+)
+
 _SHAPE = (
     click.option(
         "--kind",
         type=click.Choice(tuple(KIND_SINGULARS)),
         help="What the file contains; detected by default.",
     ),
-    click.option("--directed", is_flag=True, help="Edges point from the first node to the second."),
+    _DIRECTED,
 )
 
 _TEXT = (
@@ -41,12 +51,7 @@ _TEXT = (
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns (recommended)."),
     click.option("--strip", is_flag=True, help="Drop spaces around values."),
     click.option("--sheet", metavar="NAME", help="The sheet of an Excel file to read; the first by default."),
-    click.option(
-        "--max-size",
-        metavar="SIZE",
-        help="How much a compressed file may hold, such as 100GB; by default 256MB or 100 times its size, whichever is "
-        "more, and at most 64GB.",
-    ),
+    _MAX_SIZE,
     click.option("--memory-limit", metavar="SIZE", help="How much memory the engine may use, such as 4GB."),
     click.option(
         "--spill",
@@ -83,6 +88,11 @@ def table_reading_options(command: _Command) -> _Command:
     return add_options(_TEXT, command)
 
 
+def graph_reading_options(command: _Command) -> _Command:
+    """Add the options that say how to read a graph."""
+    return add_options((_DIRECTED, _MAX_SIZE), command)
+
+
 def read_release(file: str, given: Mapping[str, Any]) -> Release:
     """Read the release that the command line names."""
     from unveil.release.read import read
@@ -99,6 +109,16 @@ def read_table(file: str, given: Mapping[str, Any]) -> Table:
     """Read the table that the command line names."""
     release = read_release(file, {**given, "kind": "table"})
     assert isinstance(release, Table)
+    return release
+
+
+def read_graph(file: str, given: Mapping[str, Any]) -> Graph:
+    """Read a graph that the command line names."""
+    from unveil.release.read import read
+
+    options = {"directed": True} if given["directed"] else {}
+    release = read(file, "graph", max_size=given["max_size"], **options)
+    assert isinstance(release, Graph)
     return release
 
 

@@ -2,12 +2,13 @@
 
 Names are removed, but the structure stays. How many people are found by the number of their connections comes first;
 what their surroundings give away is in ``ask_fingerprints``, and whom attackers find who created accounts before the
-release in ``ask_active``, or who hold an overlapping network in ``ask_passive``.
+release in ``ask_active``, or who hold an overlapping network in ``ask_passive``. ``ask_unmask`` attacks with a network
+that somebody does hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
@@ -17,10 +18,11 @@ from unveil.network import risks
 from unveil.network.ask_active import active_finding
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
+from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_known_network, unmask_findings
 from unveil.network.degrees import degree_class_sizes
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
-from unveil.question import Question
+from unveil.question import Artefact, Question
 from unveil.release import Release
 from unveil.release.graph import Graph
 from unveil.run import Run
@@ -34,8 +36,16 @@ __all__ = ["QUESTION"]
 _LIU = "K. Liu, E. Terzi, Towards identity anonymization on graphs, SIGMOD 2008 (k-degree anonymity)"
 
 
-def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
-    """The findings of this question."""
+def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
+    """The findings of this question, and the names that somebody gives to nodes."""
+    if run.asks(risks.UNMASKED):
+        yield from unmask_findings(case, policy, run)
+    if run.asks(*(risk for risk in risks.RISKS if risk != risks.UNMASKED)):
+        yield from _structure_findings(case, policy, run)
+
+
+def _structure_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
+    """What the structure of the release gives away, whatever else somebody holds."""
     graph = case.release
     assert isinstance(graph, Graph)
     class_size = degree_class_sizes(graph)
@@ -109,6 +119,12 @@ def facts(release: Release) -> dict[str, float | bool]:
     return describe_graph(release)
 
 
+def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """What was left out, unless nothing but a network that somebody holds was asked about."""
+    if any(f.question == "network" and f.id != risks.UNMASKED.id for f in findings):
+        yield from passive_doubts(case, policy, findings)
+
+
 QUESTION = Question(
     name="network",
     title="Which node is this person?",
@@ -117,5 +133,7 @@ QUESTION = Question(
     ask=ask,
     facts=facts,
     settings=NetworkSettings,
-    doubts=passive_doubts,
+    holdings=(KNOWN_NETWORK, SEEDS, TRUE_MATCHES),
+    check=check_known_network,
+    doubts=doubts,
 )

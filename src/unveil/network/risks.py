@@ -15,6 +15,7 @@ __all__ = [
     "PASSIVE",
     "RISKS",
     "SIGNATURE_UNIQUE",
+    "UNMASKED",
 ]
 
 _share_risk = partial(Risk, unit="share", safer="lower")
@@ -63,4 +64,11 @@ PASSIVE = _share_risk(
     baseline_name="By rank of degree alone",
 )
 
-RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED, ACTIVE, PASSIVE)
+UNMASKED = _share_risk(
+    "network.unmasked",
+    needs="known_network",
+    title="Nodes named by someone who holds another network",
+    summary="The share of nodes that someone names rightly who holds another network with names, in a file.",
+)
+
+RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED, ACTIVE, PASSIVE, UNMASKED)
