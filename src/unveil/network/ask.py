@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
+from unveil.holding import MAPPING, ORIGINAL
 from unveil.network import risks
 from unveil.network.ask_active import active_finding
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.degrees import degree_class_sizes
+from unveil.network.original_order import check_truth, in_original_order
+from unveil.network.protect import PROTECTIONS, protection_hints
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.question import Question
@@ -71,9 +74,9 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     )
     yield from fingerprint_findings(graph, policy, run)
     if run.asks(risks.ACTIVE):
-        yield active_finding(graph, policy, run)
+        yield active_finding(in_original_order(case), policy, run)
     if asks_passive(graph, policy, run):
-        yield passive_finding(graph, policy, run)
+        yield passive_finding(in_original_order(case), policy, run)
 
 
 def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[ExposedSubject, ...]:
@@ -101,6 +104,11 @@ def _same_degree_text(size: int, degree: str) -> str:
     return f"only {count_text(size - 1, 'other node has', 'other nodes have')} the same {degree}"
 
 
+def check(case: Case, policy: Policy) -> None:
+    """Refuse an original that does not fit the release."""
+    check_truth(case)
+
+
 def facts(release: Release) -> dict[str, float | bool]:
     """What there is to say about a graph before any attack."""
     from unveil.network.graph_facts import describe_graph
@@ -117,5 +125,9 @@ QUESTION = Question(
     ask=ask,
     facts=facts,
     settings=NetworkSettings,
+    holdings=(ORIGINAL, MAPPING),
+    check=check,
     doubts=passive_doubts,
+    protections=PROTECTIONS,
+    hints=protection_hints,
 )

@@ -8,7 +8,7 @@ from html.entities import name2codepoint
 from pathlib import Path
 from typing import BinaryIO
 
-from unveil.release.graph import Graph, edge_endpoints
+from unveil.release.graph import Graph, edges_in_sequence
 from unveil.release.graph_records import GraphRecords
 from unveil.wording import safe_text
 
@@ -165,7 +165,7 @@ def write_gml(graph: Graph, file: BinaryIO) -> None:
     for start in range(0, graph.nodes, _BATCH):
         labels = graph.labels[start : start + _BATCH].to_pylist()
         file.write("".join(_format_node(k, label) for k, label in enumerate(labels, start)).encode())
-    sources, targets = edge_endpoints(graph)
+    sources, targets = edges_in_sequence(graph)
     for start in range(0, len(sources), _BATCH):
         ends = (x[start : start + _BATCH].tolist() for x in (sources, targets))
         lines = (f"  edge [\n    source {u}\n    target {v}\n  ]\n" for u, v in zip(*ends, strict=True))

@@ -4,6 +4,7 @@ A release of a network is a *graph*: nodes, named by labels and numbered 0 … n
 simple, without loops or duplicate edges (in an undirected graph a–b and b–a are the same edge), and holds neither
 weights nor attributes; ``notes`` say what was left out. The neighbours of node ``v``, in rising order, are
 ``neighbours[indptr[v] : indptr[v + 1]]``. An undirected edge is in both rows, a directed one in the row of its source.
+``edge_sequence`` holds the ends of each edge in the order in which they are written; without one, edges are sorted.
 
 The file formats are in ``edge_list.py``, ``gml.py``, ``graphml.py`` and ``matrix_market.py``.
 """
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from unveil.arrays import Int32s, Ints
 
-__all__ = ["REPEATED_LABELS", "Graph", "attribute_notes", "edge_endpoints", "simple_graph"]
+__all__ = ["REPEATED_LABELS", "Graph", "attribute_notes", "edge_endpoints", "edges_in_sequence", "simple_graph"]
 
 REPEATED_LABELS = "labels repeat, so ids are used instead"
 
@@ -49,6 +50,7 @@ class Graph:
     name: str
     digest: str
     notes: tuple[str, ...] = ()
+    edge_sequence: Int32s | None = None
 
     kind: ClassVar[str] = "graph"
 
@@ -233,3 +235,10 @@ def edge_endpoints(graph: Graph) -> tuple[Int32s, Int32s]:
     sources = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.degrees)
     once = slice(None) if graph.directed else sources < graph.neighbours
     return sources[once], graph.neighbours[once]
+
+
+def edges_in_sequence(graph: Graph) -> tuple[Int32s, Int32s]:
+    """The sources and targets of all edges as they are written."""
+    if graph.edge_sequence is None:
+        return edge_endpoints(graph)
+    return graph.edge_sequence[:, 0], graph.edge_sequence[:, 1]
