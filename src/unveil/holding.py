@@ -10,13 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from unveil.errors import UnveilError
+from unveil.wording import safe_text
+
 if TYPE_CHECKING:
     import numpy as np
 
     from unveil.case import Case
     from unveil.release import Release
 
-__all__ = ["ORIGINAL", "PEOPLE", "Holding"]
+__all__ = ["MAPPING", "ORIGINAL", "PEOPLE", "Holding"]
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,31 @@ PEOPLE = Holding(
 ORIGINAL = Holding(
     "original",
     "same",
-    "The table or baskets that the release was made from.",
+    "The table, baskets or graph that the release was made from.",
     is_original=True,
     only_after_protection=True,
 )
-"""Read by several rooms: what became of its items (``items``), or of its numbers (``release``)."""
+"""Read by several rooms: what became of its items (``items``), nodes (``network``) or numbers (``release``)."""
+
+
+def _truth_from_mapping(mapping: Release, case: Case) -> np.ndarray:
+    """What each item or node of the original became."""
+    from unveil.release.secret_mapping import Labelled, truth_from_mapping
+    from unveil.release.table import Table
+
+    original, release = case.original, case.release
+    assert isinstance(mapping, Table) and isinstance(release, Labelled)
+    if not isinstance(original, Labelled) or original.kind != release.kind:
+        what = "baskets" if release.kind == "transactions" else "graph"
+        raise UnveilError(f"{safe_text(mapping.name)}: give both the mapping and the original {what}")
+    return truth_from_mapping(mapping, original, release)
+
+
+MAPPING = Holding(
+    "mapping",
+    "table",
+    "What each item or node of the original became: columns item or node, and pseudonym.",
+    read_truth=_truth_from_mapping,
+    only_after_protection=True,
+)
+"""Read by several rooms: what became of items (``items``) or nodes (``network``)."""

@@ -13,7 +13,7 @@ Rows of tables are written in random order, because the order may undo what was 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,7 @@ from unveil.recipe_protection import (
     recipe_offer,
     released_tables,
 )
-from unveil.release import Release, Table, Transactions
+from unveil.release import Release, Table
 from unveil.release.ask import REPEATED_PEOPLE
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.run import Progress, Run
@@ -93,18 +93,18 @@ class ProtectedRelease:
         return self.case.release
 
     def mapping(self) -> pa.Table:
-        """What each item became: columns item and pseudonym, the latter missing if the item was left out, and release,
-        which marks the release that the mapping belongs to.
+        """What each item or node became: columns item or node, pseudonym, which is missing if it was left out, and
+        release, which marks the release that the mapping belongs to.
 
-        Keep it secret. Only baskets of items have a mapping.
+        Keep it secret. Only baskets of items and graphs have a mapping.
         """
-        from unveil.release.item_mapping import mapping_table
+        from unveil.release.secret_mapping import Labelled, mapping_table
 
         release = self.release
         assert self.case is not None
         original, truth = self.case.original, self.case.truth
-        if not isinstance(original, Transactions) or not isinstance(release, Transactions) or truth is None:
-            raise UnveilError(f"{safe_text(release.name)}: only baskets of items have a mapping")
+        if not isinstance(original, Labelled) or not isinstance(release, Labelled) or truth is None:
+            raise UnveilError(f"{safe_text(release.name)}: only baskets of items and graphs have a mapping")
         return mapping_table(original, release, truth)
 
     def recipe(self) -> Recipe:
@@ -274,11 +274,20 @@ def _explain_failure(
     advice = [hint for question in asked for hint in question.hints(case, policy, blocking, run)]
     if closest is not None:
         advice = [*closest.describe_shortfalls(start), *advice]
+    elif not tried:
+        advice = [*dict.fromkeys(_describe_untouched(start)), *advice]
     elif blocking and not any("no quasi-identifier is released" in hint for hint in advice):
         is_over, it = ("is over its tolerance", "it") if len(blocking) == 1 else ("are over their tolerances", "them")
         advice = [f"{list_text(blocking)} {is_over}, and no protection that was tried brings {it} within", *advice]
     name = None if closest is None else closest.name
     return ProtectedRelease(None, assessment, before, name, blocking, advice=tuple(advice))
+
+
+def _describe_untouched(start: Assessment) -> Iterator[str]:
+    """What is over its tolerance, where no protection is for that."""
+    for f in start.findings:
+        if f.decides and f.status == "over":
+            yield f"{f.id} is {f.value_text} and must be {f.tolerance_text}, and no protection changes that"
 
 
 def _repeated_people_doubts(before: Assessment) -> list[str]:

@@ -6,11 +6,16 @@ import os
 
 import numpy as np
 
-from unveil.arrays import Ints
+from unveil.arrays import Bools, Ints
 
-__all__ = ["secret_permutation"]
+__all__ = ["secret_coins", "secret_permutation"]
 
 
 def secret_permutation(n: int) -> Ints:
     """0 … n − 1 in an order drawn from the operating system's randomness."""
     return np.argsort(np.frombuffer(os.urandom(8 * n), np.uint64))
+
+
+def secret_coins(n: int) -> Bools:
+    """Fair coins, drawn from the operating system's randomness."""
+    return np.unpackbits(np.frombuffer(os.urandom(n // 8 + 1), np.uint8), count=n).astype(np.bool_)

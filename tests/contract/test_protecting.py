@@ -306,7 +306,7 @@ def test_where_nothing_was_made_nothing_is_closest(toy: Toy) -> None:
 
 def test_what_a_table_lacks_has_no_mapping(toy: Toy) -> None:
     toy.offer("good", saying("0.1"))
-    with pytest.raises(UnveilError, match=r"level 0\.1: only baskets of items have a mapping"):
+    with pytest.raises(UnveilError, match=r"level 0\.1: only baskets of items and graphs have a mapping"):
         made().mapping()
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 __all__ = ["Place", "may_mount", "places"]
 
 _SMALL_DISK = 400 * 1024
-_NAMES = ("safe.dat", "links.json", "rows.json", "protect.html", "link.html", "assess.html")
+_NAMES = (
+    "safe.dat", "safe.edges", "links.json", "rows.json", "protect.html", "relabel.html", "link.html", "assess.html"
+)  # fmt: skip
 
 
 @dataclass
@@ -83,7 +85,7 @@ def places(root: Path, mounting: bool) -> Iterator[list[Place]]:
 
             def mount_files(name: str, sources: Path) -> Path:
                 folder = make(name)
-                for file in (*_NAMES, "safe.mapping.csv"):
+                for file in (*_NAMES, "items.mapping.csv", "nodes.mapping.csv"):
                     (sources / file).touch()
                     (folder / file).touch()
                     mount("--bind", str(sources / file), str(folder / file))

@@ -32,7 +32,7 @@ def found() -> dict[str, Any]:
 def test_killed_runs_leave_no_mismatched_lost_or_half_written_files(found: dict[str, Any]) -> None:
     assert found["faults"] == []
     assert sum(found["by place"].values()) == _KILLS
-    assert set(found["by command"]) == {"protect", "link", "assess"}
+    assert set(found["by command"]) == {"protect", "relabel", "link", "assess"}
 
 
 def test_so_do_runs_on_mounted_files_and_full_disks(found: dict[str, Any]) -> None:

@@ -25,7 +25,12 @@ from kills.places import Place
 __all__ = ["Trials"]
 
 _DECIDED = (0, 1, 3)
-_ITEMS = 4
+_COMMANDS = {"protect": 5, "relabel": 2, "link": 2, "assess": 2}
+"""How often each command is killed; ``relabel`` protects a graph, ``protect`` baskets."""
+
+_RELEASES = {"protect": "safe.dat", "relabel": "safe.edges"}
+_SUBJECTS = {"protect": "item", "relabel": "node"}
+_ITEMS, _NODES = 4, 30
 _MOST_MAPPINGS = 20
 
 
@@ -46,7 +51,7 @@ class Trials:
         os.environ["TMPDIR"] = str(self.scratch)
         importlib.import_module("tempfile").tempdir = None
         self.run_command = _load()
-        for command in ("protect", "link", "assess"):
+        for command in _COMMANDS:
             self.run_command(self._arguments(command, where[0]))
         importlib.import_module("unveil.engine").default_engine.cache_clear()
         importlib.import_module("unveil.spill_directory").remove_spill_directories()
@@ -54,7 +59,7 @@ class Trials:
     def run_one(self) -> None:
         """Kill one run, and check everything."""
         self.number += 1
-        command = self.rng.choices(("protect", "link", "assess"), (6, 2, 2))[0]
+        command = self.rng.choices(list(_COMMANDS), list(_COMMANDS.values()))[0]
         place = self.where[self.number % len(self.where)]
         steps, seconds = self._measure(command, place)
         place.fill(self.rng)
@@ -113,7 +118,7 @@ class Trials:
         if command == "protect":
             source = self.root / "baskets.dat"
             source.write_text("".join(" ".join(items) + "\n" for items in _baskets(size)))
-            mapping = ["--write-mapping", str(place.secret / "safe.mapping.csv"), "--method", "rename"]
+            mapping = ["--write-mapping", str(place.secret / "items.mapping.csv"), "--method", "rename"]
             similar = [
                 "--similar",
                 str(source),
@@ -121,6 +126,12 @@ class Trials:
                 "items.expected_cracks=1",
             ]  # of the attacks, one is slow
             return ["protect", str(source), "-o", str(place.result / "safe.dat"), *mapping, *similar, *report]
+        if command == "relabel":
+            source = self.root / "friends.edges"
+            source.write_text("".join(f"i{u} i{v}\n" for u, v in _edges(size)))
+            mapping = ["--write-mapping", str(place.secret / "nodes.mapping.csv"), "--method", "relabel"]
+            known = ["--tolerance", "network.degree_k=1"]
+            return ["protect", str(source), "-o", str(place.result / "safe.edges"), *mapping, *known, *report]
         source = self.root / "rows.csv"
         source.write_text("age,zip,sex\n" + rows)
         if command == "link":
@@ -182,11 +193,10 @@ class Trials:
         try:
             for path, pattern in _marks(command, place).items():
                 sizes.append(int(re.findall(pattern, path.read_text(encoding="utf-8"))[0]))
-                if command != "protect" or path.suffix == ".html":
-                    self._check_end(told, path)
-            if command == "protect":
-                self._check_mappings(told, place, remember=everything)
-                sizes.append(self._check_release(told, place))
+                self._check_end(told, path)
+            if command in _RELEASES:
+                self._check_mappings(told, command, place, remember=everything)
+                sizes.append(self._check_release(told, command, place))
             if command == "link":
                 sizes.append(len(_read_rows(place.secret / "matches.csv")))
         except (OSError, ValueError, IndexError, KeyError) as error:
@@ -198,39 +208,43 @@ class Trials:
         if not path.read_text(encoding="utf-8").rstrip().endswith(("</html>", "}")):
             self._fault(told, f"{path.name} is half-written")
 
-    def _check_mappings(self, told: str, place: Place, remember: bool) -> None:
+    def _check_mappings(self, told: str, command: str, place: Place, remember: bool) -> None:
         """No mapping is lost or changed; each is whole and for its owner alone."""
-        there = {str(path): path.read_text(encoding="utf-8") for path in place.secret.glob("safe.mapping*.csv")}
+        subject = _SUBJECTS[command]
+        there = {str(path): path.read_text(encoding="utf-8") for path in _mappings(command, place)}
         for path, text in self.known.items():
-            if Path(path).parent == place.secret and there.get(path) != text:
+            if Path(path).parent == place.secret and subject in Path(path).name and there.get(path) != text:
                 self._fault(told, f"lost mapping {Path(path).name}")
+        lines = 1 + (_NODES if command == "relabel" else _ITEMS)
         for path, text in there.items():
-            if Path(path).stat().st_mode & 0o777 != 0o600 or len(text.splitlines()) != _ITEMS + 1:
+            if Path(path).stat().st_mode & 0o777 != 0o600 or len(text.splitlines()) != lines:
                 self._fault(told, f"mapping {Path(path).name} is half-written or open to others")
         if remember:
             self.known |= there
         if remember and len(there) > _MOST_MAPPINGS:  # the trials would slow down, and the small disk be full
-            for path in set(there) - {str(place.secret / "safe.mapping.csv")}:  # which may be mounted
-                if _read_rows(Path(path))[0]["release"] != _release_mark(place.result / "safe.dat"):
+            for path in set(there) - {str(place.secret / f"{subject}s.mapping.csv")}:  # which may be mounted
+                if _read_rows(Path(path))[0]["release"] != _release_mark(place.result / _RELEASES[command]):
                     os.unlink(path)
                     del self.known[path]
                     self.removed += 1
 
-    def _check_release(self, told: str, place: Place) -> int:
-        """The number of baskets of a release, which has its own mapping, by its mark and by what it says."""
-        release = place.result / "safe.dat"
-        baskets = [line.split() for line in release.read_text().splitlines()]
+    def _check_release(self, told: str, command: str, place: Place) -> int:
+        """The number of baskets or edges of a release, which has its own mapping, by its mark and by what it says."""
+        release = place.result / _RELEASES[command]
+        lines = _label_lines(release)
         mark = _release_mark(release)
-        tables = [_read_rows(path) for path in place.secret.glob("safe.mapping*.csv")]
+        tables = [_read_rows(path) for path in _mappings(command, place)]
         own = [rows for rows in tables if {row["release"] for row in rows} == {mark}]
         if not own:
             self._fault(told, "the release has no mapping")
-            return len(baskets)
-        became = {row["item"]: row["pseudonym"] for row in own[0]}
-        renamed = [sorted(became[item] for item in items) for items in _baskets(len(baskets))]
-        if sorted(renamed) != sorted(map(sorted, baskets)):
+            return len(lines)
+        became = {row[_SUBJECTS[command]]: row["pseudonym"] for row in own[0]}
+        size = len(lines)
+        given = [[f"i{u}", f"i{v}"] for u, v in _edges(size)] if command == "relabel" else _baskets(size)
+        renamed = [sorted(became[label] for label in labels) for labels in given]
+        if sorted(renamed) != sorted(map(sorted, lines)):
             self._fault(told, "the mapping is that of another release")
-        return len(baskets)
+        return size
 
     def _fault(self, told: str, what: str) -> None:
         self.faults.append(f"{told}: {what}")
@@ -238,8 +252,10 @@ class Trials:
 
 
 def _marks(command: str, place: Place) -> dict[Path, str]:
-    """The files of a command that say how many baskets, people or rows it was given."""
+    """The files of a command that say how many baskets, edges, people or rows it was given."""
     page = place.report / f"{command}.html"
+    if command == "relabel":
+        return {page: r"graph, \d+ nodes, (\d+) edges"}
     if command == "protect":
         return {page: r"transactions, (\d+) baskets"}
     if command == "link":
@@ -253,16 +269,35 @@ def _baskets(size: int) -> list[list[str]]:
     return [[f"i{j}" for j in range(_ITEMS)], *drawn]
 
 
+def _edges(size: int) -> list[tuple[int, int]]:
+    """So many edges, which reach every node."""
+    ring = [(k, (k + 1) % _NODES) for k in range(_NODES)]
+    others = [(u, v) for v in range(_NODES) for u in range(v) if (u, v) not in ring and (v, u) not in ring]
+    return [*ring, *random.Random(size).sample(others, size - _NODES)]
+
+
+def _mappings(command: str, place: Place) -> list[Path]:
+    return sorted(place.secret.glob(f"{_SUBJECTS[command]}s.mapping*.csv"))
+
+
+def _label_lines(path: Path) -> list[list[str]]:
+    return [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
 def _read_rows(path: Path) -> list[dict[str, str]]:
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def _release_mark(path: Path) -> str:
-    """By definition: a digest of the sorted labels and of the sorted entries."""
-    baskets = [line.split() for line in path.read_text().splitlines()]
-    labels = sorted({label for items in baskets for label in items})
-    entries = sorted(b * len(labels) + labels.index(label) for b, items in enumerate(baskets) for label in items)
+    """By definition: a digest of the sorted labels and of the sorted entries or edges."""
+    lines = _label_lines(path)
+    labels = sorted({label for line in lines for label in line})
+    if path.suffix == ".edges":
+        ranks = (sorted(map(labels.index, line)) for line in lines)
+        entries = sorted(u * len(labels) + v for u, v in ranks)
+    else:
+        entries = sorted(b * len(labels) + labels.index(label) for b, items in enumerate(lines) for label in items)
     text = "".join(f"{len(label)}:{label}" for label in labels).encode()
     return hashlib.sha256(text + struct.pack(f"<{len(entries)}q", *entries)).hexdigest()[:32]
 

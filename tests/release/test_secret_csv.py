@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Transactions, UnveilError
-from unveil.release.item_mapping import mapping_table, truth_from_mapping
 from unveil.release.secret_csv import secret_csv, unescape_formulas
+from unveil.release.secret_mapping import mapping_table, truth_from_mapping
 
 LABELS = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\tx", "＝1", "'x", "''=x", "milk", "1"]
 

@@ -19,10 +19,10 @@ from unveil.errors import UnveilError
 from unveil.holding import Holding
 from unveil.policy import Policy, is_hierarchy_rule
 from unveil.questions import all_holdings
-from unveil.release import Release, Table
+from unveil.release import Graph, Release, Table
 from unveil.release.kinds import check_kind, kinds_text
 from unveil.settings import declared_settings, option_text
-from unveil.wording import safe_text
+from unveil.wording import list_text, safe_text
 
 __all__ = ["files_read", "holding_options", "read_case", "read_holdings", "read_table_beside"]
 
@@ -56,7 +56,7 @@ def _release_kinds(held: Holding) -> tuple[str, ...]:
 
 
 def _holding_option(held: Holding, other_name: str | None) -> Callable[[Any], Any]:
-    kinds = " and ".join(kinds_text([kind]).split()[0].capitalize() for kind in _release_kinds(held))
+    kinds = list_text(kinds_text([kind]).split()[0].capitalize() for kind in _release_kinds(held))
     repeatable = " Repeatable." if held.repeatable else ""
     text = f"{kinds}: {held.help[0].lower()}{held.help[1:]}{repeatable}"
     names = [held.option, *([other_name] if other_name else [])]
@@ -103,7 +103,7 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     from unveil.release.read import read
     from unveil.release.source_file import format_ending
 
-    if held.kind == "graph":
+    if held.kind == "graph" or (held.kind == "same" and isinstance(case.release, Graph)):
         return read_graph(file, given)
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):
         return read(file, "transactions", max_size=given.get("max_size"))

@@ -19,6 +19,7 @@ from unveil.cli.policy import column_names, make_policy, policy_options, refuse_
 from unveil.cli.reading import reading_options, reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
+from unveil.release import Graph, Transactions
 from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import safe_text
 
@@ -94,8 +95,9 @@ def _method_option(command: Any) -> Any:
     "--write-mapping",
     "mapping_file",
     metavar="FILE",
-    help="Baskets: write what each item became to FILE; by default beside the release, as NAME.mapping.csv. An "
-    "existing file is kept; the mapping then becomes NAME.mapping.2.csv, and so on. Never publish it.",
+    help="Baskets and graphs: write what each item or node became to FILE; by default beside the release, as "
+    "NAME.mapping.csv. An existing file is kept; the mapping then becomes NAME.mapping.2.csv, and so on. Never publish "
+    "it.",
 )
 @_method_option
 @click.option(
@@ -172,7 +174,7 @@ def command(
     """Protect, write the release and whatever belongs to it, and print its assessment."""
     from unveil.protect import protect
     from unveil.release.delivery import OutputFile, deliver_files
-    from unveil.release.write import choose_writer
+    from unveil.release.write import check_writable, choose_writer
 
     for what, name, ending in (("mapping", mapping_file, ".csv"), ("recipe", write_recipe, ".toml")):
         if name and Path(name).suffix.lower() != ending:
@@ -190,6 +192,7 @@ def command(
             check_kind("--write-recipe", ["table"], case.release.name, case.release.kind)
         check_output_files([output, mapping, write_recipe, report], sources)
         write = choose_writer(case.release.kind, output)
+        check_writable(case.release, output)
         made = protect(
             case,
             policy if recipe is None else None,
@@ -229,11 +232,11 @@ def command(
             tell(f"report written to {safe_text(report, 200)}")
     click.echo(text, nl=False)
     if made.case is None:
-        written = "nothing was written"
+        tried, written = len(made.assessment.protections) > 1, "nothing was written"
         if report:
             deliver_files([OutputFile(report, page.encode(), private=reveal)])
-            written = f"no release was written; {safe_text(report, 200)} shows what was tried"
-        tell(f"none of the protections tried meets the tolerances; {written}")
+            written = f"no release was written; {safe_text(report, 200)} shows {'what was tried' if tried else 'why'}"
+        tell(f"{'none of the protections tried' if tried else 'no protection'} meets the tolerances; {written}")
         for sentence in [_RECIPE_HINT] if recipe is not None else made.advice:
             tell(sentence)
         return 0 if exit_zero else 1
@@ -280,13 +283,14 @@ class _SecretFile(NamedTuple):
 
 
 def _secret_file(made: ProtectedRelease, mapping: str | None, recipe: str | None) -> _SecretFile | None:
-    """The mapping of baskets, or the recipe of a table."""
+    """The mapping of baskets or a graph, or the recipe of a table."""
     from unveil.release.delivery import OutputFile
     from unveil.release.secret_csv import secret_csv
 
     if mapping:
         held = OutputFile(mapping, secret_csv(made.mapping()), private=True, keep_existing=True)
-        return _SecretFile(held, "maps items to their new names: keep it secret")
+        subjects = "nodes" if isinstance(made.release, Graph) else "items"
+        return _SecretFile(held, f"maps {subjects} to their new names: keep it secret")
     if recipe:
         own = made.recipe()
         held = OutputFile(recipe, own.to_toml(Path(recipe).parent).encode(), private=True, keep_existing=True)
@@ -296,11 +300,9 @@ def _secret_file(made: ProtectedRelease, mapping: str | None, recipe: str | None
 
 
 def _choose_mapping_file(case: Case, given: str | None, output: str) -> str | None:
-    """Where it is written what each item became; tables have no items."""
-    from unveil.release import Transactions
-
-    if isinstance(case.release, Transactions):
+    """Where it is written what each item or node became; tables have neither."""
+    if isinstance(case.release, (Transactions, Graph)):
         return given or str(Path(output).with_name(f"{Path(output).stem}.mapping.csv"))
     if given:
-        check_kind("--write-mapping", ["transactions"], case.release.name, case.release.kind)
+        check_kind("--write-mapping", ["transactions", "graph"], case.release.name, case.release.kind)
     return None

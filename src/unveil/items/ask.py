@@ -16,7 +16,7 @@ from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.errors import UnveilError
 from unveil.finding import TOLERANCE_SLACK, Curve, Finding
-from unveil.holding import ORIGINAL, Holding
+from unveil.holding import MAPPING, ORIGINAL, Holding
 from unveil.items import risks
 from unveil.items.ask_itemsets import itemset_findings, policy_itemsets
 from unveil.items.ask_pairs import correlation_findings, never_together_findings
@@ -33,10 +33,10 @@ from unveil.release.table import Table
 from unveil.release.transactions import Transactions
 from unveil.run import Run
 from unveil.settings import option_text
-from unveil.wording import count_text, number_text, percent_text, range_text, safe_text
+from unveil.wording import count_text, number_text, percent_text, range_text
 
 if TYPE_CHECKING:
-    from unveil.arrays import Floats, Ints
+    from unveil.arrays import Floats
     from unveil.items.sample_similarity import SampleKnowledge
 
 __all__ = ["QUESTION"]
@@ -311,17 +311,6 @@ def _sample_curve(knowledge: SampleKnowledge, tolerated: float) -> Curve:
     )
 
 
-def _truth_from_mapping(mapping: Release, case: Case) -> Ints:
-    """What each item of the original became."""
-    from unveil.release.item_mapping import truth_from_mapping
-
-    if not isinstance(case.original, Transactions):
-        raise UnveilError(f"{safe_text(mapping.name)}: give both the mapping and the original baskets")
-    assert isinstance(mapping, Table)
-    assert isinstance(case.release, Transactions)
-    return truth_from_mapping(mapping, case.original, case.release)
-
-
 HOLDINGS = (
     Holding(
         "beliefs",
@@ -348,13 +337,7 @@ HOLDINGS = (
         former_names=("never",),
     ),
     ORIGINAL,
-    Holding(
-        "mapping",
-        "table",
-        "What each item of the original became: columns item and pseudonym.",
-        read_truth=_truth_from_mapping,
-        only_after_protection=True,
-    ),
+    MAPPING,
     Holding(
         "categories", "table", "Categories that may replace items: columns item and category.", only_for_protection=True
     ),

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
+from unveil.holding import MAPPING, ORIGINAL
 from unveil.network import risks
 from unveil.network.ask_active import active_finding
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_known_network, unmask_findings
 from unveil.network.degrees import degree_class_sizes
+from unveil.network.original_order import check_truth, in_original_order
+from unveil.network.protect import PROTECTIONS, protection_hints
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
@@ -81,9 +84,9 @@ def _structure_findings(case: Case, policy: Policy, run: Run) -> Iterator[Findin
     )
     yield from fingerprint_findings(graph, policy, run)
     if run.asks(risks.ACTIVE):
-        yield active_finding(graph, policy, run)
+        yield active_finding(in_original_order(case), policy, run)
     if asks_passive(graph, policy, run):
-        yield passive_finding(graph, policy, run)
+        yield passive_finding(in_original_order(case), policy, run)
 
 
 def _exposed_nodes(graph: Graph, sizes: Ints, k: float, degree: str, run: Run) -> tuple[ExposedSubject, ...]:
@@ -111,6 +114,12 @@ def _same_degree_text(size: int, degree: str) -> str:
     return f"only {count_text(size - 1, 'other node has', 'other nodes have')} the same {degree}"
 
 
+def check(case: Case, policy: Policy) -> None:
+    """Refuse an original, or a network that somebody holds, that does not fit the release."""
+    check_truth(case)
+    check_known_network(case, policy)
+
+
 def facts(release: Release) -> dict[str, float | bool]:
     """What there is to say about a graph before any attack."""
     from unveil.network.graph_facts import describe_graph
@@ -133,7 +142,9 @@ QUESTION = Question(
     ask=ask,
     facts=facts,
     settings=NetworkSettings,
-    holdings=(KNOWN_NETWORK, SEEDS, TRUE_MATCHES),
-    check=check_known_network,
+    holdings=(ORIGINAL, MAPPING, KNOWN_NETWORK, SEEDS, TRUE_MATCHES),
+    check=check,
     doubts=doubts,
+    protections=PROTECTIONS,
+    hints=protection_hints,
 )

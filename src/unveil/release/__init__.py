@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unveil.release.codes import Codes as Codes, encode_column as encode_column
     from unveil.release.column_profile import ColumnProfile as ColumnProfile, profile_columns as profile_columns
     from unveil.release.hierarchy import Hierarchy as Hierarchy
-    from unveil.release.item_mapping import truth_from_mapping as truth_from_mapping
+    from unveil.release.secret_mapping import truth_from_mapping as truth_from_mapping
     from unveil.release.label_matching import hierarchy_matcher as hierarchy_matcher, match_labels as match_labels
     from unveil.release.matrix import read_truth as read_truth
     from unveil.release.repeated_subjects import (
@@ -30,7 +30,7 @@ else:
             "codes": "Codes encode_column",
             "column_profile": "ColumnProfile profile_columns",
             "hierarchy": "Hierarchy",
-            "item_mapping": "truth_from_mapping",
+            "secret_mapping": "truth_from_mapping",
             "label_matching": "hierarchy_matcher match_labels",
             "matrix": "read_truth",
             "repeated_subjects": "RepeatedSubjects find_repeated_subjects",

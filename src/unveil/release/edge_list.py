@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from unveil.errors import UnveilError
 from unveil.release import source_file
-from unveil.release.graph import Graph, edge_endpoints, simple_graph
+from unveil.release.graph import Graph, edges_in_sequence, simple_graph
 from unveil.settings import option_text
 from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EDGE_HEADERS", "read_edges", "write_edges"]
+__all__ = ["EDGE_HEADERS", "check_no_isolated_nodes", "read_edges", "write_edges"]
 
 _BATCH = 1 << 16
 _EMPTY_MESSAGE = "there are no nodes; expected one edge per line: two nodes separated by blanks, commas or tabs"
@@ -146,17 +146,22 @@ def _is_header(first: bytes, delimiter: str) -> bool:
     return pair in EDGE_HEADERS and (delimiter != "" or len(pair[0]) > 1)
 
 
+def check_no_isolated_nodes(graph: Graph) -> None:
+    """Refuse a graph of which an edge list would lose nodes."""
+    if ((graph.degrees == 0) & (graph.in_degrees == 0)).any():
+        raise UnveilError(f"{safe_text(graph.name)}: an edge list cannot hold nodes without edges; write .gml instead")
+
+
 def write_edges(graph: Graph, file: BinaryIO) -> None:
     """Write a comment, then one edge per line, labels separated by a space. Isolated nodes are refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    check_no_isolated_nodes(graph)
     name = safe_text(graph.name)
-    if ((graph.degrees == 0) & (graph.in_degrees == 0)).any():
-        raise UnveilError(f"{name}: an edge list cannot hold nodes without edges; write .gml instead")
     if pc.any(pc.match_substring_regex(graph.labels, r'^[#%]|^$|[\s,;"{\x0b\x00\x{FEFF}]')).as_py():
         raise UnveilError(f"{name}: labels with blanks or punctuation do not fit into an edge list; write .gml instead")
-    sources, targets = edge_endpoints(graph)
+    sources, targets = edges_in_sequence(graph)
     first = " ".join(graph.labels[int(ends[0])].as_py() for ends in (sources, targets))
     if _is_header(first.encode(), ""):
         raise UnveilError(f"{name}: the first edge would be read as a header; write .gml instead")

@@ -1,4 +1,4 @@
-"""GML (Himsolt, *GML: A portable graph file format*, 1997)."""
+"""GML (Himsolt, *GML: A portable graph file format*, 1997). Attributes are left out, with a note."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from html.entities import name2codepoint
 from pathlib import Path
 from typing import BinaryIO
 
-from unveil.release.graph import Graph, edge_endpoints
+from unveil.release.graph import Graph, edges_in_sequence
 from unveil.release.graph_records import GraphRecords
 from unveil.wording import safe_text
 
 __all__ = ["read_gml", "write_gml"]
 
 _BATCH = 1 << 16
+_NODE_KEYS = ("id", "label")
+_EDGE_KEYS = ("source", "target", "id", "key")  # the last two number edges
 
 _KEY = re.compile(r'(?:\s|#[^\r\n]*+)*+(?:(?P<close>\])|(?P<key>[^\s\[\]"]++)|(?P<end>\Z))?')
 _VALUE = re.compile(r'(?:\s|(?<=[\r\n])#[^\r\n]*+)*+(?:(?P<open>\[)|"(?P<text>[^"]*+)"|(?P<word>[^\s\[\]"]++))?')
@@ -93,6 +95,7 @@ def _collect_records(window: _Window, records: GraphRecords) -> None:
             _close_list(records, lists, record, place)
             lists.pop()
         elif value is None:
+            _note_attribute(records, lists, key)
             lists.append(key)
             graphs += lists == ["graph"]
             if graphs > 1:
@@ -100,6 +103,7 @@ def _collect_records(window: _Window, records: GraphRecords) -> None:
             if len(lists) == 2:
                 record = {}
         elif len(lists) == 2:
+            _note_attribute(records, lists, key)
             record[key] = value
         elif lists == ["graph"] and key == "directed":
             if value not in ("0", "1"):
@@ -107,6 +111,14 @@ def _collect_records(window: _Window, records: GraphRecords) -> None:
             records.directed = value == "1"
     if lists:
         raise records.error_at(window.place, "the file ends inside a list; close it with ]")
+
+
+def _note_attribute(records: GraphRecords, lists: list[str], key: str) -> None:
+    """Remember that a node or an edge says more than what is read."""
+    if lists == ["graph", "node"]:
+        records.has_node_attributes |= key not in _NODE_KEYS
+    elif lists == ["graph", "edge"]:
+        records.has_edge_attributes |= key not in _EDGE_KEYS
 
 
 def _close_list(records: GraphRecords, lists: list[str], record: dict[str, str], place: int) -> None:
@@ -153,7 +165,7 @@ def write_gml(graph: Graph, file: BinaryIO) -> None:
     for start in range(0, graph.nodes, _BATCH):
         labels = graph.labels[start : start + _BATCH].to_pylist()
         file.write("".join(_format_node(k, label) for k, label in enumerate(labels, start)).encode())
-    sources, targets = edge_endpoints(graph)
+    sources, targets = edges_in_sequence(graph)
     for start in range(0, len(sources), _BATCH):
         ends = (x[start : start + _BATCH].tolist() for x in (sources, targets))
         lines = (f"  edge [\n    source {u}\n    target {v}\n  ]\n" for u, v in zip(*ends, strict=True))

@@ -1,9 +1,10 @@
 """A network: who is connected with whom.
 
 A release of a network is a *graph*: nodes, named by labels and numbered 0 … n − 1, and edges between them. It is
-simple, without loops or duplicate edges (in an undirected graph a–b and b–a are the same edge); ``notes`` say what was
-dropped. The neighbours of node ``v``, in rising order, are ``neighbours[indptr[v] : indptr[v + 1]]``. An undirected
-edge is in both rows, a directed one in the row of its source.
+simple, without loops or duplicate edges (in an undirected graph a–b and b–a are the same edge), and holds neither
+weights nor attributes; ``notes`` say what was left out. The neighbours of node ``v``, in rising order, are
+``neighbours[indptr[v] : indptr[v + 1]]``. An undirected edge is in both rows, a directed one in the row of its source.
+``edge_sequence`` holds the ends of each edge in the order in which they are written; without one, edges are sorted.
 
 The file formats are in ``edge_list.py``, ``gml.py``, ``graphml.py`` and ``matrix_market.py``.
 """
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from unveil.arrays import Int32s, Ints
 
-__all__ = ["REPEATED_LABELS", "Graph", "edge_endpoints", "simple_graph"]
+__all__ = ["REPEATED_LABELS", "Graph", "attribute_notes", "edge_endpoints", "edges_in_sequence", "simple_graph"]
 
 REPEATED_LABELS = "labels repeat, so ids are used instead"
 
@@ -49,6 +50,7 @@ class Graph:
     name: str
     digest: str
     notes: tuple[str, ...] = ()
+    edge_sequence: Int32s | None = None
 
     kind: ClassVar[str] = "graph"
 
@@ -101,9 +103,9 @@ class Graph:
             directed = bool(graph.is_directed())
         except (AttributeError, TypeError):
             raise UnveilError(f"{safe_text(name)}: not a networkx graph; use Graph.from_edges for arrays") from None
-        texts, notes = [str(node) for node in index], tuple[str, ...]()
+        texts, notes = [str(node) for node in index], _networkx_notes(graph)
         if len(set(texts)) < len(texts):
-            texts, notes = [str(k) for k in range(len(index))], (REPEATED_LABELS,)
+            texts, notes = [str(k) for k in range(len(index))], (*notes, REPEATED_LABELS)
         return simple_graph(ends.reshape(-1), label_array(texts, safe_text(name)), directed, name, None, notes)
 
     @property
@@ -139,6 +141,21 @@ class Graph:
         how = "directed" if self.directed else "undirected"
         size = f"{how}, {count_text(self.nodes, 'node')}, {count_text(self.edges, 'edge')}"
         return "\n  ".join([f"Graph {safe_text(self.name)}", size, *self.notes])
+
+
+def attribute_notes(of_nodes: bool, of_edges: bool) -> tuple[str, ...]:
+    """What to say about attributes, which a graph does not hold."""
+    notes = ("attributes of nodes are left out",) if of_nodes else ()
+    return (*notes, "attributes of edges, such as weights, are left out") if of_edges else notes
+
+
+def _networkx_notes(graph: Any) -> tuple[str, ...]:
+    """What to say about the attributes of an object that may know none."""
+    try:
+        nodes, edges = graph.nodes(data=True), graph.edges(data=True)
+    except (TypeError, ValueError):
+        return ()
+    return attribute_notes(any(data for _, data in nodes), any(data for *_, data in edges))
 
 
 def simple_graph(
@@ -218,3 +235,10 @@ def edge_endpoints(graph: Graph) -> tuple[Int32s, Int32s]:
     sources = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.degrees)
     once = slice(None) if graph.directed else sources < graph.neighbours
     return sources[once], graph.neighbours[once]
+
+
+def edges_in_sequence(graph: Graph) -> tuple[Int32s, Int32s]:
+    """The sources and targets of all edges as they are written."""
+    if graph.edge_sequence is None:
+        return edge_endpoints(graph)
+    return graph.edge_sequence[:, 0], graph.edge_sequence[:, 1]

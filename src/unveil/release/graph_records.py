@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
 from unveil.release import source_file
-from unveil.release.graph import REPEATED_LABELS, Graph, simple_graph
+from unveil.release.graph import REPEATED_LABELS, Graph, attribute_notes, simple_graph
 
 if TYPE_CHECKING:
     from unveil.arrays import Int32s
@@ -30,6 +30,7 @@ class GraphRecords:
         self.file = file
         self.line_number = line_number  # the line number of a position in the file
         self.directed = False
+        self.has_node_attributes = self.has_edge_attributes = False
         self.notes: tuple[str, ...] = ()
         self._ids, self._names, self._end_ids = LabelTable(), LabelTable(), LabelTable()
         self._ends, self._places = GrowingArray(), GrowingArray()
@@ -89,6 +90,7 @@ class GraphRecords:
         self.number_records()
         distinct = len(self._names) == len(self._ids)
         ends = self._resolve_ends()
-        labels, notes = (self._names, self.notes) if distinct else (self._ids, (*self.notes, REPEATED_LABELS))
+        notes = (*self.notes, *attribute_notes(self.has_node_attributes, self.has_edge_attributes))
+        labels, notes = (self._names, notes) if distinct else (self._ids, (*notes, REPEATED_LABELS))
         digest = source_file.file_digest(path)
         return simple_graph(ends, labels.take_labels(), self.directed, path.name, digest, notes)

@@ -1,4 +1,4 @@
-"""GraphML (Brandes et al., *GraphML progress report*, 2001)."""
+"""GraphML (Brandes et al., *GraphML progress report*, 2001). Attributes are left out, with a note."""
 
 from __future__ import annotations
 
@@ -98,6 +98,9 @@ class _GraphMLHandler:
         elif name == "data" and within == "node":
             self.in_label = attributes.get("key") in self.label_keys
             self.label = "" if self.in_label else self.label
+            self.records.has_node_attributes |= not self.in_label
+        elif name == "data" and within == "edge":
+            self.records.has_edge_attributes = True
 
     def start_graph(self, attributes: dict[str, str]) -> None:
         self.graphs += 1

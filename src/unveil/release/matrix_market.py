@@ -1,4 +1,5 @@
-"""Matrix Market (Boisvert, Pozo and Remington, NIST IR 5935, 1996): entries of a square matrix are edges."""
+"""Matrix Market (Boisvert, Pozo and Remington, NIST IR 5935, 1996): entries of a square matrix are edges. Their values
+are left out, with a note."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def read_matrix_market(path: str | Path) -> Graph:
         head += piece.data
     start, nodes, entries = _parse_size(head, size, name)
     ends = _read_entries(head, start, pieces, 2 + values, nodes, entries, name)
-    return simple_graph(ends, _number_labels(nodes), symmetry == "general", path.name, source_file.file_digest(path))
+    notes = ("values of entries, such as weights, are left out",) if values else ()
+    digest = source_file.file_digest(path)
+    return simple_graph(ends, _number_labels(nodes), symmetry == "general", path.name, digest, notes)
 
 
 def _read_entries(

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from unveil.errors import UnveilError
-from unveil.release import Release, Table, edge_list, gml, matrix, transactions
+from unveil.release import Graph, Release, Table, edge_list, gml, matrix, transactions
 from unveil.release.delivery import open_atomic
 from unveil.release.kinds import KIND_SINGULARS
 from unveil.wording import list_text, safe_text
@@ -17,14 +17,14 @@ from unveil.wording import list_text, safe_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["choose_writer", "write"]
+__all__ = ["check_writable", "choose_writer", "write"]
 
 
 def write(release: Release, path: str | Path) -> None:
     """Write ``release`` to ``path``, whole or not at all.
 
     Tables: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``. Transactions: ``.dat``, ``.csv``, ``.jsonl``. Graphs:
-    ``.edge_list``, ``.gml``. A written file reads back as the same release, except that text files hold every value as
+    ``.edges``, ``.gml``. A written file reads back as the same release, except that text files hold every value as
     text and do not distinguish a missing value from an empty one.
     """
     import pyarrow as pa
@@ -50,6 +50,13 @@ def choose_writer(kind: str, path: str | Path) -> Callable[[Any, BinaryIO], None
         name = safe_text(Path(path).name)
         raise UnveilError(f"{name}: {KIND_SINGULARS[kind]} can be written as {list_text(writers)}; rename the file")
     return writers[ending]
+
+
+def check_writable(release: Release, path: str | Path) -> None:
+    """Refuse a file name whose format cannot hold such a release, before any work is done."""
+    if choose_writer(release.kind, path) is edge_list.write_edges:
+        assert isinstance(release, Graph)
+        edge_list.check_no_isolated_nodes(release)
 
 
 def _text_writer(delimiter: str) -> Callable[[Table, BinaryIO], None]:

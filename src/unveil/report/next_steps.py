@@ -19,7 +19,7 @@ from unveil.finding import Finding
 from unveil.holding import Holding
 from unveil.policy import Policy
 from unveil.release.ask import REPEATED_PEOPLE
-from unveil.release.kinds import KIND_SINGULARS
+from unveil.release.kinds import kinds_text
 from unveil.release.roles import quote_names
 from unveil.release.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME
 from unveil.release.write import choose_writer
@@ -57,11 +57,14 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
         return
     if any(f.id == REPEATED_PEOPLE.id and f.value for f in assessment.findings):
         yield NextStep("Settle first whether several rows belong to one person: every class size depends on it.")
-    if assessment.protections:
-        yield NextStep("None of the protections tried meets the tolerances: release less, or coarser values.")
-    elif not any(q.protections for q in questions.questions_about(assessment.release.kind)):
-        kind = KIND_SINGULARS[assessment.release.kind]
-        yield NextStep(f"unveil has no protection for {kind} yet: change what would be released, then assess it again.")
+    if len(assessment.protections) > 1:
+        yield NextStep("None of the protections tried meets the tolerances: release less, or in less detail.")
+    elif not any(q.protected_risks for q in questions.questions_about(assessment.release.kind)):
+        of = kinds_text([assessment.release.kind])
+        yield NextStep(
+            f"unveil has no protection against the risks of {of} yet: change what would be released, then assess it "
+            "again."
+        )
     elif not _is_protectable(failing, assessment):
         yield from _steps_about_roles(assessment)
         yield NextStep(

@@ -1,0 +1,1 @@
+"""Changes of a graph that make people in it harder to find."""
