@@ -72,10 +72,20 @@ def _speak(f, mine, witness, trust, neighbours, back, cells, chance):
 @helper
 def _propose(begin, end, mine, witness, trust, neighbours, back, cells, chance, touched, met):
     """Let a witness speak for all its neighbours; return how many nodes have been met."""
+    if chance[3] == 0:  # undirected: the loop where the time goes
+        least, most, expected = chance[1], chance[2], chance[0] - cells[witness, 3]
+        for f in range(begin, end):
+            v = neighbours[f]
+            shared = cells[v, 1]
+            touched[met] = v  # no branch: the next one overwrites it unless it is new
+            met += shared == 0
+            cells[v, 1] = shared + trust
+            cells[v, 0] += trust * min(max(expected - cells[v, 2], least), most)
+        return met
     for f in range(begin, end):
         v = neighbours[f]
         if mine & back[f]:
-            touched[met] = v  # no branch: the next one overwrites it unless it is new
+            touched[met] = v
             met += cells[v, 1] == 0
             _speak(f, mine, witness, trust, neighbours, back, cells, chance)
     return met
@@ -108,6 +118,20 @@ def _log_likelihood(alpha, beta, shared, total):
 
 
 @helper
+def _least_shared(shares, total, prior, worst, most):
+    """How many edges a candidate must share at least, if everything else speaks for it as clearly as it can."""
+    low, high = 0.0, total
+    slope = most + 0.5 * (log((shares[1, 0] + shares[1, 1]) / shares[1, 0]))  # the other side adds that much at most
+    for _ in range(12):
+        middle = 0.5 * (low + high)
+        if slope * middle + prior + _log_likelihood(shares[0, 0], shares[0, 1], middle, total) < worst:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@helper
 def _keep_best(node, v, score, shared, found):
     """Enter a candidate among the best of a node, which are in falling order."""
     who, scores, shares = found
@@ -122,16 +146,17 @@ def _keep_best(node, v, score, shared, found):
 
 @kernel
 def score_candidates(
-    node, last, budget, hub, worst, left, right, candidates, totals, crawled, shares, chance, classes, prior, given,
+    node, last, budget, hub, limits, left, right, candidates, totals, crawled, shares, chance, classes, prior, given,
     cells, touched, found,
 ):  # fmt: skip
     """For each left node, the right nodes with the highest scores. Visits left nodes until a budget of steps is used up
     and returns where it stopped.
 
+    ``limits`` are the least score that counts, and the largest value of ``prior``.
     ``candidates`` are the likely partners of left nodes: where those of a node begin, who they are, how probable.
     ``totals`` are, for both graphs, how many matched neighbours point to a node, and how many it points to.
     ``shares`` are the parameters of the beta distributions of shared edges, ``chance`` the logarithm of the number of
-    edges and the most that a shared one counts. ``given`` is a partner that was given, or −1, and what speaks for it.
+    edges, the least and the most that a shared one counts, and 1 for a directed graph. ``given`` is a partner that was given, or −1, and what speaks for it.
     ``cells`` holds for each right node what speaks for it, what it shares, and the logarithms of its degrees.
     """
     starts, neighbours, bits, _ = left
@@ -139,6 +164,7 @@ def score_candidates(
     begins, partners, trust = candidates
     (left_into, left_out), (right_into, right_out) = totals
     given_partner, given_gain = given
+    worst, highest = limits
     steps = 0
     while node < last and steps < budget:
         begin, end = starts[node], starts[node + 1]
@@ -165,15 +191,16 @@ def score_candidates(
         if own >= 0 and cells[own, 1] == 0:
             touched[met] = own
             met += 1
+        wanted = _least_shared(shares, left_into[node], highest, worst, chance[2])
         for k in range(met):
             v = touched[k]
             score, shared = np.float64(cells[v, 0]), np.float64(cells[v, 1])
             cells[v, 0] = cells[v, 1] = 0
+            if shared < wanted and own != v:
+                continue
             score += prior[classes[0][node], classes[1][v]]
             if own == v:
                 score += given_gain
-            if score < worst:
-                continue
             mine = left_into[node] + (left_out[node] if crawled[1][v] else 0.0)
             theirs = right_into[v] + (right_out[v] if crawled[0][node] else 0.0)
             score += _log_likelihood(shares[0, 0], shares[0, 1], shared, mine)

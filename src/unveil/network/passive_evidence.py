@@ -86,7 +86,8 @@ class Evidence:
         graph = self.right.graph
         edges = graph.edges if graph.directed else 2 * graph.edges
         overlap = self.overlap
-        chance = np.array([np.log(max(edges, 1)), -np.log(overlap.chance_of_wrong_candidate()), _MOST_GAIN], np.float32)
+        least = -np.log(overlap.chance_of_wrong_candidate())
+        chance = np.array([np.log(max(edges, 1)), least, max(least, _MOST_GAIN), graph.directed], np.float32)
         degrees = np.stack([graph.in_degrees, graph.degrees], axis=1)
 
         def score_some(first: int, last: int) -> int:
@@ -94,7 +95,7 @@ class Evidence:
             cells[:, 2:] = np.log(np.maximum(degrees, 1))
             touched = np.empty(self.right.nodes + 1, np.int64)
             return int(_passive_kernels.score_candidates(
-                first, last, _SLICE, self.right.hub, none + _NEGLIGIBLE, self.left.arrays, self.right.arrays,
+                first, last, _SLICE, self.right.hub, (none + _NEGLIGIBLE, float(self.prior.max())), self.left.arrays, self.right.arrays,
                 candidates, self.totals, (self.left.crawled, self.right.crawled), self.shares, chance, self.classes,
                 self.prior, (self.given, given_gain), cells, touched, found,
             ))  # fmt: skip
