@@ -48,6 +48,12 @@ CURVES = {
     "levels": curve(
         kind="line", x=(1, 2), y=(0.2, 0.4), y_label="share of rows", levels=((0.01, "guessing"), (0.7, "tolerated")),
     ),
+    "both axes logarithmic": curve(
+        kind="line", x=(1, 10, 100, 10, 100), y=(1, 0.3, 0.002, 0.2, 0.001), series=("a",) * 3 + ("b",) * 2,
+        y_label="share of nodes", x_scale="log", y_scale="log",
+    ),
+    "one logarithmic value": curve(kind="line", x=(3,), y=(1,), y_scale="log"),
+    "all powers of ten": curve(kind="line", x=(1, 2, 3), y=(1e100, 1e-100, 1), low=(1e99, 1e-100, 0.5), y_scale="log"),
     "no lines": curve(kind="line", series=()),
     "nothing": curve(),
     "no name": curve(x_scale="category"),
@@ -206,6 +212,18 @@ def test_shares_are_written_in_percent_and_counts_are_not() -> None:
     assert any(t.endswith("B") for t in svg_texts(chart_svg(curve(x=(1, 2), y=(4e9, 2e9)))))
 
 
+def test_a_logarithmic_axis_has_a_tick_at_every_power_of_ten() -> None:
+    assert {"0.1%", "1%", "10%", "100%"} <= set(svg_texts(chart_svg(CURVES["both axes logarithmic"])))
+    assert not {"0%", "20%", "50%"} & set(svg_texts(chart_svg(CURVES["both axes logarithmic"])))
+
+
+def test_equal_ratios_are_equal_steps_on_a_logarithmic_axis() -> None:
+    picture = chart_svg(curve(kind="line", x=(1, 10, 100), y=(1, 0.1, 0.01), x_scale="log", y_scale="log"))
+    (line,) = (e.get("d") or "" for e in svg_elements(picture) if e.tag == "path" and e.get("stroke") == "#3a80bf")
+    (x1, y1), (x2, y2), (x3, y3) = (map(float, p.split(",")) for p in re.findall(r"[\d.]+,[\d.]+", line))
+    assert x2 - x1 == pytest.approx(x3 - x2, abs=0.2) and y2 - y1 == pytest.approx(y3 - y2, abs=0.2)
+
+
 def test_names_keep_their_order_and_equal_looks_stay_apart() -> None:
     names = ("z" * 40 + "1", "z" * 40 + "2", "a")
     plot = prepare_plot(curve(x=names, y=(1, 2, 3), x_scale="category"))
@@ -342,8 +360,16 @@ def test_the_table_says_which_line() -> None:
     points=st.dictionaries(names, st.lists(st.tuples(finite, finite), min_size=1, max_size=4), max_size=6),
     scale=st.sampled_from(["linear", "log"]),
     banded=st.booleans(),
+    is_log=st.booleans(),
 )
-def test_any_lines_can_be_drawn(points: dict[str, list[tuple[float, float]]], scale: str, banded: bool) -> None:
+def test_any_lines_can_be_drawn(
+    points: dict[str, list[tuple[float, float]]], scale: str, banded: bool, is_log: bool
+) -> None:
     x, y = (tuple(p[i] for line in points.values() for p in line) for i in range(2))
+    y = tuple(abs(v) or 1.0 for v in y) if is_log else y
     series = tuple(name for name, line in points.items() for _ in line)
-    check_plain(chart_svg(curve(kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale)))
+    drawn = curve(
+        kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale,
+        y_scale="log" if is_log else "linear",
+    )  # fmt: skip
+    check_plain(chart_svg(drawn))

@@ -1,11 +1,12 @@
 """Draw a curve as a static picture: one SVG element for a page. :mod:`unveil.report.link_charts` draws candidate pairs,
-:mod:`unveil.report.lattice_charts` sets ordered by inclusion.
+:mod:`unveil.report.lattice_charts` sets ordered by inclusion, :mod:`unveil.report.graph_charts` small graphs.
 
 Altair writes the specification, ``vl-convert`` draws it, and :mod:`unveil.report.svg_filter` lets only shapes and text
 through. Text and axes use ``currentColor`` and no typeface, so they match the page, light or dark.
 
 Conventions
 - An axis whose label mentions a share, probability, chance, fraction or risk, with all values in [0, 1], is in percent.
+- A logarithmic axis for values reaches from one power of ten to another.
 - Bars never overlap. If names are too long to fit under their bars, the chart lies on its side. It then shows the first
   bars only, and says so.
 - Several lines differ in colour, dash and point shape, so that they are distinct in greyscale. A legend below names
@@ -21,8 +22,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from unveil.finding import Drawing, LatticeChart, LinkChart
-from unveil.report import lattice_charts, link_charts
+from unveil.finding import Drawing, GraphChart, LatticeChart, LinkChart
+from unveil.report import graph_charts, lattice_charts, link_charts
 from unveil.report.phrases import is_share_axis
 from unveil.report.plot_data import (
     Plot,
@@ -49,6 +50,7 @@ _MEASURED_FONT = 13.5  # a little larger than drawn: the page's typeface may be 
 _LABEL_DISTANCE = 0.09  # share of the plot height within which labels would overlap
 _LINE_HEIGHT = 15
 _LETTER_WIDTH = 7.5  # usual upper limit for the width of a legend character, in pixels
+_MOST_POWERS = 8  # of ten that are labelled on an axis
 _MAX_POINTS = 16  # the most points of one series that are drawn individually
 _POINT_RADIUS = 3  # half the width of such a point
 _SAMPLE_WIDTH = 34  # length of the line sample before a name in the legend
@@ -77,11 +79,13 @@ _LINE_STYLES = tuple(map(_LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
 
 
 def chart_svg(curve: Drawing) -> str:
-    """A curve, candidate pairs or a lattice as an SVG element with an accessible name, ready for a page."""
+    """A curve, candidate pairs, a lattice or a graph as an SVG element with an accessible name, ready for a page."""
     if isinstance(curve, LinkChart):
         return link_charts.links_svg(curve)
     if isinstance(curve, LatticeChart):
         return lattice_charts.lattice_svg(curve)
+    if isinstance(curve, GraphChart):
+        return graph_charts.graph_svg(curve)
     title, description = label_text(curve.title, 200), label_text(curve.reading, 400)
     plot = prepare_plot(curve)
     if not plot.x:
@@ -275,9 +279,11 @@ def _number_axis(plot: Plot, ends: Sequence[float], mark: float | str | None) ->
 
 
 def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
-    """The axis for the measured values; it starts at 0."""
+    """The axis for the measured values; it starts at 0, or at a power of ten if it is logarithmic."""
     import altair as alt
 
+    if plot.curve.y_scale == "log":
+        return _logarithmic_axis(plot, values, field)
     low, high = min(0.0, *values), max(0.0, *values)
     whole = all(v == int(v) for v in values)
     axis = alt.Axis(
@@ -293,6 +299,25 @@ def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
     )
     scale = alt.Scale(domain=[low, high if high > low else low + 1], nice=4, zero=True)
     return (alt.X if plot.sideways else alt.Y)(f"{field}:Q", axis=axis, scale=scale)
+
+
+def _logarithmic_axis(plot: Plot, values: Sequence[float], field: str) -> Any:
+    """The axis from one power of ten to another, with a tick at each, or at some of them if there are many."""
+    import altair as alt
+
+    first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    powers = range(min(first, last - 1), last + 1, max(1, (last - first) // _MOST_POWERS))
+    axis = alt.Axis(
+        title=None,
+        values=[10.0**power for power in powers],
+        labelExpr=_label_expression(plot.curve.y_label, values),
+        domain=False,
+        ticks=False,
+        labelPadding=6,
+        labelFlush=False,
+    )
+    scale = alt.Scale(type="log", domain=[10.0 ** powers[0], 10.0**last], nice=False)
+    return alt.Y(f"{field}:Q", axis=axis, scale=scale)
 
 
 def _label_expression(axis_label: str, values: Sequence[Any]) -> str:
