@@ -17,6 +17,7 @@ from unveil.network import risks
 from unveil.network.ask_active import active_finding
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
+from unveil.network.degree_chart import degree_chart
 from unveil.network.degrees import degree_class_sizes
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["QUESTION"]
 
 _LIU = "K. Liu, E. Terzi, Towards identity anonymization on graphs, SIGMOD 2008 (k-degree anonymity)"
+_CLAUSET = "A. Clauset, C. R. Shalizi, M. E. J. Newman, Power-law distributions in empirical data, SIAM Review 51, 2009"
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
@@ -67,7 +69,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         baseline=1 / nodes,
         sentence=f"{nodes_text(alone, nodes)} can be singled out by {verb(alone, 'its', 'their') if alone else 'its'} "
         f"{degree}.",
-        source=_LIU,
+        curves=degree_chart(graph),
+        source=f"{_LIU}; {_CLAUSET}",
     )
     yield from fingerprint_findings(graph, policy, run)
     if run.asks(risks.ACTIVE):
