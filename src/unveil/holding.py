@@ -59,8 +59,9 @@ PEOPLE = Holding(
 ORIGINAL = Holding(
     "original",
     "same",
-    "The table or baskets that the release was made from.",
+    "The table, baskets or graph that the release was made from.",
     is_original=True,
     only_after_protection=True,
 )
-"""Read by several rooms: what became of its items (``items``), or of its numbers (``release``)."""
+"""Read by several rooms: what became of its items (``items``), its numbers (``release``) or its edges
+(``network``)."""

@@ -99,6 +99,8 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     from unveil.release.read import read
     from unveil.release.source_file import format_ending
 
+    if held.kind == "same" and case.release.kind == "graph":
+        return read_release(file, {**given, "kind": "graph"})
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):
         return read(file, "transactions", max_size=given.get("max_size"))
     _check_is_file(held, file)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from unveil.network.active_search import find_copies as find_copies
     from unveil.network.active_search import recover_nodes as recover_nodes
     from unveil.network.degrees import degree_class_sizes as degree_class_sizes
+    from unveil.network.owner_changes import OwnerChanges as OwnerChanges
+    from unveil.network.owner_changes import compare_with_original as compare_with_original
     from unveil.network.planted_detection import PlantedDetection as PlantedDetection
     from unveil.network.planted_detection import measure_detection as measure_detection
     from unveil.network.planted_nodes import AttackedGraph as AttackedGraph
@@ -33,6 +35,7 @@ else:
             "active_attack": "InsiderAttack form_coalition measure_active_attack measure_coalition_attack",
             "active_search": "KnownSubgraph Recovery SubgraphCopies Tolerance find_copies recover_nodes",
             "degrees": "degree_class_sizes",
+            "owner_changes": "OwnerChanges compare_with_original",
             "planted_detection": "PlantedDetection measure_detection",
             "planted_nodes": (
                 "AttackedGraph accidental_copy_bound choose_degree_window plant_nodes "

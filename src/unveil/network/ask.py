@@ -7,14 +7,15 @@ release in ``ask_active``, or who hold an overlapping network in ``ask_passive``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
 from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
+from unveil.holding import ORIGINAL
 from unveil.network import risks
-from unveil.network.ask_active import active_finding
+from unveil.network.ask_active import active_doubts, active_finding, check_original
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.degree_chart import degree_chart
@@ -73,8 +74,8 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
         source=f"{_LIU}; {_CLAUSET}",
     )
     yield from fingerprint_findings(graph, policy, run)
-    if run.asks(risks.ACTIVE):
-        yield active_finding(graph, policy, run)
+    if run.asks(risks.ACTIVE) and graph.nodes > 1:
+        yield active_finding(case, policy, run)
     if asks_passive(graph, policy, run):
         yield passive_finding(graph, policy, run)
 
@@ -104,6 +105,17 @@ def _same_degree_text(size: int, degree: str) -> str:
     return f"only {count_text(size - 1, 'other node has', 'other nodes have')} the same {degree}"
 
 
+def check(case: Case, policy: Policy) -> None:
+    """Refuse an original that is not of the release's nodes."""
+    check_original(case)
+
+
+def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
+    """That an attack was left out, or made with an original that does not fit."""
+    yield from passive_doubts(case, policy, findings)
+    yield from active_doubts(case, findings)
+
+
 def facts(release: Release) -> dict[str, float | bool]:
     """What there is to say about a graph before any attack."""
     from unveil.network.graph_facts import describe_graph
@@ -120,5 +132,7 @@ QUESTION = Question(
     ask=ask,
     facts=facts,
     settings=NetworkSettings,
-    doubts=passive_doubts,
+    holdings=(ORIGINAL,),
+    check=check,
+    doubts=doubts,
 )

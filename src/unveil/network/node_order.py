@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from unveil.arrays import Ints
 from unveil.release.graph import Graph, edge_endpoints
 
-__all__ = ["sort_nodes"]
+__all__ = ["sort_nodes", "sorted_places"]
 
 
 def sort_nodes(graph: Graph) -> Graph:
     """The same graph with its nodes sorted by label, so that a random choice among them is the same whatever order the
     edges were read in."""
-    import pyarrow.compute as pc
-
-    order = pc.array_sort_indices(graph.labels).to_numpy()
-    place = np.empty(graph.nodes, np.int64)
-    place[order] = np.arange(graph.nodes)
+    place = sorted_places(graph)
     sources, targets = edge_endpoints(graph)
     return Graph.from_edges(place[sources], place[targets], nodes=graph.nodes, directed=graph.directed, name=graph.name)
+
+
+def sorted_places(graph: Graph) -> Ints:
+    """The position of each node once nodes are sorted by label."""
+    import pyarrow.compute as pc
+
+    place = np.empty(graph.nodes, np.int64)
+    place[pc.array_sort_indices(graph.labels).to_numpy()] = np.arange(graph.nodes)
+    return place
