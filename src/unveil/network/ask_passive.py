@@ -142,13 +142,11 @@ class _Trial:
         return self._judge(passive_attack(self._views.left, self._views.right, self._run, seeds), given)
 
     def _judge(self, matches: Matches, given: Ints | None = None) -> _Found:
-        """What was found, not counting nodes that were given."""
-        import numpy as np
-
+        """What was found, not counting nodes that were given, nor guesses: matches no clearer than another."""
         from unveil.network.stopping_points import stopping_points
         from unveil.network.two_views import match_quality
 
-        counts = (matches.mapping >= 0) & np.isfinite(matches.score)
+        counts = (matches.mapping >= 0) & (matches.score > 0)
         sought = self._views.truth >= 0
         if given is not None:
             counts[given] = sought[given] = False

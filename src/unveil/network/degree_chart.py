@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from unveil.finding import Curve
 from unveil.release.graph import Graph
-from unveil.wording import count_text, number_text
+from unveil.wording import count_text, number_text, singular_noun
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
@@ -88,7 +88,7 @@ def _reading(law: PowerLaw, name: str) -> str:
     )
     said = f" (standard error {error})" if isfinite(law.error) else ""
     return (
-        f"The power law that comes nearest has the exponent {exponent}{said} and begins at {law.x_min:,} {name}: the "
-        f"shares of the {count_text(law.values, 'node')} there differ from it by at most {distance} percentage points. "
-        "Other laws may fit as well."
+        f"The power law that comes nearest has the exponent {exponent}{said} and begins at "
+        f"{count_text(law.x_min, singular_noun(name))}: the shares of the {count_text(law.values, 'node')} there differ "
+        f"from it by at most {distance} percentage points. Other laws may fit as well."
     )
