@@ -89,6 +89,6 @@ def _reading(law: PowerLaw, name: str) -> str:
     said = f" (standard error {error})" if isfinite(law.error) else ""
     return (
         f"The power law that comes nearest has the exponent {exponent}{said} and begins at "
-        f"{count_text(law.x_min, singular_noun(name))}: the shares of the {count_text(law.values, 'node')} there differ "
-        f"from it by at most {distance} percentage points. Other laws may fit as well."
+        f"{count_text(law.x_min, singular_noun(name))}: the shares of the {count_text(law.values, 'node')} there "
+        f"differ from it by at most {distance} percentage points. Other laws may fit as well."
     )
