@@ -182,7 +182,7 @@ def test_the_search_is_counted() -> None:
         places += int((degrees == first).sum())
         places += sum(degrees[a] == first and degrees[b] == second for a, b in edge_set(attacked.graph))
     drawn = lines(chart)
-    assert drawn["nodes with as many connections as the first account"][2] == pytest.approx(starts / 40)
+    assert drawn["nodes that the search begins with"][2] == pytest.approx(starts / 40)
     assert drawn["places looked at"][2] == pytest.approx(places / 40)
 
 

@@ -174,6 +174,15 @@ def test_levels_are_dashed_rules_with_their_labels() -> None:
     assert {"guessing", "tolerated", "80%"} <= set(svg_texts(picture))  # the axis reaches beyond the highest
 
 
+def test_the_label_of_a_level_close_to_the_top_stood_on_the_highest_line() -> None:
+    for level, is_below in ((0.95, True), (0.5, False), (1.0, False)):
+        picture = chart_svg(curve(kind="line", x=(1, 2), y=(1, 1), y_label="share", levels=((level, "enough"),)))
+        (text,) = (e for e in svg_elements(picture) if e.tag == "text" and e.text == "enough")
+        groups = [e for e in svg_elements(picture) if e.get("stroke-dasharray")]
+        heights = [float(x) for e in (text, *groups) for x in re.findall(r",([-\d.]+)\)", e.get("transform") or "")]
+        assert (heights[0] > heights[1]) == is_below
+
+
 def test_the_mark_is_a_dashed_rule_with_its_label() -> None:
     picture = chart_svg(curve(x=(1, 2, 3), y=(3, 2, 1), mark=2.0, mark_label="tolerated from 2"))
     dashed = [e for e in svg_elements(picture) if e.get("stroke-dasharray")]

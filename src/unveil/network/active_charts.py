@@ -78,7 +78,7 @@ def search_chart(found: Sequence[InsiderAttack], planted: int) -> Curve:
     """How many places the search looks at, beside the nodes that it begins with."""
     lines = {
         "places looked at": [attack.mean_tree_size for attack in found],
-        "nodes with as many connections as the first account": [attack.mean_starts for attack in found],
+        "nodes that the search begins with": [attack.mean_starts for attack in found],
     }
     return Curve(
         title="How long attackers search for their accounts, by how many they created",

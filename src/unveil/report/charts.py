@@ -150,24 +150,25 @@ def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
         band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
         bands.append(band.encode(y=_value_axis(plot, values, "low"), y2="high:Q"))
     banded = plot.curve.low is not None or plot.curve.high is not None
-    return [*(bands if banded else []), *drawn, *_level_layers(levels, max((0.0, *values)) - min((0.0, *values)))]
+    return [*(bands if banded else []), *drawn, *_level_layers(levels, min((0.0, *values)), max((0.0, *values)))]
 
 
-def _level_layers(levels: Sequence[tuple[float, str]], height: float) -> list[alt.Chart]:
-    """Dashed rules across the plot, with labels above them.
+def _level_layers(levels: Sequence[tuple[float, str]], low: float, high: float) -> list[alt.Chart]:
+    """Dashed rules across the plot, with labels above them, or below those that are close to the highest value.
 
-    Labels stand on the right, where rising lines leave room, unless another label is too close on an axis of that
-    height.
+    Labels stand on the right, where rising lines leave room, unless another label is too close.
     """
     import altair as alt
 
     layers = list[alt.Chart]()
     for k, (y, text) in enumerate(levels):
-        near = any(abs(y - other) < _LABEL_DISTANCE * height for other, _ in levels[:k])
+        near = any(abs(y - other) < _LABEL_DISTANCE * (high - low) for other, _ in levels[:k])
+        is_below = 0 < high - y < _LABEL_DISTANCE * (high - low)
         base = _inline_chart([{"y": y, "label": label_text(text, 40)}]).encode(y=alt.Y("y:Q"))
         layers.append(base.mark_rule(color=(INK, RED)[k % 2], strokeDash=[5, 3], strokeWidth=1))
         side: Literal["left", "right"] = "left" if near else "right"
-        said = base.mark_text(align=side, baseline="bottom", dy=-2, fontSize=_MEASURED_FONT, color=INK)
+        height: dict[str, Any] = {"baseline": "top", "dy": 4} if is_below else {"baseline": "bottom", "dy": -2}
+        said = base.mark_text(align=side, fontSize=_MEASURED_FONT, color=INK, **height)
         layers.append(said.encode(x=alt.value(4) if near else alt.value("width"), text="label:N"))
     return layers
 
