@@ -65,8 +65,8 @@ def test_accounts_keep_what_nobody_changed() -> None:
 
 
 def test_connections_of_accounts_change_as_often_as_others() -> None:
-    """8 accounts in each of 200 networks: shares of some 30,000 connections and 180,000 pairs, five standard errors
-    (probability of failure below 10⁻⁵; seed fixed)."""
+    """8 accounts in each of 200 networks: shares of some 28,000 connections and 74,000 pairs, within eight and three
+    standard errors (probability of failure below .002; seed fixed)."""
     original = sort_nodes(Graph.from_networkx(nx.gnm_random_graph(60, 400, seed=1)))
     rng = np.random.default_rng(0)
     sources, targets = np.array(sorted(edge for edge in edge_set(original) if edge[0] < edge[1])).T
