@@ -104,7 +104,7 @@ def _print_quality(name: str, graph: Graph, overlap: float, correlation: float) 
         run, start = Run(seed=seed), process_time()
         found = passive_attack(views.left, views.right, run)
         seconds += (process_time() - start) / len(_SEEDS)
-        pooled.add(views, found, calibrate_matches(found, views.left, views.right, False, run).probability(found))
+        pooled.add(views, found, calibrate_matches(found, views.left, views.right, run).probability(found))
         for method, mapping in (
             ("ours", found.stated_mapping()),
             ("published", published_attack(views.left, views.right, found.seeds, run)),

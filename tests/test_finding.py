@@ -187,6 +187,18 @@ def test_levels_stand_among_lines_only() -> None:
         lines(levels=((float("inf"), "tolerated"),))
 
 
+def test_only_lines_of_positive_values_are_logarithmic() -> None:
+    assert lines(y_scale="log").y_scale == "log"
+    for changes in (
+        {"kind": "bars", "series": None},
+        {"y": (3, 0, 5)},
+        {"low": (-1, 2, 3)},
+        {"levels": ((0.1, "tolerated"),)},
+    ):
+        with pytest.raises(ValueError, match="logarithmic"):
+            lines(y_scale="log", **changes)
+
+
 @given(
     points=st.dictionaries(
         st.text(), st.lists(st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 4), min_size=1), max_size=6
@@ -204,7 +216,7 @@ def test_curves_come_back(points: dict[str, list[tuple[float, ...]]], banded: bo
     }
     made = lines(x=x, y=y, low=low if banded else None, high=high if banded else None, **drawn)
     plain = json.loads(json.dumps(finding(curves=(made,)).to_dict()))
-    assert list(plain["curves"][0])[-2:] == ["series", "levels"]
+    assert list(plain["curves"][0])[-3:] == ["series", "levels", "y_scale"]
     assert Finding.from_dict(plain).curves == (made,)
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "Drawing",
     "ExposedSubject",
     "Finding",
+    "GraphChart",
     "LatticeChart",
     "LinkChart",
     "Method",
@@ -56,7 +57,8 @@ class Curve:
     ``low`` and ``high`` are a band around ``y``; ``mark`` is a place on the x axis worth a line (a tolerance).
     ``levels`` are places on the y axis worth a line, each with what it says (guessing, a tolerance); of lines only.
     ``series`` names for each point the line it belongs to, all points of one line together; without it there is one
-    line. Only aggregates belong here: a curve is embedded in every report.
+    line. A logarithmic ``y_scale`` is for lines through positive values, without levels. Only aggregates belong here: a
+    curve is embedded in every report.
     """
 
     title: str
@@ -73,6 +75,7 @@ class Curve:
     mark_label: str = ""
     series: tuple[str, ...] | None = None
     levels: tuple[tuple[float, str], ...] = ()
+    y_scale: Literal["linear", "log"] = "linear"
 
     def __post_init__(self) -> None:
         lengths = {len(v) for v in (self.x, self.y, self.low, self.high, self.series) if v is not None}
@@ -86,6 +89,8 @@ class Curve:
             _check_series(self, self.series)
         if self.levels and self.kind != "line":
             raise ValueError(f"the curve {self.title!r} has levels, which are drawn among lines only")
+        if self.y_scale == "log":
+            _check_logarithms(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +156,31 @@ class LatticeChart:
                 raise ValueError(f"the lattice {self.title!r} has an edge to a set that is not smaller")
 
 
-Drawing: TypeAlias = Curve | LinkChart | LatticeChart
+@dataclass(frozen=True, kw_only=True)
+class GraphChart:
+    """A small graph with two kinds of nodes, for one picture: so many on the inside, numbered from 0, so many on the
+    outside, numbered from there on, and pairs of nodes. Nodes have no names."""
+
+    title: str
+    kind: Literal["graph"] = "graph"
+    inner_label: str
+    outer_label: str
+    inner: int
+    outer: int
+    edges: tuple[tuple[int, int], ...]
+    reading: str
+
+    def __post_init__(self) -> None:
+        if self.kind != "graph":
+            raise ValueError(f"{self.title!r} is not of the kind graph but {self.kind!r}")
+        nodes = range(self.inner + self.outer)
+        if min(self.inner, self.outer) < 0 or not all(a in nodes and b in nodes and a != b for a, b in self.edges):
+            raise ValueError(f"the graph {self.title!r} has an edge between nodes that are not there")
+        if len({frozenset(edge) for edge in self.edges}) != len(self.edges):
+            raise ValueError(f"the graph {self.title!r} has an edge twice")
+
+
+Drawing: TypeAlias = Curve | LinkChart | LatticeChart | GraphChart
 """What a finding can show as a picture."""
 
 
@@ -322,6 +351,13 @@ def _check_series(curve: Curve, series: tuple[str, ...]) -> None:
         raise ValueError(f"the curve {curve.title!r} has {len(pieces)} lines; {_MAX_LINES} can be read")
 
 
+def _check_logarithms(curve: Curve) -> None:
+    """Only positive values have logarithms, and bars would have nowhere to begin."""
+    values = (*curve.y, *(curve.low or ()), *(curve.high or ()))
+    if curve.kind != "line" or curve.levels or not all(v > 0 for v in values):
+        raise ValueError(f"the curve {curve.title!r} is logarithmic: it needs lines of positive values, without levels")
+
+
 def _is_over(finding: Finding, x: float) -> bool:
     """Whether a number violates the finding's tolerance by more than rounding may add."""
     limit = finding.tolerance
@@ -343,7 +379,7 @@ def _derive_status(finding: Finding) -> Status | None:
 
 
 def _to_plain(value: Any) -> Any:
-    if isinstance(value, (Curve, LinkChart, LatticeChart, ExposedSubject)):
+    if isinstance(value, (Curve, LinkChart, LatticeChart, GraphChart, ExposedSubject)):
         return {f.name: _to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
         return [_to_plain(v) for v in value]
@@ -351,7 +387,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _drawing_from(data: Mapping[str, Any]) -> Drawing:
-    kinds: dict[str, type[Drawing]] = {"links": LinkChart, "lattice": LatticeChart}
+    kinds: dict[str, type[Drawing]] = {"links": LinkChart, "lattice": LatticeChart, "graph": GraphChart}
     return kinds.get(data["kind"], Curve)(**data)
 
 

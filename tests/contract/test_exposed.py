@@ -15,7 +15,7 @@ from contract.test_tables import BOUND, FACTS, facts, k_of, seen_in
 from reference.naive_known_items import count_support, least_supports
 from reference.naive_matching import marginals
 from unveil import Finding
-from unveil.finding import ExposedSubject, LatticeChart, LinkChart
+from unveil.finding import ExposedSubject, GraphChart, LatticeChart, LinkChart
 
 LISTS = {  # the risks that list subjects, and what a subject is called
     "classes.k": "row", "classes.known_columns": "row", "classes.known_items": "basket", "linkage.success": "",
@@ -67,6 +67,8 @@ def statements(f: Finding) -> Iterator[str]:
             assert not any(re.search(r"\d", name) for name in c.right)
         elif isinstance(c, LatticeChart):
             yield "; ".join((c.title, c.reading, *(name for one in c.sets for name in one)))
+        elif isinstance(c, GraphChart):
+            yield "; ".join((c.title, c.reading, c.inner_label, c.outer_label))
         else:
             yield "; ".join(
                 map(str, (c.title, c.reading, c.mark_label, *c.x, *(c.series or ()), *dict(c.levels).values()))

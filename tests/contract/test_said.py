@@ -18,7 +18,7 @@ import pytest
 
 from contract.cases import CASES, assessed
 from unveil import Finding
-from unveil.finding import Curve, LatticeChart, LinkChart
+from unveil.finding import Curve, GraphChart, LatticeChart, LinkChart
 from unveil.questions import QUESTIONS, all_risks, questions_about
 from unveil.run import Run
 
@@ -68,9 +68,13 @@ def lines(f: Finding, reveal: Finding) -> Iterator[str]:
         if isinstance(c, LatticeChart):
             yield f"  {len(c.sets)} sets, the last {' and '.join(c.sets[-1])}"
             continue
+        if isinstance(c, GraphChart):
+            yield f"  {c.inner} × {c.inner_label}, {c.outer} × {c.outer_label}, {len(c.edges)} links"
+            continue
         mark = "" if c.mark is None else f", mark {c.mark:.4g} {c.mark_label}"
         levels = "".join(f", level {y:.4g} {text}" for y, text in c.levels)
-        yield f"  {c.x_label}; {c.y_label}; {c.x_scale}{mark}{levels}: {', '.join(points(c))}"
+        scales = c.x_scale if c.y_scale == "linear" else f"{c.x_scale}, {c.y_scale}"
+        yield f"  {c.x_label}; {c.y_label}; {scales}{mark}{levels}: {', '.join(points(c))}"
 
 
 @pytest.mark.parametrize("room", READ)

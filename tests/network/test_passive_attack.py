@@ -71,7 +71,7 @@ def test_unrelated_networks_are_not_matched() -> None:
     """No people are in both, so every match is wrong; the calibration says so."""
     left, right = planted_graph(seed=7), planted_graph(seed=8)
     found = passive_attack(left, right, Run())
-    calibration = calibrate_matches(found, left, right, False, Run())
+    calibration = calibrate_matches(found, left, right, Run())
     assert (calibration.probability(found) >= 0.95).sum() <= 2
 
 
@@ -80,7 +80,7 @@ def test_probable_matches_are_right_as_often_as_stated() -> None:
     graph = planted_graph(300, seed=9)
     views = two_views(graph, 0.8, 0.6, np.random.default_rng(10))
     found = passive_attack(views.left, views.right, Run())
-    probability = calibrate_matches(found, views.left, views.right, False, Run()).probability(found)
+    probability = calibrate_matches(found, views.left, views.right, Run()).probability(found)
     sure = np.flatnonzero(probability >= 0.95)
     assert len(sure) > 50
     assert (found.mapping[sure] == views.truth[sure]).mean() > 0.93 - 3 * np.sqrt(0.05 * 0.95 / len(sure))

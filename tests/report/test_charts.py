@@ -48,6 +48,12 @@ CURVES = {
     "levels": curve(
         kind="line", x=(1, 2), y=(0.2, 0.4), y_label="share of rows", levels=((0.01, "guessing"), (0.7, "tolerated")),
     ),
+    "both axes logarithmic": curve(
+        kind="line", x=(1, 10, 100, 10, 100), y=(1, 0.3, 0.002, 0.2, 0.001), series=("a",) * 3 + ("b",) * 2,
+        y_label="share of nodes", x_scale="log", y_scale="log",
+    ),
+    "one logarithmic value": curve(kind="line", x=(3,), y=(1,), y_scale="log"),
+    "all powers of ten": curve(kind="line", x=(1, 2, 3), y=(1e100, 1e-100, 1), low=(1e99, 1e-100, 0.5), y_scale="log"),
     "no lines": curve(kind="line", series=()),
     "nothing": curve(),
     "no name": curve(x_scale="category"),
@@ -168,6 +174,15 @@ def test_levels_are_dashed_rules_with_their_labels() -> None:
     assert {"guessing", "tolerated", "80%"} <= set(svg_texts(picture))  # the axis reaches beyond the highest
 
 
+def test_the_label_of_a_level_close_to_the_top_stood_on_the_highest_line() -> None:
+    for level, is_below in ((0.95, True), (0.5, False), (1.0, False)):
+        picture = chart_svg(curve(kind="line", x=(1, 2), y=(1, 1), y_label="share", levels=((level, "enough"),)))
+        (text,) = (e for e in svg_elements(picture) if e.tag == "text" and e.text == "enough")
+        groups = [e for e in svg_elements(picture) if e.get("stroke-dasharray")]
+        heights = [float(x) for e in (text, *groups) for x in re.findall(r",([-\d.]+)\)", e.get("transform") or "")]
+        assert (heights[0] > heights[1]) == is_below
+
+
 def test_the_mark_is_a_dashed_rule_with_its_label() -> None:
     picture = chart_svg(curve(x=(1, 2, 3), y=(3, 2, 1), mark=2.0, mark_label="tolerated from 2"))
     dashed = [e for e in svg_elements(picture) if e.get("stroke-dasharray")]
@@ -204,6 +219,18 @@ def test_shares_are_written_in_percent_and_counts_are_not() -> None:
     assert not any("%" in t for t in counts)
     assert any(t.endswith("M") for t in svg_texts(chart_svg(curve(x=(1, 2), y=(4e6, 2e6)))))
     assert any(t.endswith("B") for t in svg_texts(chart_svg(curve(x=(1, 2), y=(4e9, 2e9)))))
+
+
+def test_a_logarithmic_axis_has_a_tick_at_every_power_of_ten() -> None:
+    assert {"0.1%", "1%", "10%", "100%"} <= set(svg_texts(chart_svg(CURVES["both axes logarithmic"])))
+    assert not {"0%", "20%", "50%"} & set(svg_texts(chart_svg(CURVES["both axes logarithmic"])))
+
+
+def test_equal_ratios_are_equal_steps_on_a_logarithmic_axis() -> None:
+    picture = chart_svg(curve(kind="line", x=(1, 10, 100), y=(1, 0.1, 0.01), x_scale="log", y_scale="log"))
+    (line,) = (e.get("d") or "" for e in svg_elements(picture) if e.tag == "path" and e.get("stroke") == "#3a80bf")
+    (x1, y1), (x2, y2), (x3, y3) = (map(float, p.split(",")) for p in re.findall(r"[\d.]+,[\d.]+", line))
+    assert x2 - x1 == pytest.approx(x3 - x2, abs=0.2) and y2 - y1 == pytest.approx(y3 - y2, abs=0.2)
 
 
 def test_names_keep_their_order_and_equal_looks_stay_apart() -> None:
@@ -342,8 +369,16 @@ def test_the_table_says_which_line() -> None:
     points=st.dictionaries(names, st.lists(st.tuples(finite, finite), min_size=1, max_size=4), max_size=6),
     scale=st.sampled_from(["linear", "log"]),
     banded=st.booleans(),
+    is_log=st.booleans(),
 )
-def test_any_lines_can_be_drawn(points: dict[str, list[tuple[float, float]]], scale: str, banded: bool) -> None:
+def test_any_lines_can_be_drawn(
+    points: dict[str, list[tuple[float, float]]], scale: str, banded: bool, is_log: bool
+) -> None:
     x, y = (tuple(p[i] for line in points.values() for p in line) for i in range(2))
+    y = tuple(abs(v) or 1.0 for v in y) if is_log else y
     series = tuple(name for name, line in points.items() for _ in line)
-    check_plain(chart_svg(curve(kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale)))
+    drawn = curve(
+        kind="line", x=x, y=y, low=y if banded else None, series=series, x_scale=scale,
+        y_scale="log" if is_log else "linear",
+    )  # fmt: skip
+    check_plain(chart_svg(drawn))

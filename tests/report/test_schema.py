@@ -16,7 +16,7 @@ from report import samples
 from unveil.assessment import SCHEMA_VERSION, Assessment, Column, Provenance, Summary
 from unveil.demo.examples import EXAMPLES
 from unveil.errors import UnveilError
-from unveil.finding import Curve, ExposedSubject, Finding, LatticeChart, LinkChart
+from unveil.finding import Curve, ExposedSubject, Finding, GraphChart, LatticeChart, LinkChart
 from unveil.policy import Policy
 from unveil.questions import room_settings
 from unveil.report.schema import assessment_schema, policy_schema
@@ -78,6 +78,7 @@ def test_assessments_come_back(sample: Assessment) -> None:
         (lambda s: s["$defs"]["curve"], Curve),
         (lambda s: s["$defs"]["links"], LinkChart),
         (lambda s: s["$defs"]["lattice"], LatticeChart),
+        (lambda s: s["$defs"]["graph"], GraphChart),
         (lambda s: s["$defs"]["exposed"], ExposedSubject),
         (lambda s: s["$defs"]["column"], Column),
     ],

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from unveil.network.passive_attack import Matches as Matches
     from unveil.network.passive_calibration import Calibration as Calibration
     from unveil.network.passive_calibration import calibrate_matches as calibrate_matches
+    from unveil.network.owner_changes import OwnerChanges as OwnerChanges
+    from unveil.network.owner_changes import compare_with_original as compare_with_original
     from unveil.network.planted_detection import PlantedDetection as PlantedDetection
     from unveil.network.planted_detection import measure_detection as measure_detection
     from unveil.network.planted_nodes import AttackedGraph as AttackedGraph
@@ -52,6 +54,7 @@ else:
             "degrees": "degree_class_sizes",
             "passive_attack": "Matches",
             "passive_calibration": "Calibration calibrate_matches",
+            "owner_changes": "OwnerChanges compare_with_original",
             "planted_detection": "PlantedDetection measure_detection",
             "planted_nodes": (
                 "AttackedGraph accidental_copy_bound choose_degree_window plant_nodes "

@@ -156,7 +156,8 @@ def score_candidates(
     ``candidates`` are the likely partners of left nodes: where those of a node begin, who they are, how probable.
     ``totals`` are, for both graphs, how many matched neighbours point to a node, and how many it points to.
     ``shares`` are the parameters of the beta distributions of shared edges, ``chance`` the logarithm of the number of
-    edges, the least and the most that a shared one counts, and 1 for a directed graph. ``given`` is a partner that was given, or −1, and what speaks for it.
+    edges, the least and the most that a shared one counts, and 1 for a directed graph. ``given`` is a partner that was
+    given, or −1, and what speaks for it.
     ``cells`` holds for each right node what speaks for it, what it shares, and the logarithms of its degrees.
     """
     starts, neighbours, bits, _ = left

@@ -16,10 +16,11 @@ from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
 from unveil.holding import MAPPING, ORIGINAL
 from unveil.network import risks
-from unveil.network.ask_active import active_finding
+from unveil.network.ask_active import active_doubts, active_finding, check_original
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_known_network, unmask_findings
+from unveil.network.degree_chart import degree_chart
 from unveil.network.degrees import degree_class_sizes
 from unveil.network.original_order import check_truth, in_original_order
 from unveil.network.protect import PROTECTIONS, protection_hints
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["QUESTION"]
 
 _LIU = "K. Liu, E. Terzi, Towards identity anonymization on graphs, SIGMOD 2008 (k-degree anonymity)"
+_CLAUSET = "A. Clauset, C. R. Shalizi, M. E. J. Newman, Power-law distributions in empirical data, SIAM Review 51, 2009"
 
 
 def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
@@ -80,11 +82,12 @@ def _structure_findings(case: Case, policy: Policy, run: Run) -> Iterator[Findin
         baseline=1 / nodes,
         sentence=f"{nodes_text(alone, nodes)} can be singled out by {verb(alone, 'its', 'their') if alone else 'its'} "
         f"{degree}.",
-        source=_LIU,
+        curves=degree_chart(graph),
+        source=f"{_LIU}; {_CLAUSET}",
     )
     yield from fingerprint_findings(graph, policy, run)
-    if run.asks(risks.ACTIVE):
-        yield active_finding(in_original_order(case), policy, run)
+    if run.asks(risks.ACTIVE) and graph.nodes > 1:
+        yield active_finding(case, policy, run)
     if asks_passive(graph, policy, run):
         yield passive_finding(in_original_order(case), policy, run)
 
@@ -117,6 +120,7 @@ def _same_degree_text(size: int, degree: str) -> str:
 def check(case: Case, policy: Policy) -> None:
     """Refuse an original, or a network that somebody holds, that does not fit the release."""
     check_truth(case)
+    check_original(case)
     check_known_network(case, policy)
 
 
@@ -132,6 +136,7 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     """What was left out, unless nothing but a network that somebody holds was asked about."""
     if any(f.question == "network" and f.id != risks.UNMASKED.id for f in findings):
         yield from passive_doubts(case, policy, findings)
+        yield from active_doubts(case, findings)
 
 
 QUESTION = Question(

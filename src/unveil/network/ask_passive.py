@@ -9,6 +9,7 @@ from unveil.case import Case
 from unveil.finding import Curve, Finding
 from unveil.network import risks
 from unveil.network.settings import NetworkSettings
+from unveil.network.stopping_points import PRECISION
 from unveil.policy import Policy
 from unveil.release.graph import Graph
 from unveil.run import Run
@@ -16,7 +17,10 @@ from unveil.settings import option_text
 from unveil.wording import count_text, percent_text
 
 if TYPE_CHECKING:
-    from unveil.network.two_views import MatchQuality
+    from unveil.arrays import Ints
+    from unveil.network.passive_attack import Matches
+    from unveil.network.stopping_points import StoppingPoints
+    from unveil.network.two_views import MatchQuality, TwoViews
 
 __all__ = ["asks_passive", "passive_doubts", "passive_finding"]
 
@@ -25,8 +29,11 @@ _NARAYANAN = (
     "Growing a graph matching from a handful of seeds, VLDB 2015"
 )
 _TRIALS = 3
-_MOST_EDGES = 200_000  # up to which it is asked unless it is asked for
+_MOST_EDGES = 200_000  # up to which it is asked unless it is asked for, and other overlaps are tried
 _OVERLAPS = (0.3, 0.5, 0.8)
+_KNOWN_PAIRS = (10, 50)
+_MANY_NEAR, _FEWEST_NEAR = 0.1, 5  # names of a neighbour are told if they are such a share of wrong ones, and so many
+_MOST_POINTS = 30  # of a line
 
 
 def asks_passive(graph: Graph, policy: Policy, run: Run) -> bool:
@@ -54,9 +61,8 @@ def passive_finding(graph: Graph, policy: Policy, run: Run) -> Finding:
 
     graph = sort_nodes(graph)
     known = policy.settings_for(NetworkSettings).known_edges
-    trials = [_attack(graph, known, trial, run) for trial in range(_TRIALS)]
-    others = {x: [_attack(graph, x, 0, run)] for x in _OVERLAPS if x != known}
-    recall = sum(trial.found.recall for trial in trials) / _TRIALS
+    trials = [_Trial(graph, known, number, run) for number in range(_TRIALS)]
+    recall = sum(trial.recall for trial in trials) / _TRIALS
     interval = _recall_interval(trials, run.confidence)
     return risks.PASSIVE.finding(
         policy,
@@ -66,29 +72,81 @@ def passive_finding(graph: Graph, policy: Policy, run: Run) -> Finding:
         confidence=run.confidence,
         subjects=graph.nodes,
         share=interval,
-        attacker=f"Holds {percent_text(known)} of the edges with names, and knows of no node who it is.",
-        baseline=sum(trial.by_degree for trial in trials) / _TRIALS,
-        sentence=_passive_sentence(trials, known, graph.nodes, interval),
-        curves=(_overlap_curve({known: trials, **others}, known),),
+        attacker=f"Holds {percent_text(known)} of the edges, drawn at random, with names, and knows of no node who it "
+        "is.",
+        baseline=sum(trial.by_degree() for trial in trials) / _TRIALS,
+        sentence=" ".join(_sentences(trials, known, graph, interval)),
+        curves=tuple(_charts(graph, trials, known, run)),
         source=_NARAYANAN,
     )
 
 
-class _Trial(NamedTuple):
-    """What one attacker found, and the share of nodes that matching by rank of degree finds."""
+class _Found(NamedTuple):
+    """What one attack found: the stopping points of its matches, all that it states, and the nodes to be found."""
 
-    found: MatchQuality
-    by_degree: float
+    points: StoppingPoints
+    stated: MatchQuality
+    sought: int
+
+    @property
+    def recall(self) -> float:
+        """The share of nodes that are named rightly where at least 95% of the names are."""
+        return self.points.last_precise()[1] / self.sought
 
 
-def _attack(graph: Graph, known: float, trial: int, run: Run) -> _Trial:
-    """The release against a random part of its edges, whose nodes are in another order."""
-    from unveil.network.passive_attack import passive_attack
-    from unveil.network.two_views import match_by_degree, match_quality, two_views
+class _Trial:
+    """The release against a random part of its edges, whose nodes are in another order. The attack is made again by
+    those who know more."""
 
-    views = two_views(graph, 1.0, known, run.rng(f"{risks.PASSIVE.id} {known} {trial}"), density_ratio=known)
-    found = match_quality(views, passive_attack(views.left, views.right, run).stated_mapping())
-    return _Trial(found, match_quality(views, match_by_degree(views)).recall)
+    def __init__(self, graph: Graph, known: float, number: int, run: Run) -> None:
+        from unveil.network.passive_attack import passive_attack
+        from unveil.network.two_views import two_views
+
+        self._run, self._stream = run, f"{risks.PASSIVE.id} {known} {number}"
+        self._views: TwoViews = two_views(graph, 1.0, known, run.rng(self._stream), density_ratio=known)
+        self._matches = passive_attack(self._views.left, self._views.right, run)
+        self.found = self._judge(self._matches)
+
+    @property
+    def recall(self) -> float:
+        """The share of nodes found."""
+        return self.found.recall
+
+    def by_degree(self) -> float:
+        """The share of nodes that matching by rank of degree finds."""
+        from unveil.network.two_views import match_by_degree, match_quality
+
+        return match_quality(self._views, match_by_degree(self._views)).recall
+
+    def from_the_truth(self) -> float:
+        """The share of nodes found by the same attack if it starts with all of them."""
+        from unveil.network.passive_attack import attack_from_truth
+
+        return self._judge(attack_from_truth(self._views.left, self._views.right, self._views.truth, self._run)).recall
+
+    def with_known_pairs(self, pairs: int) -> float:
+        """The share of the other nodes found by somebody who knows some at random."""
+        import numpy as np
+
+        from unveil.network.passive_attack import passive_attack
+        from unveil.network.two_views import wrong_seeds
+
+        known = wrong_seeds(self._views, pairs, 0.0, self._run.rng(f"{self._stream} {pairs} pairs"))
+        matches = passive_attack(self._views.left, self._views.right, self._run, known)
+        return self._judge(matches, np.flatnonzero(known >= 0)).recall
+
+    def _judge(self, matches: Matches, given: Ints | None = None) -> _Found:
+        """What was found, not counting nodes that were given, nor guesses: matches no clearer than another."""
+        from unveil.network.stopping_points import stopping_points
+        from unveil.network.two_views import match_quality
+
+        counts = (matches.mapping >= 0) & (matches.score > 0)
+        sought = self._views.truth >= 0
+        if given is not None:
+            counts[given] = sought[given] = False
+        mapping = matches.mapping[counts]
+        points = stopping_points(matches.score[counts], mapping == self._views.truth[counts])
+        return _Found(points, match_quality(self._views, matches.stated_mapping()), int(sought.sum()))
 
 
 def _recall_interval(trials: Sequence[_Trial], confidence: float) -> tuple[float, float]:
@@ -98,38 +156,104 @@ def _recall_interval(trials: Sequence[_Trial], confidence: float) -> tuple[float
 
     from unveil.intervals import student_half_width, wilson_interval
 
-    recalls = np.array([trial.found.recall for trial in trials])
+    recalls = np.array([trial.recall for trial in trials])
     half, mean = float(student_half_width(recalls, confidence)), float(recalls.mean())
-    nodes = sum(trial.found.common for trial in trials)
-    low, high = wilson_interval(sum(trial.found.right for trial in trials), nodes, confidence)
+    nodes = sum(trial.found.sought for trial in trials)
+    low, high = wilson_interval(sum(trial.found.points.last_precise()[1] for trial in trials), nodes, confidence)
     return max(0.0, min(low, mean - half)), min(1.0, max(high, mean + half))
 
 
-def _passive_sentence(trials: Sequence[_Trial], known: float, nodes: int, interval: tuple[float, float]) -> str:
-    recall = sum(trial.found.recall for trial in trials) / len(trials)
+def _sentences(trials: Sequence[_Trial], known: float, graph: Graph, interval: tuple[float, float]) -> Iterator[str]:
+    recall = sum(trial.recall for trial in trials) / len(trials)
     low, high = (percent_text(end) for end in interval)
-    sentence = (
+    found = (
         f"Someone who holds {percent_text(known)} of the connections with names finds {percent_text(recall)} of "
-        f"{count_text(nodes, 'node')} by structure alone ({low} to {high}, from {len(trials)} trials)"
+        f"{count_text(graph.nodes, 'node')} by structure alone ({low} to {high}, from {len(trials)} trials)"
     )
-    named, right = (sum(getattr(trial.found, what) for trial in trials) for what in ("matched", "right"))
+    if recall:
+        yield f"{found}, naming the clearest first and as many as possible with at least 95% of the names right."
+    elif any(len(trial.found.points.stated) for trial in trials):
+        yield f"{found}: however few of the clearest they name, fewer than 95% of the names are right."
+    else:
+        yield f"{found}: they name nobody."
+    yield from _stated_sentences(trials)
+    again, first = (percent_text(share) for share in (trials[0].from_the_truth(), trials[0].recall))
+    yield f"Started from the truth, the same attack finds {again} in the first trial, where it finds {first} without."
+    if graph.edges > _MOST_EDGES:
+        yield (
+            "Other shares of the connections, and people who know some of the nodes, were not tried: there are more "
+            f"than {_MOST_EDGES:,} connections."
+        )
+
+
+def _stated_sentences(trials: Sequence[_Trial]) -> Iterator[str]:
+    """What comes of naming all nodes whose match seems clear, as somebody must who cannot see the truth."""
+    named, right, near = (sum(getattr(t.found.stated, what) for t in trials) for what in ("matched", "right", "near"))
+    sought, wrong = sum(trial.found.sought for trial in trials), named - right
+    who = "Someone who cannot judge when to stop, and names the nodes that seem clear,"
     if not named:
-        return f"{sentence}; they name nobody."
-    return f"{sentence}. Of the nodes they name, {percent_text(right / named)} are named rightly."
+        if any(len(trial.found.points.stated) for trial in trials):
+            yield f"{who} names nobody."
+        return
+    neighbours = (
+        f"; {percent_text(near / wrong)} of the wrong names belong to a neighbour of the node"
+        if near >= max(_FEWEST_NEAR, _MANY_NEAR * wrong)
+        else ""
+    )
+    yield f"{who} names {percent_text(named / sought)} of them, {percent_text(right / named)} rightly{neighbours}."
 
 
-def _overlap_curve(found: dict[float, list[_Trial]], known: float) -> Curve:
-    shares = sorted(found)
-    recalls = [sum(trial.found.recall for trial in found[x]) / len(found[x]) for x in shares]
+def _charts(graph: Graph, trials: Sequence[_Trial], known: float, run: Run) -> Iterator[Curve]:
+    if graph.edges <= _MOST_EDGES:
+        yield _overlap_chart(graph, trials, known, run)
+    yield from _precision_chart(trials)
+
+
+def _overlap_chart(graph: Graph, trials: Sequence[_Trial], known: float, run: Run) -> Curve:
+    """How many are found by the share of edges that somebody holds, and the pairs that they know."""
+    each = {share: trials[0] if share == known else _Trial(graph, share, 0, run) for share in {*_OVERLAPS, known}}
+    shares = sorted(each)
+    lines = {"no node known": [each[share].recall for share in shares]}
+    for pairs in _KNOWN_PAIRS:
+        if 2 * pairs <= graph.nodes:
+            lines[f"{pairs} nodes known"] = [each[share].with_known_pairs(pairs) for share in shares]
     return Curve(
         title="Nodes found, by the share of the edges that somebody holds",
         kind="line",
         x_label="share of the edges held",
         y_label="share of nodes found",
-        x=tuple(shares),
-        y=tuple(recalls),
+        x=tuple(shares) * len(lines),
+        y=tuple(recall for line in lines.values() for recall in line),
+        series=tuple(name for name in lines for _ in shares),
         mark=known,
         mark_label="share assumed",
-        reading=f"The share of nodes that are named rightly: at the mark the mean of {_TRIALS} trials, elsewhere one "
-        "trial each.",
+        reading="The share of nodes that are named rightly, with at least 95% of the names right. One trial for each "
+        "share of the edges; nodes known beforehand do not count.",
+    )
+
+
+def _precision_chart(trials: Sequence[_Trial]) -> Iterator[Curve]:
+    """How many names are right as more are stated, in each trial; nothing if no name is stated in any."""
+    import numpy as np
+
+    points = list[tuple[float, float, str]]()
+    for number, trial in enumerate(trials, 1):
+        stated, right = trial.found.points.stated, trial.found.points.right
+        stops = np.flatnonzero(stated == trial.found.points.last_precise()[0])
+        shown = np.unique(np.append(np.linspace(0, len(stated) - 1, min(len(stated), _MOST_POINTS)).astype(int), stops))
+        points += [(right[k] / trial.found.sought, right[k] / stated[k], f"trial {number}") for k in shown.tolist()]
+    if not points:
+        return
+    x, y, series = zip(*points, strict=True)
+    yield Curve(
+        title="Names that are right, by how many nodes are found",
+        kind="line",
+        x_label="share of nodes found",
+        y_label="share of names that are right",
+        x=tuple(map(float, x)),
+        y=tuple(map(float, y)),
+        series=series,
+        levels=((PRECISION, "95% are right"),),
+        reading="Nodes are named one after another, the clearest first. The value of the finding is the mean of where "
+        "the lines are last at 95% or above.",
     )

@@ -21,7 +21,6 @@ from unveil.holding import Holding
 from unveil.network.risks import UNMASKED
 from unveil.policy import Policy
 from unveil.question import Artefact
-from unveil.release import Release
 from unveil.release.graph import Graph
 from unveil.release.table import Table
 from unveil.run import Run
@@ -29,7 +28,6 @@ from unveil.settings import option_text
 from unveil.wording import count_text, number_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
     from unveil.arrays import Ints
@@ -50,11 +48,6 @@ _SCORE_STEPS = (1, 2, 5, 10, 20, 50)
 # ---- what is read ----------------------------------------------------------------------------------------------------
 
 
-def _read_true_matches(matches: Release, case: Case) -> np.ndarray:
-    """Which node of the release each node of the network held is, −1 where none."""
-    return _parse_pairs(matches, "true matches", case)
-
-
 KNOWN_NETWORK = Holding(
     UNMASKED.needs, "graph", "The network that the attacker holds, with names; it shows some of the same people."
 )
@@ -69,11 +62,15 @@ TRUE_MATCHES = Holding(
     "table",
     "All true pairs of nodes, to measure the attack against: columns known and node. Nodes without a pair are in one "
     "network only.",
-    read_truth=_read_true_matches,
 )
 
 
-def _parse_pairs(pairs: Release, what: str, case: Case) -> Ints:
+def _held_pairs(held: Holding, case: Case) -> Ints | None:
+    """Which node of the release each node of the network held is by a file of pairs, −1 where none."""
+    pairs = case.holds.get(held.name)
+    if pairs is None:
+        return None
+    what = held.name.replace("_", " ")
     from unveil.network.node_pairs import parse_node_pairs
 
     known, name = case.holds.get(KNOWN_NETWORK.name), safe_text(pairs.name)
@@ -103,8 +100,8 @@ def check_known_network(case: Case, policy: Policy) -> None:
             raise UnveilError(
                 f"{safe_text(known.name)}: the network held is the release itself, names included; name another file"
             )
-    if SEEDS.name in case.holds:
-        _parse_pairs(case.holds[SEEDS.name], SEEDS.name, case)
+    for pairs in (SEEDS, TRUE_MATCHES):
+        _held_pairs(pairs, case)
 
 
 # ---- what is found ---------------------------------------------------------------------------------------------------
@@ -118,9 +115,9 @@ def unmask_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | 
     if not isinstance(known, Graph) or not isinstance(release, Graph):
         return
     pair = NetworkPair.draw(known, release, run, UNMASKED.id)
-    seeds = _parse_pairs(case.holds[SEEDS.name], SEEDS.name, case) if SEEDS.name in case.holds else None
+    seeds, truth = (_held_pairs(pairs, case) for pairs in (SEEDS, TRUE_MATCHES))
     found = name_nodes(pair, run, UNMASKED.id, seeds)
-    measured = None if case.truth is None else measure_names(found, pair, case.truth, run)
+    measured = None if truth is None else measure_names(found, pair, truth, run)
     share = (found.expected_right() if measured is None else measured.right) / release.nodes
     yield UNMASKED.finding(
         policy,
@@ -287,8 +284,6 @@ def _seed_sentences(found: NamedNodes, seeds: Ints) -> Iterator[str]:
         f"({percent_text(wrong / pairs)}) and leaves {pairs - right - wrong:,} open"
         f"{'; confirmed pairs count as named' if right else ''}."
     )
-    if len(found.node) and not found.by_seeds:
-        yield "Starting from these pairs does not name clearly more nodes, so the attack starts without them."
 
 
 def _truth_sentences(measured: MeasuredNames) -> Iterator[str]:

@@ -28,10 +28,12 @@ def check_truth(case: Case) -> None:
         return
     assert isinstance(release, Graph)
     name = safe_text(release.name)
-    if not isinstance(original, Graph) or truth is None:
+    if not isinstance(original, Graph):
         raise UnveilError(f"{name}: give both the original graph and the mapping of its nodes")
     if original.directed != release.directed:
         raise UnveilError(f"{name}: one of the release and its original is directed; read both alike")
+    if truth is None:
+        return  # nodes with the same label are the same
     if len(truth) != original.nodes:
         raise UnveilError(f"{name}: the mapping must say what became of each node of the original")
     if not np.array_equal(np.unique(truth[truth >= 0]), np.arange(release.nodes)):

@@ -78,13 +78,14 @@ class Matches:
     """``mapping`` is, for each left node, its likeliest partner or −1, and ``score`` the log-odds that it is. Pairs
     with a score below ``CLEAR`` are guesses. ``evidence`` is what else is known, in the order of ``EVIDENCE``.
     ``overlap`` is the estimated share of edges of the left graph that are in the right one, and of the right one in the
-    left one. ``seeds`` is what it started from."""
+    left one. ``seeds`` is what it started from, ``given`` those among them that were given."""
 
     mapping: Ints
     score: Floats
     evidence: Floats
     overlap: tuple[float, float]
     seeds: Ints
+    given: Ints
     sweeps: int
 
     def stated_mapping(self) -> Ints:
@@ -94,11 +95,11 @@ class Matches:
         return np.where(self.score >= CLEAR, self.mapping, -1)
 
     def confirmed_seeds(self) -> float:
-        """The share of seeds that the attack, which decides on them again, agrees with; NaN without seeds."""
+        """The share of given seeds that the attack, which decides on them again, agrees with; NaN if none was given."""
         import numpy as np
 
-        seeds = np.flatnonzero(self.seeds >= 0)
-        return float((self.mapping[seeds] == self.seeds[seeds]).mean()) if len(seeds) else float("nan")
+        known = np.flatnonzero(self.given >= 0)
+        return float((self.mapping[known] == self.given[known]).mean()) if len(known) else float("nan")
 
 
 def passive_attack(
@@ -111,15 +112,15 @@ def passive_attack(
 ) -> Matches:
     """Match the nodes of two graphs.
 
-    ``seeds`` is, for each left node, the right node it is believed to be, or −1; without seeds they are found. The
+    ``seeds`` is, for each left node, the right node it is believed to be, or −1; others are found. The
     marks say of which nodes of a directed graph outgoing edges are known; by default of those that have any.
     """
+    import numpy as np
+
     sides = _compare_graphs(left, right, left_crawled, right_crawled)
-    if seeds is None:
-        start, gain = profile_seeds(*sides, run), 0.0
-    else:
-        start, gain = check_mapping(seeds, left, right), _GIVEN_GAIN
-    return _confirm_matches(_improve_matches(*sides, start, gain, run), *sides, run)
+    given = np.full(left.nodes, -1) if seeds is None else check_mapping(seeds, left, right)
+    start = _add_seeds(given, profile_seeds(*sides, run))
+    return _confirm_matches(_improve_matches(*sides, start, given, run), *sides, run)
 
 
 def attack_from_truth(
@@ -131,9 +132,19 @@ def attack_from_truth(
     right_crawled: Bools | None = None,
 ) -> Matches:
     """The ceiling: the same attack started from the truth, which then counts no more than any other matches."""
+    import numpy as np
+
     sides = _compare_graphs(left, right, left_crawled, right_crawled)
     start = check_mapping(truth, left, right)
-    return _confirm_matches(_improve_matches(*sides, start, 0.0, run), *sides, run)
+    return _confirm_matches(_improve_matches(*sides, start, np.full(left.nodes, -1), run), *sides, run)
+
+
+def _add_seeds(given: Ints, found: Ints) -> Ints:
+    """The pairs that were given, and those that were found and do not contradict them."""
+    import numpy as np
+
+    free = (given < 0) & ~np.isin(found, given[given >= 0])
+    return np.where(free, found, given)
 
 
 def _compare_graphs(
@@ -144,17 +155,15 @@ def _compare_graphs(
     return ComparedGraph(left, left_crawled), ComparedGraph(right, right_crawled)
 
 
-def _improve_matches(left: ComparedGraph, right: ComparedGraph, seeds: Ints, given_gain: float, run: Run) -> Matches:
+def _improve_matches(left: ComparedGraph, right: ComparedGraph, seeds: Ints, given: Ints, run: Run) -> Matches:
     """Sweep until the probabilities settle."""
-    import numpy as np
 
     likely = certain_matrix(seeds, right.nodes, _FIRST_TRUST)
-    given = seeds if given_gain else np.full(left.nodes, -1)
     overlap, sweep, settled = EdgeOverlap(), 0, False
     while sweep < _SWEEPS and not settled:
         sweep += 1
         evidence = Evidence(left, right, likely, overlap, given)
-        pairs = pair_probabilities(evidence.find_candidates(_NONE, given_gain, run), right.nodes)
+        pairs = pair_probabilities(evidence.find_candidates(_NONE, _GIVEN_GAIN, run), right.nodes)
         fresh = pairs.as_matrix(left.nodes, right.nodes)
         before, likely = likely, fresh if sweep == 1 else mix_matrices(likely, fresh)
         overlap = estimate_overlap(evidence, pairs)
@@ -173,7 +182,7 @@ def _state_matches(
     mapping, score = np.full(likely.shape[0], -1), np.full(likely.shape[0], -np.inf)
     mapping[best.lefts], score[best.lefts] = best.rights, np.log(probability / (1 - probability))
     described = _describe_matches(evidence, pairs, mapping, best.runner_up)
-    return Matches(mapping, score, described, overlap.shares, seeds, sweeps)
+    return Matches(mapping, score, described, overlap.shares, seeds, evidence.given, sweeps)
 
 
 def _confirm_matches(found: Matches, left: ComparedGraph, right: ComparedGraph, run: Run) -> Matches:

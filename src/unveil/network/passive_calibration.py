@@ -64,21 +64,20 @@ class Calibration:
 
 
 def calibrate_matches(
-    matches: Matches, left: Graph, right: Graph, seeds_were_given: bool, run: Run, stream: str = "network.passive"
+    matches: Matches, left: Graph, right: Graph, run: Run, stream: str = "network.passive"
 ) -> Calibration:
     """Rehearse the attack that led to these matches. ``stream`` names the random stream."""
     import numpy as np
 
     rng = run.rng(f"{stream} calibration")
     base = _merged_graph(matches, left, right)
-    wrong = 1 - matches.confirmed_seeds() if seeds_were_given else None
     nodes, edges = _FIRST_GUESS, np.clip(matches.overlap, _LEAST, 1.0)
     stated = (matches.stated_mapping() >= 0).mean()
     known: list[Floats] = []
     right_ones: list[Bools] = []
     for k in range(1 + _REHEARSALS):
         views = _draw_views(base, nodes, edges, rng)
-        again = passive_attack(views.left, views.right, run, _same_seeds(views, matches, wrong, rng))
+        again = passive_attack(views.left, views.right, run, _same_seeds(views, matches, rng))
         if k == 0:  # too easy or too hard: only to learn from
             nodes = float(np.clip(nodes * stated / max((again.stated_mapping() >= 0).mean(), 1e-3), _LEAST, 1))
             edges = np.clip(edges * edges / np.maximum(again.overlap, _LEAST), _LEAST, 1)
@@ -116,11 +115,10 @@ def _draw_views(base: Graph, nodes: float, edges: Floats, rng: np.random.Generat
     return two_views(base, nodes, overlap, rng, density_ratio=in_left / in_right)
 
 
-def _same_seeds(views: TwoViews, matches: Matches, wrong: float | None, rng: np.random.Generator) -> Ints | None:
-    """Seeds as the attack had them: none, or as many with as many wrong ones."""
-    if wrong is None:
-        return None
-    return wrong_seeds(views, int((matches.seeds >= 0).sum()), wrong if wrong == wrong else 0.0, rng)
+def _same_seeds(views: TwoViews, matches: Matches, rng: np.random.Generator) -> Ints | None:
+    """Seeds as the attack was given them: none, or as many with as many wrong ones."""
+    seeds = int((matches.given >= 0).sum())
+    return wrong_seeds(views, seeds, 1 - matches.confirmed_seeds(), rng) if seeds else None
 
 
 def _fit_calibration(known: Floats, right: Bools) -> Calibration:

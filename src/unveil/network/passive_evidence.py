@@ -90,15 +90,20 @@ class Evidence:
         chance = np.array([np.log(max(edges, 1)), least, max(least, _MOST_GAIN), graph.directed], np.float32)
         degrees = np.stack([graph.in_degrees, graph.degrees], axis=1)
 
+        crawled = self.left.crawled, self.right.crawled
+        limits = none + _NEGLIGIBLE, float(self.prior.max())
+
         def score_some(first: int, last: int) -> int:
             cells = np.zeros((self.right.nodes, 4), np.float32)
             cells[:, 2:] = np.log(np.maximum(degrees, 1))
             touched = np.empty(self.right.nodes + 1, np.int64)
-            return int(_passive_kernels.score_candidates(
-                first, last, _SLICE, self.right.hub, (none + _NEGLIGIBLE, float(self.prior.max())), self.left.arrays, self.right.arrays,
-                candidates, self.totals, (self.left.crawled, self.right.crawled), self.shares, chance, self.classes,
-                self.prior, (self.given, given_gain), cells, touched, found,
-            ))  # fmt: skip
+            return int(
+                _passive_kernels.score_candidates(
+                    first, last, _SLICE, self.right.hub, limits, self.left.arrays, self.right.arrays, candidates,
+                    self.totals, crawled, self.shares, chance, self.classes, self.prior, (self.given, given_gain),
+                    cells, touched, found,
+                )
+            )  # fmt: skip
 
         parallel_for(score_some, self.left.nodes, "matching nodes", run)
         return found._replace(score=found.score - none)

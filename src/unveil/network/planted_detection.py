@@ -68,8 +68,9 @@ def measure_detection(
         ranked = degrees[order]
         low, high = (np.searchsorted(ranked, degrees[attacked.nodes], side) for side in ("left", "right"))
         by_degree.append(float((low + high).mean()) / (2 * graph.nodes))
-        begin = np.clip((low + high - _REAL_NODES) // 2, 0, max(0, graph.nodes - _REAL_NODES))
-        real = order[np.minimum(begin[:, None] + np.arange(_REAL_NODES), graph.nodes - 1)]
+        compared = min(_REAL_NODES, graph.nodes)
+        begin = np.clip((low + high - compared) // 2, 0, graph.nodes - compared)
+        real = order[begin[:, None] + np.arange(compared)]
         clustering = np.nan_to_num(local_clustering(attacked.graph, run))  # 0 with fewer than two neighbours
         planted_clustering, real_clustering = clustering[attacked.nodes][:, None], clustering[real]
         lower = (planted_clustering < real_clustering) + 0.5 * (planted_clustering == real_clustering)

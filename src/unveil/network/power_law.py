@@ -32,9 +32,16 @@ class PowerLaw:
     values: int
     distance: float
 
+    def share_from(self, x: int) -> float:
+        """The share of values from ``x`` on, of those from ``x_min`` on, if the law holds."""
+        from scipy.special import zeta
+
+        return float(zeta(self.exponent, x) / zeta(self.exponent, self.x_min))
+
 
 def fit_power_law(values: Ints, x_min: int | None = None) -> PowerLaw | None:
-    """The power law that fits best; None if fewer than two different values are left.
+    """The power law that fits best; None if fewer than two different values are left, or if they fall
+    off so steeply that no exponent up to 20 is the likeliest.
 
     >>> values = np.repeat([1, 2, 4, 8, 16], [512, 128, 32, 8, 2])
     >>> found = fit_power_law(values, x_min=1)
@@ -69,6 +76,8 @@ def _fit_from(values: Ints, x_min: int) -> PowerLaw | None:
         return len(tail) * float(np.log(zeta(exponent, x_min))) + exponent * logs
 
     exponent = float(minimize_scalar(unlikelihood, bounds=_EXPONENTS, method="bounded", options={"xatol": 1e-7}).x)
+    if exponent > _EXPONENTS[1] - 0.001:
+        return None
     points, counts = np.unique(tail, return_counts=True)
     shares = np.cumsum(counts) / len(tail)
     whole = float(zeta(exponent, x_min))

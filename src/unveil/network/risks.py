@@ -59,9 +59,10 @@ ACTIVE = _share_risk(
 PASSIVE = _share_risk(
     "network.passive",
     title="People found by someone who holds an overlapping network",
-    summary="The share of people found by someone who holds part of the edges with names, and no pair to begin with.",
+    summary="The share of people found by someone who holds part of the edges with names, knows no pair to begin with, "
+    "and names as many as they can with at least 95% of the names right.",
     sampled=True,
-    baseline_name="By rank of degree alone",
+    baseline_name="By rank of degree alone, however many are named wrongly",
 )
 
 UNMASKED = _share_risk(

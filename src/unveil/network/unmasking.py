@@ -1,9 +1,7 @@
 """Name the nodes of a release with the help of a network that somebody holds, with names.
 
 This is the passive attack (:mod:`unveil.network.passive_attack`) on two real networks. Nodes are numbered at random
-first, so that an equal order of the two files gives nothing away. An attacker who believes to know some pairs of nodes
-tries the attack with and without them, and starts from them only if that names clearly more nodes: a few pairs may be
-too few, all of them may be wrong, and a rehearsal that starts from few pairs may fail where the attack does not.
+first, so that an equal order of the two files gives nothing away.
 
 Only clear matches count as *names* (:data:`unveil.network.passive_attack.CLEAR`). How probable a name is to be right
 is found by rehearsals (:mod:`unveil.network.passive_calibration`). With few names there is too little to rehearse, and
@@ -21,7 +19,6 @@ from unveil.run import Run
 
 if TYPE_CHECKING:
     from unveil.arrays import Bools, Floats, Int32s, Ints
-    from unveil.network.passive_attack import Matches
     from unveil.network.two_views import MatchQuality
 
 __all__ = [
@@ -39,8 +36,6 @@ LEAST_NAMES = 10
 """With fewer names, the attack is not rehearsed."""
 MOST_REHEARSED_EDGES = 2_000_000
 """With more edges in both networks together, the attack is not rehearsed."""
-
-_CLEARLY_MORE = 1.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +68,12 @@ class NetworkPair:
 @dataclass(frozen=True, eq=False)
 class NamedNodes:
     """Which node of the network held is which node of the release, by their original numbers, the clearest first, with
-    the score of each match. ``probability`` is None if the attack was not rehearsed. ``by_seeds``: the attack started
-    from the pairs known beforehand."""
+    the score of each match. ``probability`` is None if the attack was not rehearsed."""
 
     known: Ints
     node: Ints
     score: Floats
     probability: Floats | None
-    by_seeds: bool
 
     def expected_right(self) -> float:
         """How many names are expected to be right; all of them if nothing is known about that."""
@@ -100,34 +93,23 @@ def name_nodes(pair: NetworkPair, run: Run, stream: str, seeds: Ints | None = No
     ``stream`` names the random stream."""
     import numpy as np
 
-    matches, by_seeds = _find_matches(pair, run, seeds)
+    from unveil.network.passive_attack import passive_attack
+
+    matches = passive_attack(pair.known, pair.release, run, None if seeds is None else pair.renumber(seeds))
     named = np.flatnonzero(matches.stated_mapping() >= 0)
     named = named[np.argsort(-matches.score[named], kind="stable")]
     probability = None
     if len(named) >= LEAST_NAMES and pair.known.edges + pair.release.edges <= MOST_REHEARSED_EDGES:
         from unveil.network.passive_calibration import calibrate_matches
 
-        calibration = calibrate_matches(matches, pair.known, pair.release, by_seeds, run, stream)
+        calibration = calibrate_matches(matches, pair.known, pair.release, run, stream)
         probability = calibration.probability(matches)[named]
     return NamedNodes(
         pair.known_number[named],
         pair.node_number[matches.mapping[named]],
         matches.score[named],
         probability,
-        by_seeds,
     )
-
-
-def _find_matches(pair: NetworkPair, run: Run, seeds: Ints | None) -> tuple[Matches, bool]:
-    """The matches that start from the seeds if they name clearly more nodes than others; and whether they do."""
-    from unveil.network.passive_attack import passive_attack
-
-    without = passive_attack(pair.known, pair.release, run)
-    if seeds is None or not (seeds >= 0).any():
-        return without, False
-    started = passive_attack(pair.known, pair.release, run, pair.renumber(seeds))
-    names, others = (int((matches.stated_mapping() >= 0).sum()) for matches in (started, without))
-    return (started, True) if names > _CLEARLY_MORE * others else (without, False)
 
 
 # ---- measured against the truth --------------------------------------------------------------------------------------
@@ -154,7 +136,7 @@ def measure_names(found: NamedNodes, pair: NetworkPair, truth: Ints, run: Run) -
     """Compare names with the truth: for each node of the network held, the node of the release, or −1."""
     import numpy as np
 
-    from unveil.network.passive_attack import passive_attack
+    from unveil.network.passive_attack import attack_from_truth
     from unveil.network.two_views import TwoViews, match_by_degree, match_quality
 
     everywhere = (np.ones(graph.nodes, np.bool_) for graph in (pair.known, pair.release))
@@ -162,7 +144,7 @@ def measure_names(found: NamedNodes, pair: NetworkPair, truth: Ints, run: Run) -
     by_degree: MatchQuality = match_quality(views, match_by_degree(views))
     from_truth = 0
     if by_degree.common:
-        again = passive_attack(pair.known, pair.release, run, views.truth).stated_mapping()
+        again = attack_from_truth(pair.known, pair.release, views.truth, run).stated_mapping()
         from_truth = match_quality(views, again).right
     return MeasuredNames(truth[found.known] == found.node, by_degree.common, from_truth, by_degree.right)
 

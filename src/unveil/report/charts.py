@@ -1,11 +1,12 @@
 """Draw a curve as a static picture: one SVG element for a page. :mod:`unveil.report.link_charts` draws candidate pairs,
-:mod:`unveil.report.lattice_charts` sets ordered by inclusion.
+:mod:`unveil.report.lattice_charts` sets ordered by inclusion, :mod:`unveil.report.graph_charts` small graphs.
 
 Altair writes the specification, ``vl-convert`` draws it, and :mod:`unveil.report.svg_filter` lets only shapes and text
 through. Text and axes use ``currentColor`` and no typeface, so they match the page, light or dark.
 
 Conventions
 - An axis whose label mentions a share, probability, chance, fraction or risk, with all values in [0, 1], is in percent.
+- A logarithmic axis for values reaches from one power of ten to another.
 - Bars never overlap. If names are too long to fit under their bars, the chart lies on its side. It then shows the first
   bars only, and says so.
 - Several lines differ in colour, dash and point shape, so that they are distinct in greyscale. A legend below names
@@ -21,8 +22,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from unveil.finding import Drawing, LatticeChart, LinkChart
-from unveil.report import lattice_charts, link_charts
+from unveil.finding import Drawing, GraphChart, LatticeChart, LinkChart
+from unveil.report import graph_charts, lattice_charts, link_charts
 from unveil.report.phrases import is_share_axis
 from unveil.report.plot_data import (
     Plot,
@@ -49,6 +50,7 @@ _MEASURED_FONT = 13.5  # a little larger than drawn: the page's typeface may be 
 _LABEL_DISTANCE = 0.09  # share of the plot height within which labels would overlap
 _LINE_HEIGHT = 15
 _LETTER_WIDTH = 7.5  # usual upper limit for the width of a legend character, in pixels
+_MOST_POWERS = 8  # of ten that are labelled on an axis
 _MAX_POINTS = 16  # the most points of one series that are drawn individually
 _POINT_RADIUS = 3  # half the width of such a point
 _SAMPLE_WIDTH = 34  # length of the line sample before a name in the legend
@@ -77,11 +79,13 @@ _LINE_STYLES = tuple(map(_LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
 
 
 def chart_svg(curve: Drawing) -> str:
-    """A curve, candidate pairs or a lattice as an SVG element with an accessible name, ready for a page."""
+    """A curve, candidate pairs, a lattice or a graph as an SVG element with an accessible name, ready for a page."""
     if isinstance(curve, LinkChart):
         return link_charts.links_svg(curve)
     if isinstance(curve, LatticeChart):
         return lattice_charts.lattice_svg(curve)
+    if isinstance(curve, GraphChart):
+        return graph_charts.graph_svg(curve)
     title, description = label_text(curve.title, 200), label_text(curve.reading, 400)
     plot = prepare_plot(curve)
     if not plot.x:
@@ -146,24 +150,25 @@ def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
         band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
         bands.append(band.encode(y=_value_axis(plot, values, "low"), y2="high:Q"))
     banded = plot.curve.low is not None or plot.curve.high is not None
-    return [*(bands if banded else []), *drawn, *_level_layers(levels, max((0.0, *values)) - min((0.0, *values)))]
+    return [*(bands if banded else []), *drawn, *_level_layers(levels, min((0.0, *values)), max((0.0, *values)))]
 
 
-def _level_layers(levels: Sequence[tuple[float, str]], height: float) -> list[alt.Chart]:
-    """Dashed rules across the plot, with labels above them.
+def _level_layers(levels: Sequence[tuple[float, str]], low: float, high: float) -> list[alt.Chart]:
+    """Dashed rules across the plot, with labels above them, or below those that are close to the highest value.
 
-    Labels stand on the right, where rising lines leave room, unless another label is too close on an axis of that
-    height.
+    Labels stand on the right, where rising lines leave room, unless another label is too close.
     """
     import altair as alt
 
     layers = list[alt.Chart]()
     for k, (y, text) in enumerate(levels):
-        near = any(abs(y - other) < _LABEL_DISTANCE * height for other, _ in levels[:k])
+        near = any(abs(y - other) < _LABEL_DISTANCE * (high - low) for other, _ in levels[:k])
+        is_below = 0 < high - y < _LABEL_DISTANCE * (high - low)
         base = _inline_chart([{"y": y, "label": label_text(text, 40)}]).encode(y=alt.Y("y:Q"))
         layers.append(base.mark_rule(color=(INK, RED)[k % 2], strokeDash=[5, 3], strokeWidth=1))
         side: Literal["left", "right"] = "left" if near else "right"
-        said = base.mark_text(align=side, baseline="bottom", dy=-2, fontSize=_MEASURED_FONT, color=INK)
+        height: dict[str, Any] = {"baseline": "top", "dy": 4} if is_below else {"baseline": "bottom", "dy": -2}
+        said = base.mark_text(align=side, fontSize=_MEASURED_FONT, color=INK, **height)
         layers.append(said.encode(x=alt.value(4) if near else alt.value("width"), text="label:N"))
     return layers
 
@@ -275,9 +280,11 @@ def _number_axis(plot: Plot, ends: Sequence[float], mark: float | str | None) ->
 
 
 def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
-    """The axis for the measured values; it starts at 0."""
+    """The axis for the measured values; it starts at 0, or at a power of ten if it is logarithmic."""
     import altair as alt
 
+    if plot.curve.y_scale == "log":
+        return _logarithmic_axis(plot, values, field)
     low, high = min(0.0, *values), max(0.0, *values)
     whole = all(v == int(v) for v in values)
     axis = alt.Axis(
@@ -293,6 +300,25 @@ def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
     )
     scale = alt.Scale(domain=[low, high if high > low else low + 1], nice=4, zero=True)
     return (alt.X if plot.sideways else alt.Y)(f"{field}:Q", axis=axis, scale=scale)
+
+
+def _logarithmic_axis(plot: Plot, values: Sequence[float], field: str) -> Any:
+    """The axis from one power of ten to another, with a tick at each, or at some of them if there are many."""
+    import altair as alt
+
+    first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    powers = range(min(first, last - 1), last + 1, max(1, (last - first) // _MOST_POWERS))
+    axis = alt.Axis(
+        title=None,
+        values=[10.0**power for power in powers],
+        labelExpr=_label_expression(plot.curve.y_label, values),
+        domain=False,
+        ticks=False,
+        labelPadding=6,
+        labelFlush=False,
+    )
+    scale = alt.Scale(type="log", domain=[10.0 ** powers[0], 10.0**last], nice=False)
+    return alt.Y(f"{field}:Q", axis=axis, scale=scale)
 
 
 def _label_expression(axis_label: str, values: Sequence[Any]) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from unveil.assessment import Assessment, ProtectionResult
-from unveil.finding import Drawing, ExposedSubject, Finding, LatticeChart, LinkChart
+from unveil.finding import Drawing, ExposedSubject, Finding, GraphChart, LatticeChart, LinkChart
 from unveil.policy import Role
 from unveil.usefulness.use_measure import UseMeasure
 from unveil.verdict import Decision
@@ -346,6 +346,8 @@ def chart_table(curve: Drawing) -> tuple[list[str], list[list[str]]]:
         return _links_table(curve)
     if isinstance(curve, LatticeChart):
         return _lattice_table(curve)
+    if isinstance(curve, GraphChart):
+        return _graph_table(curve)
     x, y = curve.x_label, curve.y_label
     columns: list[tuple[str, str, Sequence[float | str] | None]] = [
         ("line", "", curve.series),
@@ -381,6 +383,24 @@ def _lattice_table(lattice: LatticeChart) -> tuple[list[str], list[list[str]]]:
         )
     ]
     return ["set", "shared by", "what belongs together", "follows from"], rows
+
+
+def _graph_table(graph: GraphChart) -> tuple[list[str], list[list[str]]]:
+    """Every node, called by its kind and a number, with those that it is linked with."""
+    names = [
+        f"{label} {number}"
+        for label, count in ((graph.inner_label, graph.inner), (graph.outer_label, graph.outer))
+        for number in range(1, count + 1)
+    ]
+    linked: list[list[int]] = [[] for _ in names]
+    for one, other in graph.edges:
+        linked[one].append(other)
+        linked[other].append(one)
+    rows = [
+        [name, list_text((names[other] for other in sorted(others)), len(names)) or "–"]
+        for name, others in zip(names, linked, strict=True)
+    ]
+    return ["node", "linked with"], rows
 
 
 def set_text(names: Sequence[str]) -> str:

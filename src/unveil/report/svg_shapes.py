@@ -1,4 +1,4 @@
-"""Shapes and text for pictures that are not charts: links and lattices."""
+"""Shapes and text for pictures that are not charts: links, lattices and graphs."""
 
 from __future__ import annotations
 
