@@ -492,8 +492,10 @@ def true_matches() -> Attacked:
     """The same, and it is known who is who."""
     case = known_network().case
     held, released = (graph.labels.to_pylist() for graph in (case.holds["known_network"], case.release))
-    truth = np.array([released.index(f"n{x[1:]}") if f"n{x[1:]}" in released else -1 for x in held])
-    return Attacked("true matches", replace(case, truth=truth), rows=drawn_networks()[1])
+    both = [x[1:] for x in held if f"n{x[1:]}" in released]
+    pairs = pa.table({"known": [f"p{x}" for x in both], "node": [f"n{x}" for x in both]})
+    holds = {**case.holds, "true_matches": pairs}
+    return Attacked("true matches", replace(case, holds=holds), rows=drawn_networks()[1])
 
 
 # ---- the demo --------------------------------------------------------------------------------------------------------

@@ -50,7 +50,6 @@ def test_a_release_without_an_original_is_left_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("case", "complaint"),
     [
-        (Case(FRIENDS, FRIENDS), "give both the original graph and the mapping"),
         (Case(FRIENDS, truth=np.arange(5)), "give both the original graph and the mapping"),
         (Case(FRIENDS, FRIENDS, np.arange(4)), "what became of each node"),
         (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 3])), "lacks some of its nodes"),

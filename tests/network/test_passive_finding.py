@@ -17,7 +17,7 @@ from unveil import Graph, Policy
 from unveil.finding import Curve
 from unveil.network import ask_passive
 from unveil.network.node_order import sort_nodes
-from unveil.network.passive_attack import Matches, passive_attack
+from unveil.network.passive_attack import Matches, attack_from_truth, passive_attack
 from unveil.network.stopping_points import stopping_points
 from unveil.network.two_views import TwoViews, match_by_degree, two_views, wrong_seeds
 from unveil.run import Run
@@ -72,7 +72,7 @@ class SlowTrial:
     def stated(self) -> list[tuple[int, int]]:
         """Who is named, and as whom."""
         each = zip(self.matches.mapping.tolist(), self.matches.score.tolist(), strict=True)
-        return [(u, v) for u, (v, score) in enumerate(each) if v >= 0 and score >= 1]
+        return [(u, v) for u, (v, score) in enumerate(each) if v >= 0 and score >= 0]
 
 
 def slow_trial(graph: nx.Graph, known: float, number: int) -> SlowTrial:
@@ -122,7 +122,7 @@ def test_every_number_is_right(name: str, known: float) -> None:
     told = f"{percent_text(near / len(wrong))} of the wrong names belong to a neighbour" if wrong else "wrong names"
     assert (told in found.sentence) == (near >= 5 and near >= 0.1 * len(wrong))
     first = trials[0]
-    again = first.recall(passive_attack(first.views.left, first.views.right, Run(), first.views.truth.copy()))
+    again = first.recall(attack_from_truth(first.views.left, first.views.right, first.views.truth, Run()))
     assert (
         f"Started from the truth, the same attack finds {percent_text(again)} in the first trial, where it finds "
         f"{percent_text(recalls[0])} without." in found.sentence
@@ -143,13 +143,7 @@ def test_those_who_know_nodes_start_with_them(name: str) -> None:
             known = wrong_seeds(trial.views, pairs, 0, Run().rng(f"network.passive {share} 0 {pairs} pairs"))
             given = {u: int(v) for u, v in enumerate(known) if v >= 0}
             assert len(given) == pairs
-            seeds = np.full(nodes, -1)
-            for u, v in trial.stated():
-                if v not in given.values():
-                    seeds[u] = v
-            for u, v in given.items():
-                seeds[u] = v
-            made = passive_attack(trial.views.left, trial.views.right, Run(), seeds)
+            made = passive_attack(trial.views.left, trial.views.right, Run(), known)
             assert dict(drawn[f"{pairs} nodes known"])[share] == pytest.approx(trial.recall(made, given))
 
 
@@ -209,7 +203,7 @@ def test_a_ring_tells_nothing() -> None:
     assert found.interval is not None and found.interval[1] < 0.2
 
 
-@pytest.mark.parametrize("name", ["two nodes", "complete", "star", "ring"])
+@pytest.mark.parametrize("name", ["two nodes", "complete", "ring"])
 def test_guesses_were_right_by_luck(name: str) -> None:
     """Where nodes are alike, one of two is guessed rightly half the time; nobody would call that found."""
     found = passive(AWKWARD[name])["network.passive"]

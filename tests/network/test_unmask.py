@@ -20,7 +20,7 @@ import unveil
 from unveil import Case, Finding, Graph, Policy, Run, UnveilError
 from unveil.network import NamedNodes, NetworkPair, TwoViews, ask_passive, measure_names, name_nodes, unmasking
 from unveil.network.node_pairs import parse_node_pairs
-from unveil.network.passive_attack import passive_attack
+from unveil.network.passive_attack import attack_from_truth
 from unveil.network.two_views import two_views, wrong_seeds
 from unveil.network.unmasking import preserved_edges
 from unveil.wording import percent_text
@@ -63,7 +63,9 @@ def pairs_table(mapping: np.ndarray) -> pa.Table:
 
 
 def unmask(known: Graph, release: Graph, truth: Any = None, reveal: bool = False, **held: Any) -> unveil.Assessment:
-    case = Case(release, holds=MappingProxyType({"known_network": known, **held}), truth=truth)
+    if truth is not None:
+        held["true_matches"] = pairs_table(truth)
+    case = Case(release, holds=MappingProxyType({"known_network": known, **held}))
     return unveil.assess(case, Policy(), only=RISK, reveal=reveal)
 
 
@@ -84,14 +86,15 @@ def test_without_the_truth_probabilities_are_summed() -> None:
     assert found.value == pytest.approx(expected / nodes)
     assert (found.method, found.subjects, found.share) == ("estimate", nodes, (found.value, found.value))
     assert found.value > 0.6
-    assert any(0.9 <= row["probability"] < 0.95 for row in names)
+    assert any(0.3 <= row["probability"] < 0.9 for row in names)
     text = percent_text(expected / nodes)
     assert found.sentence.startswith(f"Someone who holds p names {len(names)} of {nodes} nodes, and about ")
     assert f" of the names are expected to be right ({text} of all nodes). " in found.sentence
     assert f" {sure} names are stated to be right with a probability of at least 95%. " in found.sentence
     assert "Probabilities come from rehearsing the attack on networks like these" in found.sentence
-    assert [row["score"] for row in names] == sorted((row["score"] for row in names), reverse=True)
-    assert min(row["score"] for row in names) >= 1
+    order = [(row["probability"], row["score"]) for row in names]
+    assert order == sorted(order, reverse=True)
+    assert min(row["score"] for row in names) >= 0
     for side in ("known", "node"):
         assert len({row[side] for row in names}) == len(names)
 
@@ -127,7 +130,7 @@ def test_a_run_from_the_truth_and_ranks_of_degrees_are_told(views: TwoViews) -> 
     found = unmask(views.left, views.right, views.truth)[RISK]
     told = re.search(r"the same attack names (\d+) rightly, which is no strict limit; ", found.sentence)
     assert told is not None
-    again = passive_attack(views.left, views.right, Run(), views.truth).stated_mapping()
+    again = attack_from_truth(views.left, views.right, views.truth, Run()).stated_mapping()
     assert int(told[1]) == pytest.approx(int(((again == views.truth) & (again >= 0)).sum()), abs=3)
     edges = [(a, b) for a in range(12) for b in range(a) if a + b >= 12]
     left, right = (relabel(Graph.from_edges(*zip(*edges, strict=True), nodes=12), name) for name in "pn")
@@ -218,7 +221,7 @@ def test_kept_edges_are_those_between_the_same_two_nodes(data: st.DataObject) ->
     names = data.draw(st.integers(0, min(sizes)))
     mine = data.draw(st.permutations(range(sizes[0])))[:names]
     theirs = data.draw(st.permutations(range(sizes[1])))[:names]
-    found = NamedNodes(np.array(mine, int), np.array(theirs, int), np.ones(names), None, False)
+    found = NamedNodes(np.array(mine, int), np.array(theirs, int), np.ones(names), None)
     known_as = dict(zip((str(k) for k in theirs), (str(k) for k in mine), strict=True))
     there = {e for a, b in labelled_edges(known) for e in ([(a, b)] if directed else [(a, b), (b, a)])}
     kept = [e for e in labelled_edges(release) if tuple(known_as.get(x) for x in e) in there]
@@ -237,7 +240,7 @@ def test_seeds_find_what_structure_alone_does_not() -> None:
     assert started.value > without.value + 0.2
     assert "and believes to know 40 pairs of nodes." in started.attacker
     assert "and knows of no node who it is." in without.attacker
-    assert "known beforehand" not in without.sentence and "Starting from these pairs" not in started.sentence
+    assert "known beforehand" not in without.sentence
 
 
 @pytest.mark.parametrize(("count", "wrong"), [(3, 0.0), (40, 1.0), (40, 0.25)])
@@ -258,7 +261,6 @@ def test_what_became_of_seeds_is_said(views: TwoViews, count: int, wrong: float)
     assert f"Of {count} pairs known beforehand, {said}{'; confirmed pairs count as named' if confirmed else ''}." in (
         found.sentence
     )
-    assert "so the attack starts without them." in found.sentence
     assert rejected >= 0.9 * wrong * count
     assert (rejected == 0) == (wrong == 0)
 
@@ -294,7 +296,6 @@ def test_pairs_are_read_by_label(data: st.DataObject) -> None:
 REGULAR = {
     "two nodes": nx.path_graph(2),
     "complete": nx.complete_graph(8),
-    "star": nx.star_graph(8),
     "ring": nx.cycle_graph(30),
     "no edges": nx.empty_graph(5),
 }
@@ -311,6 +312,14 @@ def test_networks_without_structure_name_nobody(what: str) -> None:
         f"matches, {left.nodes} nodes are in both networks; 0% are found."
     )
     assert not found.curves and not found.exposed
+
+
+def test_the_centre_of_a_star_is_the_only_node_that_differs() -> None:
+    left, right = (relabel(Graph.from_networkx(nx.star_graph(8)), name) for name in "pn")
+    made = unmask(left, right, np.arange(9))
+    assert [(row["known"], row["node"]) for row in names_given(made)] == [("p0", "n0")]
+    assert "names 1 of 9 nodes rightly" in made[RISK].sentence
+    assert "The only name given is right." in made[RISK].sentence
 
 
 def test_isolated_nodes_stay_unnamed(views: TwoViews) -> None:
@@ -334,9 +343,6 @@ def test_a_network_with_other_labels_is_named_completely() -> None:
 
 def test_networks_with_nobody_in_common_name_hardly_anybody() -> None:
     left, right = relabel(dense_graph(seed=7), "p"), relabel(dense_graph(seed=8), "n")
-    found = unmask(left, right, np.full(150, -1))[RISK]
-    assert found.value == 0
-    assert "By the true matches, nobody is in both networks." in found.sentence
     expected = unmask(left, right)[RISK]
     assert expected.value is not None and expected.value < 0.05
 
@@ -400,7 +406,7 @@ def test_names_that_were_not_rehearsed_have_scores(
     assert not found.exposed
     assert {row["probability"] for row in names} == {None}
     (bars,) = found.curves
-    low = (1, 2, 5, 10, 20, 50)
+    low = (0, 1, 2, 4, 8, 12)
     assert bars.y == tuple(
         sum(a <= row["score"] < b for row in names) for a, b in zip(low, (*low[1:], np.inf), strict=True)
     )
@@ -412,11 +418,12 @@ def test_names_that_were_not_rehearsed_have_scores(
 
 @pytest.mark.parametrize(("tolerance", "status"), [(0.1, "over"), (0.999, "within")])
 def test_a_tolerance_decides_if_the_truth_is_known(views: TwoViews, tolerance: float, status: str) -> None:
-    case = Case(views.right, holds=MappingProxyType({"known_network": views.left}), truth=views.truth)
+    held = {"known_network": views.left}
+    measured = Case(views.right, holds=MappingProxyType({**held, "true_matches": pairs_table(views.truth)}))
     policy = Policy(tolerance={RISK: tolerance})
-    found = unveil.assess(case, policy, only=RISK)[RISK]
+    found = unveil.assess(measured, policy, only=RISK)[RISK]
     assert (found.status, found.decides) == (status, True)
-    estimated = unveil.assess(replace(case, truth=None), policy, only=RISK)
+    estimated = unveil.assess(Case(views.right, holds=MappingProxyType(held)), policy, only=RISK)
     assert not estimated[RISK].decides
     assert estimated.verdict.decision == "your call"
     assert any("this is an estimate, so it cannot decide" in reason for reason in estimated.verdict.reasons)
@@ -508,7 +515,7 @@ def test_the_finding_survives_json(views: TwoViews) -> None:
 
 @pytest.mark.parametrize(
     ("file", "names", "sure", "right", "expected"),
-    [("Caltech36.edges.gz", 585, 575, 582, 580), ("ca-GrQc.txt", 1377, 671, 1226, 1277)],
+    [("Caltech36.edges.gz", 591, 581, 585, 586), ("ca-GrQc.txt", 1455, 702, 1277, 1279)],
 )
 def test_what_the_documentation_says_about_real_networks(
     data: Path, file: str, names: int, sure: int, right: int, expected: int

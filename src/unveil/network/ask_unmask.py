@@ -42,7 +42,7 @@ _SOURCE = (
 _SURE = 0.95
 _BARS = 10
 _MOST_POINTS = 50  # of a line
-_SCORE_STEPS = (1, 2, 5, 10, 20, 50)
+_SCORE_STEPS = (0, 1, 2, 4, 8, 12)
 
 
 # ---- what is read ----------------------------------------------------------------------------------------------------
@@ -353,8 +353,8 @@ def _score_curve(found: NamedNodes) -> Curve:
         x=(*ends, f"{_SCORE_STEPS[-1]} or more"),
         y=tuple(np.bincount(bar, minlength=len(_SCORE_STEPS)).tolist()),
         x_scale="category",
-        reading="A score says how much better the match is than any other (the logarithm of a likelihood ratio). It is "
-        "no probability.",
+        reading="A score is the logarithm of the odds that a match is right, if all other matches are. It is no "
+        "probability.",
     )
 
 
