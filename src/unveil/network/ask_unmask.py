@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["KNOWN_NETWORK", "SEEDS", "TRUE_MATCHES", "check_known_network", "name_table", "unmask_findings"]
 
 _SOURCE = (
-    "A. Narayanan, V. Shmatikov, De-anonymizing social networks, S&P 2009; E. Kazemi, S. H. Hassani, M. Grossglauser, "
-    "Growing a graph matching from a handful of seeds, VLDB 2015"
+    "A. Narayanan, V. Shmatikov, De-anonymizing social networks, S&P 2009; M. Bayati, D. Gleich, A. Saberi, Y. Wang, "
+    "Message-passing algorithms for sparse network alignment, ACM TKDD 7, 2013"
 )
 _SURE = 0.95
 _BARS = 10
