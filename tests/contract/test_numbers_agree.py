@@ -12,8 +12,10 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from html.parser import HTMLParser
+from types import MappingProxyType
 
 import pytest
 
@@ -74,6 +76,12 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
         if self._articles:
             self.cards[self._articles[-1]] += data
+
+
+@cache
+def rendered(name: str) -> Mapping[str, str]:
+    """The forms of the report of a case."""
+    return MappingProxyType({form: render(assessed(name)) for form, render in FORMS.items()})
 
 
 def flat(text: str) -> str:
@@ -237,7 +245,7 @@ def contradictions(claims: Claims) -> list[tuple[tuple[str, str], dict[str, str]
 @pytest.mark.parametrize("name", REPORTED)
 def test_the_forms_of_a_report_contradicted_each_other(name: str) -> None:
     found = assessed(name)
-    claims = collect(found, {form: render(found) for form, render in FORMS.items()})
+    claims = collect(found, rendered(name))
     assert contradictions(claims) == []
     main = order_findings(found.findings)
     assert all(len(claims[key(f), "measured"]) >= 3 for f in main), "every number was found in several places"
@@ -259,7 +267,7 @@ ALTERED: tuple[tuple[str, str, str], ...] = (
 @pytest.mark.parametrize(("form", "said", "instead"), ALTERED)
 def test_an_altered_report_is_noticed(form: str, said: str, instead: str) -> None:
     found = assessed("patients.csv")
-    forms = {name: render(found) for name, render in FORMS.items()}
+    forms = dict(rendered("patients.csv"))
     position = forms[form].rindex(said) if form in ("markdown", "junit", "json") else forms[form].index(said)
     forms[form] = forms[form][:position] + instead + forms[form][position + len(said) :]
     try:

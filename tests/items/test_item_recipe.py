@@ -96,24 +96,22 @@ def test_samples() -> None:
     assert 0 < everything.alpha.mean[0] <= 1
 
 
-def decision(data: Transactions, policy: Policy | None = None) -> str:
-    return unveil.assess(data, policy).verdict.decision
-
-
 def test_the_recipe_says_release_and_no() -> None:
     crowd, apart = baskets([k // 8 + 1 for k in range(160)]), baskets([10 * k for k in range(1, 21)])
-    assert decision(crowd) == "release"
-    assert decision(apart) == "protect first"
+    hidden, found = unveil.assess(crowd), unveil.assess(apart)
+    assert hidden.verdict.decision == "release"
+    assert found.verdict.decision == "protect first"
     wide = Policy(settings={"items": {"frequency_precision": 1.0}})
-    assert decision(apart, replace(wide, tolerance={"items.similar_pairs": 0.99})) == "release"
-    assert decision(apart, wide) == "your call", "someone with a sample who compares pairs identifies too many"
-    (reason,) = unveil.assess(apart, wide).verdict.reasons
+    tolerant = replace(wide, tolerance={"items.similar_pairs": 0.99})
+    assert unveil.assess(apart, tolerant).verdict.decision == "release"
+    sampled = unveil.assess(apart, wide).verdict
+    assert sampled.decision == "your call", "someone with a sample who compares pairs identifies too many"
+    (reason,) = sampled.reasons
     assert "more than 10% of all items. Nobody said what attackers hold: give --similar FILE" in reason
-    found = unveil.assess(apart)
     told = found["items.alpha_max"]
     assert told.value == pytest.approx(2 / (found["items.expected_cracks"].value or 0))
     assert "Step 3" in told.sentence
-    assert "Step 1" in unveil.assess(crowd)["items.alpha_max"].sentence
+    assert "Step 1" in hidden["items.alpha_max"].sentence
     assert len(told.curves) == 2
     sample = found["items.sample_knowledge"]
     assert sample.method == "simulation"
