@@ -126,7 +126,8 @@ def _print_quality(name: str, graph: Graph, overlap: float, correlation: float) 
         f"{pooled.recall_at(pooled.probability, precision['published']):.3f} by probability; at .95 "
         f"{pooled.recall_at(pooled.probability, 0.95):.3f}, at .86 {pooled.recall_at(pooled.probability, 0.86):.3f}; "
         f"from the truth {recall['ceiling']:.3f}/{precision['ceiling']:.3f}; "
-        f"stated at .95 or more: {sure:.3f} of nodes, {sure_right:.3f} of {sure_count} right (least {pooled.least:.3f}); near misses {near:.0f} a pair; "
+        f"stated at .95 or more: {sure:.3f} of nodes, {sure_right:.3f} of {sure_count} right "
+        f"(least {pooled.least:.3f}); near misses {near:.0f} a pair; "
         f"by degree {recall['by degree']:.4f}, at random {np.mean(by_chance):.4f}; {seconds:.1f} s CPU",
         flush=True,
     )
