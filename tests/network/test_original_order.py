@@ -54,7 +54,10 @@ def test_a_release_without_an_original_is_left_as_it_is() -> None:
         (Case(FRIENDS, FRIENDS, np.arange(4)), "what became of each node"),
         (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 3])), "lacks some of its nodes"),
         (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 5])), "lacks some of its nodes"),
-        (Case(FRIENDS, Graph.from_edges(["a"] * 4, list("bcde"), directed=True), np.arange(5)), "is directed"),
+        (
+            Case(FRIENDS, Graph.from_edges(["a"] * 4, list("bcde"), directed=True), np.arange(5)),
+            "the release is directed and its original is not",
+        ),
     ],
 )
 def test_a_truth_that_does_not_fit_is_refused(case: Case, complaint: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -32,15 +32,18 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def holding_options(
-    *rooms: str, protecting: bool = False, other_names: Mapping[str, str] = MappingProxyType({})
+    *rooms: str,
+    protecting: bool = False,
+    other_names: Mapping[str, str] = MappingProxyType({}),
+    without: Sequence[str] = (),
 ) -> Callable[[_Command], _Command]:
     """Add an option for everything an attacker may hold, as these rooms declare it; by default all rooms.
     ``protecting`` adds what only protections read, and leaves out what belongs to a protected release. ``other_names``
-    are further options for some of it, which only this command has."""
+    are further options for some of it, which only this command has; ``without`` names what it does not read."""
 
     def decorate(command: _Command) -> _Command:
         names = {held.name: held for q in questions.QUESTIONS if not rooms or q.name in rooms for held in q.holdings}
-        chosen = [held for held in names.values() if _is_offered(held, protecting)]
+        chosen = [held for held in names.values() if _is_offered(held, protecting) and held.name not in without]
         hidden = [renamed_option(old, held.name) for held in chosen for old in held.former_names]
         return add_options((*(_holding_option(held, other_names.get(held.name)) for held in chosen), *hidden), command)
 

@@ -13,6 +13,7 @@ from unveil.cli.output import EXIT_CODES, assess_and_deliver, check_output_files
 from unveil.cli.policy import make_policy, policy_options
 from unveil.cli.reading import graph_reading_options, read_graph
 from unveil.errors import UnveilError
+from unveil.holding import MAPPING, ORIGINAL
 from unveil.network.ask_unmask import KNOWN_NETWORK
 from unveil.network.risks import UNMASKED
 
@@ -35,7 +36,7 @@ Examples:
 
 @click.command("unmask", epilog=_EPILOG)
 @click.argument("file", type=click.Path())
-@holding_options("network", other_names={KNOWN_NETWORK.name: _SHORT_NAME})
+@holding_options("network", other_names={KNOWN_NETWORK.name: _SHORT_NAME}, without=(ORIGINAL.name, MAPPING.name))
 @click.option(
     "--matches",
     metavar="FILE",

@@ -16,6 +16,7 @@ from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.release.graph import Graph
 from unveil.run import Run
+from unveil.settings import option_text
 from unveil.wording import count_text, number_text, percent_text, verb
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def active_doubts(case: Case, findings: Sequence[Finding]) -> Iterator[str]:
     if 2 * changes.lost > changes.original.edges:
         yield (
             f"Only {percent_text(1 - changes.lost / changes.original.edges)} of the original's connections are in the "
-            "release. If its nodes were renamed, the original says nothing: leave it out."
+            f"release. If its nodes were renamed, add their mapping ({option_text('mapping', 'FILE')}); without one, "
+            "leave the original out."
         )
 
 

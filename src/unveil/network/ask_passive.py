@@ -136,11 +136,11 @@ class _Trial:
         return self._judge(matches, np.flatnonzero(known >= 0)).recall
 
     def _judge(self, matches: Matches, given: Ints | None = None) -> _Found:
-        """What was found, not counting nodes that were given, nor guesses: matches no clearer than another."""
+        """What was found, counting neither nodes that were given nor guesses."""
         from unveil.network.stopping_points import stopping_points
         from unveil.network.two_views import match_quality
 
-        counts = (matches.mapping >= 0) & (matches.score > 0)
+        counts = matches.stated_mapping() >= 0
         sought = self._views.truth >= 0
         if given is not None:
             counts[given] = sought[given] = False
@@ -171,14 +171,19 @@ def _sentences(trials: Sequence[_Trial], known: float, graph: Graph, interval: t
         f"{count_text(graph.nodes, 'node')} by structure alone ({low} to {high}, from {len(trials)} trials)"
     )
     if recall:
-        yield f"{found}, naming the clearest first and as many as possible with at least 95% of the names right."
+        yield (
+            f"{found}, naming the clearest first, as many of the clear matches as keep at least 95% of the names right."
+        )
     elif any(len(trial.found.points.stated) for trial in trials):
         yield f"{found}: however few of the clearest they name, fewer than 95% of the names are right."
     else:
         yield f"{found}: they name nobody."
     yield from _stated_sentences(trials)
     again, first = (percent_text(share) for share in (trials[0].from_the_truth(), trials[0].recall))
-    yield f"Started from the truth, the same attack finds {again} in the first trial, where it finds {first} without."
+    yield (
+        f"Started from the truth, the same attack finds {again} in the first trial, instead of {first}; that is no "
+        "strict limit."
+    )
     if graph.edges > _MOST_EDGES:
         yield (
             "Other shares of the connections, and people who know some of the nodes, were not tried: there are more "
@@ -190,17 +195,18 @@ def _stated_sentences(trials: Sequence[_Trial]) -> Iterator[str]:
     """What comes of naming all nodes whose match seems clear, as somebody must who cannot see the truth."""
     named, right, near = (sum(getattr(t.found.stated, what) for t in trials) for what in ("matched", "right", "near"))
     sought, wrong = sum(trial.found.sought for trial in trials), named - right
-    who = "Someone who cannot judge when to stop, and names the nodes that seem clear,"
+    who = "Someone who cannot judge when to stop, and names every node whose match seems clear,"
     if not named:
-        if any(len(trial.found.points.stated) for trial in trials):
-            yield f"{who} names nobody."
         return
     neighbours = (
         f"; {percent_text(near / wrong)} of the wrong names belong to a neighbour of the node"
         if near >= max(_FEWEST_NEAR, _MANY_NEAR * wrong)
         else ""
     )
-    yield f"{who} names {percent_text(named / sought)} of them, {percent_text(right / named)} rightly{neighbours}."
+    yield (
+        f"{who} names {percent_text(named / sought)} of the nodes; {percent_text(right / named)} of these names are "
+        f"right{neighbours}."
+    )
 
 
 def _charts(graph: Graph, trials: Sequence[_Trial], known: float, run: Run) -> Iterator[Curve]:
@@ -254,6 +260,6 @@ def _precision_chart(trials: Sequence[_Trial]) -> Iterator[Curve]:
         y=tuple(map(float, y)),
         series=series,
         levels=((PRECISION, "95% are right"),),
-        reading="Nodes are named one after another, the clearest first. The value of the finding is the mean of where "
-        "the lines are last at 95% or above.",
+        reading="Nodes are named one after another, the clearest first. The finding's value is the mean over all "
+        "trials of the share found where a line is last at 95% or above (0 for a trial without such a point).",
     )

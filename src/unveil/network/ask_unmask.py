@@ -56,12 +56,14 @@ SEEDS = Holding(
     "table",
     "Pairs of nodes that the attacker believes to know beforehand: columns known and node, with the label of a node in "
     "the network held and in the release.",
+    only_after_protection=True,
 )
 TRUE_MATCHES = Holding(
     "true_matches",
     "table",
     "All true pairs of nodes, to measure the attack against: columns known and node. Nodes without a pair are in one "
     "network only.",
+    only_after_protection=True,
 )
 
 
@@ -192,7 +194,7 @@ def _kept_edges_text(kept: int, edges: int) -> str:
 
 def _attacker_text(known: Graph, seeds: Ints | None) -> str:
     pairs = 0 if seeds is None else int((seeds >= 0).sum())
-    before = f"believes to know {count_text(pairs, 'pair')} of nodes" if pairs else "knows of no node who it is"
+    before = f"believes to know {count_text(pairs, 'pair')} of nodes" if pairs else "does not know who any node is"
     return (
         f"Holds a network with names ({safe_text(known.name)}, {count_text(known.nodes, 'node')} and "
         f"{count_text(known.edges, 'edge')}) that shows some of the same people, and {before}."
@@ -205,7 +207,7 @@ def _sentences(
     """What the finding says, sentence by sentence."""
     who, names, nodes = f"Someone who holds {safe_text(known.name)}", len(found.node), release.nodes
     if not names:
-        yield f"{who} names nobody: no node fits one person clearly better than all others."
+        yield f"{who} names nobody: no match is more likely right than wrong."
     elif measured is not None:
         yield _right_sentence(who, measured.right, nodes)
         yield _precision_sentence(measured.right, names)
@@ -220,7 +222,7 @@ def _sentences(
     if found.probability is not None:
         yield from _probability_sentences(found, nodes, measured)
     elif names:
-        yield f"Names have scores, not probabilities: {_unrehearsed_text(names)}."
+        yield f"Names have scores, not probabilities: {_unrehearsed_text(names, known.edges + release.edges)}."
         if measured is None:
             yield "How many of them are right is not known: the share counts all of them."
     if seeds is not None and (seeds >= 0).any():
@@ -246,28 +248,32 @@ def _probability_sentences(found: NamedNodes, nodes: int, measured: MeasuredName
     assert found.probability is not None
     is_sure = found.probability >= _SURE
     sure = int(is_sure.sum())
-    stated = f"stated to be right with a probability of at least {percent_text(_SURE)}"
-    text = f"{count_text(sure, 'name')} {verb(sure, 'is', 'are')} {stated}" if sure else f"No name is {stated}"
+    names = f"{count_text(sure, 'name')} {verb(sure, 'has', 'have')}" if sure else "No name has"
+    text = f"{names} a stated probability of at least {percent_text(_SURE)}"
     if measured is not None and sure:
         right = int(measured.is_right[is_sure].sum())
-        text += f"; {_none_or(right)} of {verb(sure, 'it', 'these')} {verb(right, 'is', 'are')} right"
+        text += f"; {right:,} of {sure:,} {verb(right, 'is', 'are')} right"
     yield f"{text}."
     if measured is not None:
         expected = found.expected_right()
         yield f"Without the true matches, one would expect {_about_text(expected)} to be right."
     yield (
         "Probabilities come from rehearsing the attack on networks like these, for which the truth is known; they may "
-        "be too high if the two networks differ in other ways than by edges that are missing at random."
+        "be too high or too low if the two networks differ in other ways than by edges that are missing at random."
     )
 
 
-def _unrehearsed_text(names: int) -> str:
+def _unrehearsed_text(names: int, edges: int) -> str:
     """Why names have no probability."""
     from unveil.network.unmasking import LEAST_NAMES, MOST_REHEARSED_EDGES
 
     if names < LEAST_NAMES:
         return f"with fewer than {LEAST_NAMES} names there is too little to rehearse the attack on"
-    return f"with more than {MOST_REHEARSED_EDGES:,} edges in the two networks together, the attack was not rehearsed"
+    if edges > MOST_REHEARSED_EDGES:
+        return (
+            f"with more than {MOST_REHEARSED_EDGES:,} edges in the two networks together, the attack was not rehearsed"
+        )
+    return "in rehearsals, the attack named less than half or more than twice as many nodes as here"
 
 
 def _seed_sentences(found: NamedNodes, seeds: Ints) -> Iterator[str]:
@@ -298,7 +304,7 @@ def _truth_sentences(measured: MeasuredNames) -> Iterator[str]:
         yield f"By the true matches, {common:,} nodes are in both networks; {percent_text(right / common)} are found."
     yield (
         f"Started from the truth, the same attack names {_none_or(measured.from_truth)} rightly, which is no strict "
-        f"limit; matching nodes by how many connections they have names {_none_or(measured.by_degree)}."
+        f"limit; matching nodes by rank of how many connections they have gets {_none_or(measured.by_degree)} right."
     )
 
 
@@ -353,8 +359,8 @@ def _score_curve(found: NamedNodes) -> Curve:
         x=(*ends, f"{_SCORE_STEPS[-1]} or more"),
         y=tuple(np.bincount(bar, minlength=len(_SCORE_STEPS)).tolist()),
         x_scale="category",
-        reading="A score is the logarithm of the odds that a match is right, if all other matches are. It is no "
-        "probability.",
+        reading="A score is the logarithm of the odds that a match is right, if all other matches are, and 3 more "
+        "where the published attack makes the same match. It is not a probability.",
     )
 
 

@@ -1,4 +1,5 @@
-"""Two graphs to be compared: the edges of every node in both directions, and which nodes' outgoing edges are known."""
+"""A graph that is compared with another one: the edges of every node in both directions, and whose outgoing edges are
+known."""
 
 from __future__ import annotations
 
@@ -68,10 +69,10 @@ def check_mapping(mapping: Ints, left: Graph, right: Graph) -> Ints:
 
     mapping = np.asarray(mapping, np.int64)
     if mapping.shape != (left.nodes,):
-        raise UnveilError("seeds need one entry for each node of the left graph, -1 for unknown ones")
+        raise UnveilError("a mapping needs one entry for each node of the left graph, -1 for unknown ones")
     images = mapping[mapping >= 0]
     if len(images) and images.max() >= right.nodes:
-        raise UnveilError("a seed names a node that the right graph does not have; check its number")
+        raise UnveilError("the mapping names a node that the right graph does not have; check its number")
     if len(np.unique(images)) < len(images):
-        raise UnveilError("two seeds name the same node of the right graph; leave one out")
+        raise UnveilError("the mapping gives two nodes the same partner; leave one out")
     return mapping

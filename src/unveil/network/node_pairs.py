@@ -28,15 +28,17 @@ def parse_node_pairs(pairs: Table, known: Graph, release: Graph) -> Ints:
     name = safe_text(pairs.name)
     if not {KNOWN_COLUMN, NODE_COLUMN} <= set(pairs.columns):
         raise UnveilError(
-            f"{name}: there are no columns {KNOWN_COLUMN} and {NODE_COLUMN}; name them in the first line, separated by "
-            "a comma, and write the labels of a node in the network held and in the release below"
+            f"{name}: the columns {KNOWN_COLUMN} and {NODE_COLUMN} are needed; name them in the first line, separated "
+            "by a comma, and write the labels of a node in the network held and in the release below"
         )
     whole = pa.Table.from_batches(pairs.batches())
     ends = []
     for column, graph in ((KNOWN_COLUMN, known), (NODE_COLUMN, release)):
         numbers = _node_numbers(whole.column(column), graph)
-        _refuse_first_row(numbers < 0, f"names a node as {column} that is not in {safe_text(graph.name)}", name)
-        _refuse_first_row(_is_repeated(numbers), f"names a node as {column} again; keep one row for each", name)
+        _refuse_first_row(numbers < 0, f"has a {column} label that is not in {safe_text(graph.name)}", name)
+        _refuse_first_row(
+            _is_repeated(numbers), f"repeats the {column} label of an earlier row; keep one row for each", name
+        )
         ends.append(numbers)
     partner = np.full(known.nodes, -1)
     partner[ends[0]] = ends[1]

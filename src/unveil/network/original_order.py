@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
 from unveil.release.graph import Graph, edge_endpoints
+from unveil.settings import option_text
 from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
     from unveil.case import Case
 
-__all__ = ["check_truth", "in_original_order"]
+__all__ = ["check_original_and_mapping", "in_original_order"]
 
 
-def check_truth(case: Case) -> None:
+def check_original_and_mapping(case: Case) -> None:
     """Refuse a graph of which the case does not say what became of each node of its original."""
     import numpy as np
 
@@ -31,7 +32,10 @@ def check_truth(case: Case) -> None:
     if not isinstance(original, Graph):
         raise UnveilError(f"{name}: give both the original graph and the mapping of its nodes")
     if original.directed != release.directed:
-        raise UnveilError(f"{name}: one of the release and its original is directed; read both alike")
+        raise UnveilError(
+            f"{name}: the release is directed and its original is not, or the other way round; read both with "
+            f"{option_text('directed')}, or both without"
+        )
     if truth is None:
         return  # nodes with the same label are the same
     if len(truth) != original.nodes:

@@ -82,7 +82,7 @@ def compare_with_original(release: Graph, original: Graph, truth: Ints | None = 
     from unveil.network.node_order import sort_nodes, sorted_places
 
     given = _same_labels(original, release) if truth is None else np.asarray(truth)
-    check_truth(given, original, release)
+    _check_partners(given, original, release)
     truth = np.empty(original.nodes, np.int64)
     truth[sorted_places(original)] = np.where(given >= 0, sorted_places(release)[given], -1)
     release, original = (undirected_graph(sort_nodes(graph)) for graph in (release, original))
@@ -109,7 +109,7 @@ def compare_with_original(release: Graph, original: Graph, truth: Ints | None = 
     )
 
 
-def check_truth(truth: Ints, original: Graph, release: Graph) -> None:
+def _check_partners(truth: Ints, original: Graph, release: Graph) -> None:
     """Refuse a truth that does not say of each node of the original which one of the release it is."""
     import numpy as np
 
@@ -122,8 +122,8 @@ def check_truth(truth: Ints, original: Graph, release: Graph) -> None:
         )
     if not len(found):
         raise UnveilError(
-            f"{safe_text(original.name)}: no node has the label of a node of the release; leave out the original, or "
-            "give the release with its original labels"
+            f"{safe_text(original.name)}: no node has the label of a node of the release; add the mapping of its "
+            "nodes, or leave out the original"
         )
 
 

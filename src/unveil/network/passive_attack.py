@@ -8,16 +8,19 @@ matches their nodes by structure alone, starting from a few known pairs (*seeds*
 nobody in the right graph. A sweep scores all pairs that have a neighbour in common, as far as it is known who that is
 (:mod:`unveil.network.passive_evidence`), turns the scores into new probabilities
 (:mod:`unveil.network.partner_probabilities`), and estimates anew how much both graphs have in common
-(:mod:`unveil.network.passive_overlap`). Old and new probabilities are averaged, so that early mistakes, wrong seeds
+(:mod:`unveil.network.passive_overlap`). From the second sweep
+on, old and new probabilities are averaged, so that early mistakes, wrong seeds
 among them, are outvoted. A group of nodes that cannot be told apart shares its probabilities, and still tells its
 neighbours apart from others. The attack ends when probabilities settle, and after ``_SWEEPS`` at the latest: more of
 them make the attack surer, but not better.
 
 **Matches** are the pairs that are the likeliest for both nodes. What is known of them beside their score is kept:
 :mod:`unveil.network.passive_calibration` needs it. The published method (:mod:`unveil.network.passive_published`) is
-run from the same seeds. It makes other mistakes, so that what both say is surer.
+run from the same seeds. It makes other mistakes, so that what both say is surer. In very large networks it is not
+tried.
 
-**Scores.** The score of a match is its log-odds, if all other matches were right. It is no probability: mistakes of one
+**Scores.** The score of a match is its log-odds, if all other matches were right, and ``_CONFIRMED`` more if the
+published method confirms it. It is no probability: mistakes of one
 match speak for mistakes of others. :mod:`unveil.network.passive_calibration` turns it into one.
 
 **Ceiling.** The same attack started from the truth shows about how much can be found with these scores, however good
@@ -56,12 +59,12 @@ if TYPE_CHECKING:
 __all__ = ["CLEAR", "EVIDENCE", "Matches", "attack_from_truth", "passive_attack"]
 
 CLEAR = 0.0
-"""Matches with at least this score are stated: more likely right than wrong, by their own account."""
+"""Matches with a score above this are stated: more likely right than wrong, by their own account."""
 
 EVIDENCE = ("runner_up", "shared", "shared_of_all", "shared_of_fewer", "unmatched", "unmatched_difference", "confirmed")
-"""What is known of a match beside its score: the probability of the next best partner of either node, how many edges
-are shared, their share of all that could be, and how many neighbours of both, or more of one than of the other, have no
-partner."""
+"""What is known of a match beside its score: the probability of the next best partner of either node; how many edges
+are shared, and which share that is of all edges of both, and of those of the node with fewer; how many neighbours of
+both have no partner, and how many more of one than of the other; whether the published method confirms it."""
 
 _SWEEPS = 15
 _SETTLED = 0.002  # the share of all probability that may still move
@@ -69,16 +72,17 @@ _FIRST_TRUST = 0.9  # in seeds
 _NONE = 2.0  # the score of having no partner
 _GIVEN_GAIN = 6.0  # what speaks for a seed that was given
 _CONFIRMED = 3.0  # what speaks for a match that the published method makes as well
-_SIMILAR = 0.5  # its eccentricity
-_LARGE = 200_000  # nodes: it is not tried
+_PUBLISHED_THETA = 0.5  # its eccentricity
+_MOST_NODES_TO_CONFIRM = 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """``mapping`` is, for each left node, its likeliest partner or −1, and ``score`` the log-odds that it is. Pairs
-    with a score below ``CLEAR`` are guesses. ``evidence`` is what else is known, in the order of ``EVIDENCE``.
-    ``overlap`` is the estimated share of edges of the left graph that are in the right one, and of the right one in the
-    left one. ``seeds`` is what it started from, ``given`` those among them that were given."""
+    """``mapping`` is, for each left node, its likeliest partner or −1, and ``score`` how clear that is: the log-odds,
+    and more for a confirmed match. Pairs with a score of at most ``CLEAR`` are guesses. ``evidence`` is what else is
+    known, in the order of ``EVIDENCE``. ``overlap`` is the estimated share of edges of the left graph that are in the
+    right one, and of the right one in the left one. ``seeds`` is what it started from, ``given`` those among them that
+    were given."""
 
     mapping: Ints
     score: Floats
@@ -92,7 +96,7 @@ class Matches:
         """The mapping without guesses."""
         import numpy as np
 
-        return np.where(self.score >= CLEAR, self.mapping, -1)
+        return np.where(self.score > CLEAR, self.mapping, -1)
 
     def confirmed_seeds(self) -> float:
         """The share of given seeds that the attack, which decides on them again, agrees with; NaN if none was given."""
@@ -131,12 +135,14 @@ def attack_from_truth(
     left_crawled: Bools | None = None,
     right_crawled: Bools | None = None,
 ) -> Matches:
-    """The ceiling: the same attack started from the truth, which then counts no more than any other matches."""
+    """The ceiling: the same attack started from the truth, which then counts no more than any other matches. The
+    published method confirms nothing here: it would repeat the truth."""
     import numpy as np
 
     sides = _compare_graphs(left, right, left_crawled, right_crawled)
     start = check_mapping(truth, left, right)
-    return _confirm_matches(_improve_matches(*sides, start, np.full(left.nodes, -1), run), *sides, run)
+    found = _improve_matches(*sides, start, np.full(left.nodes, -1), run)
+    return _add_confirmed(found, np.zeros(left.nodes, np.bool_))
 
 
 def _add_seeds(given: Ints, found: Ints) -> Ints:
@@ -189,10 +195,16 @@ def _confirm_matches(found: Matches, left: ComparedGraph, right: ComparedGraph, 
     """Let the published method, from the same seeds, confirm matches other than seeds: it makes other mistakes."""
     import numpy as np
 
-    confirmed = np.zeros(left.nodes, np.bool_)
-    if left.nodes <= _LARGE:
-        similar = published_attack(left.graph, right.graph, found.seeds, run, _SIMILAR, left.crawled, right.crawled)
-        confirmed = (found.mapping >= 0) & (found.mapping == similar) & (similar != found.seeds)
+    if left.nodes > _MOST_NODES_TO_CONFIRM:
+        return _add_confirmed(found, np.zeros(left.nodes, np.bool_))
+    similar = published_attack(left.graph, right.graph, found.seeds, run, _PUBLISHED_THETA, left.crawled, right.crawled)
+    return _add_confirmed(found, (found.mapping >= 0) & (found.mapping == similar) & (similar != found.seeds))
+
+
+def _add_confirmed(found: Matches, confirmed: Bools) -> Matches:
+    """Raise the scores of confirmed matches, and keep which ones they are."""
+    import numpy as np
+
     evidence = np.column_stack([found.evidence, confirmed])
     return replace(found, score=found.score + _CONFIRMED * confirmed, evidence=evidence)
 

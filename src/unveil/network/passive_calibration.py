@@ -1,6 +1,6 @@
 """How probable it is that a match of the passive attack is right, calibrated by rehearsals.
 
-The score of a match is a log-likelihood ratio that takes all other matches for granted. On sparse networks it is far
+The score of a match takes all other matches for granted. On sparse networks it is far
 too sure of itself. So the attack is rehearsed where the truth is known: views are drawn of a network like the attacked
 ones, and attacked in the same way. How often a match like this is right there is the probability that is stated here.
 
@@ -14,6 +14,10 @@ in as many nodes and edges as the attacked graphs seem to. Both are estimated to
 a first rehearsal shows by how much, and the next ones are corrected: they find as many matches and as large an overlap
 as the attack did. Seeds are found in the same way, or drawn from the truth if they were given: as many, and as often
 wrong as the attack found them to be.
+
+**What is not counted.** A rehearsal that states less than half or more than twice as many matches as the attack did
+says little about it: the attack may have got stuck in a wrong corner, or the rehearsal. If all of them do, there is no
+calibration.
 
 A network whose two versions differ in other ways than by edges missing at random is attacked less well than rehearsed.
 """
@@ -39,6 +43,7 @@ _REHEARSALS = 3
 _FIRST_GUESS = 0.8  # of the node overlap
 _LEAST = 0.05  # overlap that is rehearsed
 _STEPS = 9
+_LIKE_HERE = 0.5, 2.0  # times as many matches as the attack has stated
 _RIDGE = 1.0
 _ITERATIONS = 50
 
@@ -46,10 +51,10 @@ _ITERATIONS = 50
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """Step functions, one for each column of what is known of matches: where they rise or fall, and by how much. Their
-    sum and the ``base`` are the log-odds of being right; ``None`` for the base if no rehearsal found any match."""
+    sum and the ``base`` are the log-odds of being right. The base is ``None`` if no rehearsal was like the attack."""
 
-    edges: tuple[Floats, ...]
-    steps: Floats
+    thresholds: tuple[Floats, ...]
+    steps: Floats | tuple[()]
     base: float | None
 
     def probability(self, matches: Matches) -> Floats:
@@ -58,9 +63,13 @@ class Calibration:
 
         found, matched = np.zeros(len(matches.mapping)), matches.mapping >= 0
         if self.base is not None:
-            odds = _passed_edges(_known_of_matches(matches, matched), self.edges) @ self.steps + self.base
+            passed = _passed_thresholds(_known_of_matches(matches, matched), self.thresholds)
+            odds = passed @ np.asarray(self.steps) + self.base
             found[matched] = 1 / (1 + np.exp(-odds))
         return found
+
+
+_NO_CALIBRATION = Calibration((), (), None)
 
 
 def calibrate_matches(
@@ -73,6 +82,7 @@ def calibrate_matches(
     base = _merged_graph(matches, left, right)
     nodes, edges = _FIRST_GUESS, np.clip(matches.overlap, _LEAST, 1.0)
     stated = (matches.stated_mapping() >= 0).mean()
+    names = (matches.stated_mapping() >= 0).sum()
     known: list[Floats] = []
     right_ones: list[Bools] = []
     for k in range(1 + _REHEARSALS):
@@ -82,10 +92,12 @@ def calibrate_matches(
             nodes = float(np.clip(nodes * stated / max((again.stated_mapping() >= 0).mean(), 1e-3), _LEAST, 1))
             edges = np.clip(edges * edges / np.maximum(again.overlap, _LEAST), _LEAST, 1)
             continue
+        if not _LIKE_HERE[0] <= (again.stated_mapping() >= 0).sum() / max(names, 1) <= _LIKE_HERE[1]:
+            continue
         matched = again.mapping >= 0
         known.append(_known_of_matches(again, matched))
         right_ones.append(again.mapping[matched] == views.truth[matched])
-    return _fit_calibration(np.concatenate(known), np.concatenate(right_ones))
+    return _fit_calibration(np.concatenate(known), np.concatenate(right_ones)) if known else _NO_CALIBRATION
 
 
 def _known_of_matches(matches: Matches, matched: Bools) -> Floats:
@@ -126,10 +138,10 @@ def _fit_calibration(known: Floats, right: Bools) -> Calibration:
     import numpy as np
 
     if len(known) == 0:
-        return Calibration((), np.empty(0), None)
+        return _NO_CALIBRATION
     places = np.arange(1, _STEPS + 1) / (_STEPS + 1)
-    edges = tuple(np.unique(np.quantile(column, places)) for column in known.T)
-    design = np.column_stack([np.ones(len(known)), _passed_edges(known, edges)])
+    thresholds = tuple(np.unique(np.quantile(column, places)) for column in known.T)
+    design = np.column_stack([np.ones(len(known)), _passed_thresholds(known, thresholds)])
     weights, penalty = np.zeros(design.shape[1]), np.full(design.shape[1], _RIDGE)
     for _ in range(_ITERATIONS):
         expected = 1 / (1 + np.exp(-design @ weights))
@@ -139,14 +151,14 @@ def _fit_calibration(known: Floats, right: Bools) -> Calibration:
         weights += change
         if np.abs(change).max() < 1e-6:
             break
-    return Calibration(edges, weights[1:], float(weights[0]))
+    return Calibration(thresholds, weights[1:], float(weights[0]))
 
 
-def _passed_edges(known: Floats, edges: tuple[Floats, ...]) -> Floats:
-    """For each row and each edge of each column, 1 if the value has reached it, else 0."""
+def _passed_thresholds(known: Floats, thresholds: tuple[Floats, ...]) -> Floats:
+    """For each row and each threshold of each column, 1 if the value has reached it, else 0."""
     import numpy as np
 
     passed: Floats = np.concatenate(
-        [column[:, None] >= places for column, places in zip(known.T, edges, strict=True)], axis=1
+        [column[:, None] >= places for column, places in zip(known.T, thresholds, strict=True)], axis=1
     ).astype(np.float64)
     return passed

@@ -1,11 +1,12 @@
 """What speaks for two nodes of two networks being the same person: log-likelihood ratios over likely matches.
 
 For nodes w of the left graph it is known, with probabilities p(w, x), which node x of the right graph they are. A
-neighbour w of the left node u speaks, with weight p(w, x), for the neighbours v of x. The score of u and v is a sum:
+neighbour w of the left node u speaks, with weight p(w, x), for the neighbours v of x: it is a *witness* for them. The
+score of u and v is a sum:
 
 - for each shared neighbour, log(1/ρ), where ρ = d(v) · d(x) / 2m is the chance of an edge between v and x. Since nodes
-  near each other share more than nodes at random, it counts at most ``_MOST_GAIN``, and at least what an edge is worth
-  against a wrong candidate (:mod:`unveil.network.passive_overlap`);
+  near each other share more than nodes at random, it counts at most ``_MOST_GAIN``, but never less than what an edge
+  is worth against a wrong candidate (:mod:`unveil.network.passive_overlap`);
 - the log-likelihood of s shared ones among the t neighbours of u whose partner is known, and the same for v. The share
   of edges that a person has in the other network follows a beta distribution, so that nobody is ruled out by a
   neighbourhood that is missing as a whole. Shared ones are seen from both sides, and count half for each;

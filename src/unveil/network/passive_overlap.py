@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EdgeOverlap", "estimate_overlap"]
 
-_LEAST, _MOST = 0.1, 0.9
+_LEAST_SHARE, _MOST_SHARE = 0.1, 0.9
 _EVENNESS = (5.0, 10.0, 20.0, 50.0, 200.0)
-_ALIKE = 6.0
-_CERTAIN = 0.5
+_TIMES_RARER = 6.0  # than a right candidate does, a wrong one shares an edge
+_LIKELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class EdgeOverlap:
     def chance_of_wrong_candidate(self) -> float:
         """How probable it is at most that a wrong candidate shares an edge: nodes with a witness in common are near
         each other, and so share others more often than nodes at random."""
-        return self.shares[0] * self.shares[1] / _ALIKE
+        return self.shares[0] * self.shares[1] / _TIMES_RARER
 
 
 class _PairCounter(Protocol):
@@ -54,10 +54,10 @@ def estimate_overlap(evidence: _PairCounter, pairs: PairProbabilities) -> EdgeOv
     possible = evidence.possible_shared(pairs.lefts, pairs.rights)
     expected = float((pairs.probability * pairs.shared).sum())
     low, high = (
-        float(np.clip((expected + 1) / (float((pairs.probability * total).sum()) + 2), _LEAST, _MOST))
+        float(np.clip((expected + 1) / (float((pairs.probability * total).sum()) + 2), _LEAST_SHARE, _MOST_SHARE))
         for total in possible
     )
-    likely = np.flatnonzero(pairs.probability >= _CERTAIN)
+    likely = np.flatnonzero(pairs.probability >= _LIKELY)
     weights, shared = pairs.probability[likely], pairs.shared[likely]
     first, second = (
         _likeliest_evenness(share, shared, total[likely], weights)

@@ -103,9 +103,10 @@ def name_nodes(pair: NetworkPair, run: Run, stream: str, seeds: Ints | None = No
         from unveil.network.passive_calibration import calibrate_matches
 
         calibration = calibrate_matches(matches, pair.known, pair.release, run, stream)
-        probability = calibration.probability(matches)[named]
-        likeliest = np.lexsort((-matches.score[named], -probability))
-        named, probability = named[likeliest], probability[likeliest]
+        if calibration.base is not None:
+            probability = calibration.probability(matches)[named]
+            likeliest = np.lexsort((-matches.score[named], -probability))
+            named, probability = named[likeliest], probability[likeliest]
     return NamedNodes(
         pair.known_number[named],
         pair.node_number[matches.mapping[named]],
