@@ -51,7 +51,7 @@ _ITERATIONS = 50
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """Step functions, one for each column of what is known of matches: where they rise or fall, and by how much. Their
-    sum and the ``base`` are the log-odds of being right. The base is ``None`` if no rehearsal was like the attack."""
+    sum and the ``base`` are the log-odds of being right. There is no base if no rehearsal was like the attack."""
 
     thresholds: tuple[Floats, ...]
     steps: Floats | tuple[()]
