@@ -72,8 +72,8 @@ def passive_finding(graph: Graph, policy: Policy, run: Run) -> Finding:
         confidence=run.confidence,
         subjects=graph.nodes,
         share=interval,
-        attacker=f"Holds {percent_text(known)} of the edges, drawn at random, with names, and knows of no node who it "
-        "is.",
+        attacker=f"Holds {percent_text(known)} of the edges, drawn at random, with names, and does not know who any "
+        "node is.",
         baseline=sum(trial.by_degree() for trial in trials) / _TRIALS,
         sentence=" ".join(_sentences(trials, known, graph, interval)),
         curves=tuple(_charts(graph, trials, known, run)),
