@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,16 @@ def test_probable_matches_are_right_as_often_as_stated() -> None:
     assert len(sure) > 50
     assert (found.mapping[sure] == views.truth[sure]).mean() > 0.93 - 3 * np.sqrt(0.05 * 0.95 / len(sure))
     assert np.all(probability[found.mapping < 0] == 0)
+
+
+def test_rehearsals_unlike_the_attack_are_not_counted(views: TwoViews) -> None:
+    """An attack that names a tenth of what its rehearsals name has got stuck somewhere, and they say nothing about it."""
+    found = passive_attack(views.left, views.right, Run())
+    assert calibrate_matches(found, views.left, views.right, Run()).base is not None
+    stuck = replace(found, score=np.where(np.arange(len(found.score)) % 10 == 0, found.score, -5.0))
+    calibration = calibrate_matches(stuck, views.left, views.right, Run())
+    assert calibration.base is None
+    assert not calibration.probability(stuck).any()
 
 
 def test_a_match_is_symmetric(views: TwoViews) -> None:

@@ -132,7 +132,10 @@ def test_mistakes_are_told_in_one_line(unveil: Unveil, folder: Path) -> None:
         (("unmask", "comment.edges", "--known", "aux.edges"), "comment.edges: there are no nodes"),
         ((*ASKED, "--seeds", "header.csv"), "header.csv: there are no rows"),
         ((*ASKED, "--seeds", "no_header.csv"), "the columns known and node are needed; name them in the first line"),
-        ((*ASKED, "--seeds", "twice.csv"), "twice.csv: row 2 repeats the known label of an earlier row; keep one row for each"),
+        (
+            (*ASKED, "--seeds", "twice.csv"),
+            "twice.csv: row 2 repeats the known label of an earlier row; keep one row for each",
+        ),
         ((*ASKED, "--seeds", "unknown.csv"), "unknown.csv: row 2 has a known label that is not in aux.edges"),
         ((*ASKED, "--true-matches", "twice.csv"), "twice.csv: row 2 repeats the known label of an earlier row"),
         ((*ASKED, "--matches", "matches.txt"), "matches are written as .csv"),
