@@ -85,7 +85,7 @@ def test_the_listing_finds_nodes_beyond_the_seeds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seeds", "message"), [([0], "one entry"), ([0, 0, -1], "same node"), ([7, -1, -1], "does not have")]
+    ("seeds", "message"), [([0], "one entry"), ([0, 0, -1], "same partner"), ([7, -1, -1], "does not have")]
 )
 def test_impossible_seeds_are_refused(seeds: list[int], message: str) -> None:
     graph = Graph.from_edges([0, 1], [1, 2], nodes=3)
