@@ -105,7 +105,7 @@ def _range(estimate) -> str:  # type: ignore[no-untyped-def]
 def _print_success(source: str) -> None:
     import numpy as np
 
-    from unveil.network.active_attack import measure_active_attack
+    from unveil.network.active.attack import measure_active_attack
 
     graph = _graph(source)
     for k in range(3, 13):
@@ -121,8 +121,8 @@ def _print_success(source: str) -> None:
 def _print_others(source: str) -> None:
     import numpy as np
 
-    from unveil.network.active_attack import measure_coalition_attack
-    from unveil.network.planted_detection import measure_detection
+    from unveil.network.active.attack import measure_coalition_attack
+    from unveil.network.active.planted_detection import measure_detection
 
     graph = _graph(source)
     seen = measure_detection(graph, 7, _TRIALS, np.random.default_rng(_SEED))
@@ -140,8 +140,8 @@ def _print_changed(source: str) -> None:
     import numpy as np
 
     from reference.naive_active import anonymise_degrees, change_edges
-    from unveil.network.active_attack import measure_active_attack
-    from unveil.network.active_search import EXACT, WIDENING
+    from unveil.network.active.attack import measure_active_attack
+    from unveil.network.active.search import EXACT, WIDENING
 
     graph = _graph(source)
     changes = {
@@ -179,8 +179,8 @@ def _search(source: str, k: str, file: str) -> dict[str, float]:
     """Plant, write the planted graph for others, and search it."""
     import numpy as np
 
-    from unveil.network.active_search import find_copies
-    from unveil.network.planted_nodes import plant_nodes
+    from unveil.network.active.planted_nodes import plant_nodes
+    from unveil.network.active.search import find_copies
     from unveil.release.graph import edge_endpoints
 
     planted = plant_nodes(_graph(source), int(k), np.random.default_rng([_SEED, int(k)]))

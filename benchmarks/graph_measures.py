@@ -88,7 +88,7 @@ def _graph(nodes: int, edges: int):  # type: ignore[no-untyped-def]
 
 
 def _measure_paths() -> dict[str, float]:
-    from unveil.network.path_lengths import measure_path_lengths
+    from unveil.network.measures.path_lengths import measure_path_lengths
 
     graph = _graph(_NODES, _EDGES)
     measure_path_lengths(graph, sample=1)
@@ -98,7 +98,7 @@ def _measure_paths() -> dict[str, float]:
 def _measure_clustering() -> dict[str, float]:
     import numpy as np
 
-    from unveil.network.graph_measures import local_clustering
+    from unveil.network.measures.graph_measures import local_clustering
 
     graph = _graph(_NODES, _EDGES)
     found = float(np.nansum(local_clustering(graph)))
@@ -126,8 +126,8 @@ def _measure_large() -> dict[str, float]:
     from time import process_time
 
     from unveil.network.fingerprints import refine_to_the_end
-    from unveil.network.graph_measures import measure_clustering
-    from unveil.network.path_lengths import measure_path_lengths
+    from unveil.network.measures.graph_measures import measure_clustering
+    from unveil.network.measures.path_lengths import measure_path_lengths
 
     graph = _graph(_LARGE_NODES, _LARGE_EDGES)
     start = process_time()

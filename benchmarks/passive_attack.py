@@ -16,14 +16,14 @@ from scipy.sparse import csr_array
 
 from unveil import Graph, Run, read
 from unveil.arrays import Ints
-from unveil.network.compared_graph import ComparedGraph
-from unveil.network.partner_probabilities import certain_matrix
-from unveil.network.passive_attack import Matches, attack_from_truth, passive_attack
-from unveil.network.passive_calibration import calibrate_matches
-from unveil.network.passive_evidence import Evidence
-from unveil.network.passive_overlap import EdgeOverlap
-from unveil.network.passive_published import published_attack
-from unveil.network.two_views import (
+from unveil.network.passive.attack import Matches, attack_from_truth, passive_attack
+from unveil.network.passive.calibration import calibrate_matches
+from unveil.network.passive.compared_graph import ComparedGraph
+from unveil.network.passive.evidence import Evidence
+from unveil.network.passive.overlap import EdgeOverlap
+from unveil.network.passive.partner_probabilities import certain_matrix
+from unveil.network.passive.published_attack import published_attack
+from unveil.network.passive.two_views import (
     MatchQuality,
     TwoViews,
     match_by_degree,

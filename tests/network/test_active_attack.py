@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from reference.naive_active import anonymise_degrees, change_edges, edge_set, symmetries
 from unveil import Graph, UnveilError
-from unveil.network.active_attack import InsiderAttack, form_coalition, measure_active_attack, measure_coalition_attack
-from unveil.network.active_search import WIDENING, Tolerance, recover_nodes
-from unveil.network.graph_measures import local_clustering
-from unveil.network.planted_detection import measure_detection
-from unveil.network.planted_nodes import (
+from unveil.network.active.attack import InsiderAttack, form_coalition, measure_active_attack, measure_coalition_attack
+from unveil.network.active.planted_detection import measure_detection
+from unveil.network.active.planted_nodes import (
     AttackedGraph,
     accidental_copy_bound,
     choose_degree_window,
@@ -25,6 +23,8 @@ from unveil.network.planted_nodes import (
     planted_nodes_for_bound,
     planted_nodes_in_theory,
 )
+from unveil.network.active.search import WIDENING, Tolerance, recover_nodes
+from unveil.network.measures.graph_measures import local_clustering
 
 FRIENDS = Graph.from_networkx(nx.powerlaw_cluster_graph(400, 6, 0.5, seed=1))
 GRID = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(15, 20)))

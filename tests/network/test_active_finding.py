@@ -16,10 +16,10 @@ import unveil
 from reference.naive_active import all_copies, edge_set, target_of_copy
 from unveil import Graph, Policy
 from unveil.finding import Curve, GraphChart
-from unveil.network.active_attack import form_coalition
-from unveil.network.graph_measures import undirected_graph
+from unveil.network.active.attack import form_coalition
+from unveil.network.active.planted_nodes import AttackedGraph, choose_degree_window, plant_nodes
+from unveil.network.measures.graph_measures import undirected_graph
 from unveil.network.node_order import sort_nodes
-from unveil.network.planted_nodes import AttackedGraph, choose_degree_window, plant_nodes
 from unveil.run import Run
 from unveil.wording import count_text, number_text, percent_text
 

@@ -11,7 +11,7 @@ from networkx.algorithms.isomorphism import GraphMatcher
 
 from reference.naive_active import all_copies, edge_set, symmetries, target_of_copy
 from unveil import Graph, UnveilError
-from unveil.network.active_search import (
+from unveil.network.active.search import (
     EXACT,
     KnownSubgraph,
     Tolerance,

@@ -16,8 +16,8 @@ from network.test_graph_measures import graphs
 from unveil import Graph
 from unveil.finding import Curve
 from unveil.network.degree_chart import degree_chart
-from unveil.network.graph_facts import describe_graph
-from unveil.network.power_law import fit_power_law
+from unveil.network.measures.graph_facts import describe_graph
+from unveil.network.measures.power_law import fit_power_law
 
 
 def lines(curve: Curve) -> dict[str, list[tuple[float, float]]]:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unveil import Graph
-from unveil.network import path_lengths
-from unveil.network.graph_measures import (
+from unveil.network.measures import path_lengths
+from unveil.network.measures.graph_measures import (
     assortativity,
     component_sizes,
     density,
@@ -19,8 +19,8 @@ from unveil.network.graph_measures import (
     shared_neighbours,
     triangles_of_nodes,
 )
-from unveil.network.path_lengths import measure_path_lengths
-from unveil.network.power_law import fit_power_law
+from unveil.network.measures.path_lengths import measure_path_lengths
+from unveil.network.measures.power_law import fit_power_law
 
 
 @st.composite

@@ -15,9 +15,9 @@ import unveil
 from command_runner import run_unveil
 from reference.naive_active import edge_set
 from unveil import Case, Graph, UnveilError
+from unveil.network.active.planted_nodes import plant_nodes
 from unveil.network.node_order import sort_nodes
 from unveil.network.owner_changes import compare_with_original
-from unveil.network.planted_nodes import plant_nodes
 
 PAIRS = st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), min_size=1, max_size=20)
 

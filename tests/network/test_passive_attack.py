@@ -10,14 +10,14 @@ import pytest
 
 from unveil import Graph, Run
 from unveil.errors import UnveilError
-from unveil.network import passive_calibration
-from unveil.network.compared_graph import ComparedGraph
-from unveil.network.passive_attack import EVIDENCE, Matches, attack_from_truth, passive_attack
-from unveil.network.passive_calibration import calibrate_matches
-from unveil.network.passive_published import published_attack
-from unveil.network.passive_published_seeds import clique_seeds, in_neighbour_cosines, similarity_seeds
-from unveil.network.passive_seeds import profile_seeds
-from unveil.network.two_views import TwoViews, match_quality, two_views, wrong_seeds
+from unveil.network.passive import calibration
+from unveil.network.passive.attack import EVIDENCE, Matches, attack_from_truth, passive_attack
+from unveil.network.passive.calibration import calibrate_matches
+from unveil.network.passive.compared_graph import ComparedGraph
+from unveil.network.passive.published_attack import published_attack
+from unveil.network.passive.published_seeds import clique_seeds, in_neighbour_cosines, similarity_seeds
+from unveil.network.passive.seeds import profile_seeds
+from unveil.network.passive.two_views import TwoViews, match_quality, two_views, wrong_seeds
 
 
 def planted_graph(nodes: int = 400, seed: int = 0, directed: bool = False) -> Graph:
@@ -100,10 +100,10 @@ def test_rehearsals_unlike_the_attack_are_not_counted(views: TwoViews, monkeypat
         again = passive_attack(*given)
         return replace(again, score=np.where(np.arange(len(again.score)) % 3 == 0, again.score, -5.0))
 
-    monkeypatch.setattr(passive_calibration, "passive_attack", state_a_third)
-    calibration = calibrate_matches(found, views.left, views.right, Run())
-    assert calibration.base is None
-    assert not calibration.probability(found).any()
+    monkeypatch.setattr(calibration, "passive_attack", state_a_third)
+    calibrated = calibrate_matches(found, views.left, views.right, Run())
+    assert calibrated.base is None
+    assert not calibrated.probability(found).any()
 
 
 def test_a_match_is_symmetric(views: TwoViews) -> None:

@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 from scipy.stats import betabinom
 
 from unveil import Graph, Run
-from unveil.network.compared_graph import ComparedGraph
-from unveil.network.partner_probabilities import likeliest_pairs, mix_matrices, pair_probabilities
-from unveil.network.passive_evidence import CANDIDATES, Candidates, Evidence
-from unveil.network.passive_overlap import EdgeOverlap, estimate_overlap
+from unveil.network.passive.compared_graph import ComparedGraph
+from unveil.network.passive.evidence import CANDIDATES, Candidates, Evidence
+from unveil.network.passive.overlap import EdgeOverlap, estimate_overlap
+from unveil.network.passive.partner_probabilities import likeliest_pairs, mix_matrices, pair_probabilities
 
 OVERLAP = EdgeOverlap((0.7, 0.6), (10.0, 20.0))
 

@@ -17,9 +17,9 @@ from unveil import Graph, Policy
 from unveil.finding import Curve
 from unveil.network import ask_passive
 from unveil.network.node_order import sort_nodes
-from unveil.network.passive_attack import Matches, attack_from_truth, passive_attack
+from unveil.network.passive.attack import Matches, attack_from_truth, passive_attack
+from unveil.network.passive.two_views import TwoViews, match_by_degree, two_views, wrong_seeds
 from unveil.network.stopping_points import stopping_points
-from unveil.network.two_views import TwoViews, match_by_degree, two_views, wrong_seeds
 from unveil.run import Run
 from unveil.wording import percent_text
 

@@ -8,7 +8,7 @@ import pytest
 from reference.naive_passive import adjacency_sets, cosine_similarity, eccentricity, node_similarity, passive_attack
 from unveil import Graph
 from unveil.errors import UnveilError
-from unveil.network.passive_published import published_attack
+from unveil.network.passive.published_attack import published_attack
 from unveil.run import Run
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from unveil import Graph
 from unveil.errors import UnveilError
-from unveil.network.two_views import (
+from unveil.network.passive.two_views import (
     TwoViews,
     match_by_degree,
     match_quality,

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil import Case, Finding, Graph, Policy, Run, UnveilError
-from unveil.network import NamedNodes, NetworkPair, TwoViews, ask_passive, measure_names, name_nodes, unmasking
+from unveil.network import NamedNodes, NetworkPair, TwoViews, ask_passive, measure_names, name_nodes
 from unveil.network.node_pairs import parse_node_pairs
-from unveil.network.passive_attack import attack_from_truth
-from unveil.network.two_views import two_views, wrong_seeds
-from unveil.network.unmasking import preserved_edges
+from unveil.network.passive import unmasking
+from unveil.network.passive.attack import attack_from_truth
+from unveil.network.passive.two_views import two_views, wrong_seeds
+from unveil.network.passive.unmasking import preserved_edges
 from unveil.wording import percent_text
 
 RISK = "network.unmasked"

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from unveil.network.active_search import EXACT, KnownSubgraph, Tolerance
+from unveil.network.active.search import EXACT, KnownSubgraph, Tolerance
 from unveil.release.graph import Graph, edge_endpoints
 
 __all__ = ["all_copies", "anonymise_degrees", "change_edges", "edge_set", "symmetries", "target_of_copy"]

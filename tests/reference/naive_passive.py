@@ -2,7 +2,7 @@
 
 A graph is a list of sets: for each node, those it points to; in an undirected graph every edge is in both sets. Crawled
 nodes are those whose outgoing edges are known. Where the listing is silent, the rules are those that
-``unveil.network.passive_published`` states.
+``unveil.network.passive.published_attack`` states.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def check(case: Case, policy: Policy) -> None:
 
 def facts(release: Release) -> dict[str, float | bool]:
     """What there is to say about a graph before any attack."""
-    from unveil.network.graph_facts import describe_graph
+    from unveil.network.measures.graph_facts import describe_graph
 
     assert isinstance(release, Graph)
     return describe_graph(release)

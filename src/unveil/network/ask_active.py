@@ -20,8 +20,8 @@ from unveil.settings import option_text
 from unveil.wording import count_text, number_text, percent_text, verb
 
 if TYPE_CHECKING:
-    from unveil.network.active_attack import InsiderAttack
-    from unveil.network.active_search import Tolerance
+    from unveil.network.active.attack import InsiderAttack
+    from unveil.network.active.search import Tolerance
     from unveil.network.owner_changes import OwnerChanges
 
 __all__ = ["active_doubts", "active_finding", "check_original"]
@@ -97,7 +97,7 @@ class _Attacks:
     that a number of trials does not depend on what else is measured."""
 
     def __init__(self, release: Graph, changes: OwnerChanges | None, planted: int, run: Run) -> None:
-        from unveil.network.graph_measures import undirected_graph
+        from unveil.network.measures.graph_measures import undirected_graph
         from unveil.network.node_order import sort_nodes
 
         self.graph = undirected_graph(sort_nodes(release)) if changes is None else changes.original
@@ -109,7 +109,7 @@ class _Attacks:
     @cached_property
     def tolerances(self) -> tuple[Tolerance, ...]:
         """What the attacker tries: exact places, and after changes also places that differ a little."""
-        from unveil.network.active_search import EXACT, WIDENING
+        from unveil.network.active.search import EXACT, WIDENING
 
         return (EXACT,) if self.changes is None else WIDENING
 
@@ -125,7 +125,7 @@ class _Attacks:
 
     def plant(self, k: int, tolerances: tuple[Tolerance, ...]) -> InsiderAttack:
         """The attack with k accounts."""
-        from unveil.network.active_attack import measure_active_attack
+        from unveil.network.active.attack import measure_active_attack
 
         return measure_active_attack(
             self.graph,
@@ -145,7 +145,7 @@ class _Attacks:
     @cached_property
     def exact_by_number(self) -> list[InsiderAttack]:
         """The same attacks by somebody who takes only places that fit exactly."""
-        from unveil.network.active_search import EXACT
+        from unveil.network.active.search import EXACT
 
         return self._by_number({self.planted: self.plant(self.planted, (EXACT,))}, (EXACT,))
 
@@ -158,7 +158,7 @@ class _Attacks:
     @cached_property
     def coalitions(self) -> list[InsiderAttack]:
         """Attacks by so many members, where there are any with as many neighbours."""
-        from unveil.network.active_attack import measure_coalition_attack
+        from unveil.network.active.attack import measure_coalition_attack
 
         found: list[InsiderAttack] = []
         for size in sorted(self.sizes):
@@ -212,7 +212,7 @@ def _change_sentences(attacks: _Attacks, changes: OwnerChanges) -> Iterator[str]
 
 
 def _detection_sentence(attacks: _Attacks) -> str:
-    from unveil.network.planted_detection import measure_detection
+    from unveil.network.active.planted_detection import measure_detection
 
     rng = attacks.run.rng(f"{risks.ACTIVE.id} detection")
     trials = min(attacks.trials, _DETECTION_TRIALS)
@@ -244,14 +244,14 @@ def _coalition_sentence(attacks: _Attacks) -> str:
 
 
 def _charts(attacks: _Attacks) -> tuple[Drawing, ...]:
-    from unveil.network import active_charts
+    from unveil.network.active import charts
 
     planted = attacks.planted
-    drawing = active_charts.planted_drawing(attacks.graph, planted, attacks.run.rng(f"{risks.ACTIVE.id} drawing"))
-    coalitions = active_charts.coalition_chart(attacks.coalitions)
+    drawing = charts.planted_drawing(attacks.graph, planted, attacks.run.rng(f"{risks.ACTIVE.id} drawing"))
+    coalitions = charts.coalition_chart(attacks.coalitions)
     if attacks.changes is not None:
-        changed = active_charts.changed_chart(attacks.by_number, attacks.exact_by_number, planted)
+        changed = charts.changed_chart(attacks.by_number, attacks.exact_by_number, planted)
         return (changed, *coalitions, *drawing)
     found = attacks.by_number
-    searches = active_charts.search_chart(found, planted)
-    return (active_charts.planted_chart(found, planted), *coalitions, searches, *drawing)
+    searches = charts.search_chart(found, planted)
+    return (charts.planted_chart(found, planted), *coalitions, searches, *drawing)

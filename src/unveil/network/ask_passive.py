@@ -18,9 +18,9 @@ from unveil.wording import count_text, percent_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
-    from unveil.network.passive_attack import Matches
+    from unveil.network.passive.attack import Matches
+    from unveil.network.passive.two_views import MatchQuality, TwoViews
     from unveil.network.stopping_points import StoppingPoints
-    from unveil.network.two_views import MatchQuality, TwoViews
 
 __all__ = ["asks_passive", "passive_doubts", "passive_finding"]
 
@@ -99,8 +99,8 @@ class _Trial:
     those who know more."""
 
     def __init__(self, graph: Graph, known: float, number: int, run: Run) -> None:
-        from unveil.network.passive_attack import passive_attack
-        from unveil.network.two_views import two_views
+        from unveil.network.passive.attack import passive_attack
+        from unveil.network.passive.two_views import two_views
 
         self._run, self._stream = run, f"{risks.PASSIVE.id} {known} {number}"
         self._views: TwoViews = two_views(graph, 1.0, known, run.rng(self._stream), density_ratio=known)
@@ -114,13 +114,13 @@ class _Trial:
 
     def by_degree(self) -> float:
         """The share of nodes that matching by rank of degree finds."""
-        from unveil.network.two_views import match_by_degree, match_quality
+        from unveil.network.passive.two_views import match_by_degree, match_quality
 
         return match_quality(self._views, match_by_degree(self._views)).recall
 
     def from_the_truth(self) -> float:
         """The share of nodes found by the same attack if it starts with all of them."""
-        from unveil.network.passive_attack import attack_from_truth
+        from unveil.network.passive.attack import attack_from_truth
 
         return self._judge(attack_from_truth(self._views.left, self._views.right, self._views.truth, self._run)).recall
 
@@ -128,8 +128,8 @@ class _Trial:
         """The share of the other nodes found by somebody who knows some at random."""
         import numpy as np
 
-        from unveil.network.passive_attack import passive_attack
-        from unveil.network.two_views import wrong_seeds
+        from unveil.network.passive.attack import passive_attack
+        from unveil.network.passive.two_views import wrong_seeds
 
         known = wrong_seeds(self._views, pairs, 0.0, self._run.rng(f"{self._stream} {pairs} pairs"))
         matches = passive_attack(self._views.left, self._views.right, self._run, known)
@@ -137,8 +137,8 @@ class _Trial:
 
     def _judge(self, matches: Matches, given: Ints | None = None) -> _Found:
         """What was found, counting neither nodes that were given nor guesses."""
+        from unveil.network.passive.two_views import match_quality
         from unveil.network.stopping_points import stopping_points
-        from unveil.network.two_views import match_quality
 
         counts = matches.stated_mapping() >= 0
         sought = self._views.truth >= 0

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from unveil.arrays import Ints
-    from unveil.network.unmasking import MeasuredNames, NamedNodes
+    from unveil.network.passive.unmasking import MeasuredNames, NamedNodes
 
 __all__ = ["KNOWN_NETWORK", "SEEDS", "TRUE_MATCHES", "check_known_network", "name_table", "unmask_findings"]
 
@@ -111,7 +111,7 @@ def check_known_network(case: Case, policy: Policy) -> None:
 
 def unmask_findings(case: Case, policy: Policy, run: Run) -> Iterator[Finding | Artefact]:
     """Who is who in the release, if somebody holds a network with names; and the names, for the owner's eyes only."""
-    from unveil.network.unmasking import NetworkPair, measure_names, name_nodes
+    from unveil.network.passive.unmasking import NetworkPair, measure_names, name_nodes
 
     known, release = case.holds.get(KNOWN_NETWORK.name), case.release
     if not isinstance(known, Graph) or not isinstance(release, Graph):
@@ -159,7 +159,7 @@ def name_table(found: NamedNodes, known: Graph, release: Graph) -> pa.Table:
 
 def _exposed_nodes(found: NamedNodes, known: Graph, release: Graph, run: Run) -> tuple[ExposedSubject, ...]:
     """The nodes whose names are most probably right; none if nothing is known about that."""
-    from unveil.network.unmasking import preserved_edges
+    from unveil.network.passive.unmasking import preserved_edges
 
     if found.probability is None:
         return ()
@@ -265,7 +265,7 @@ def _probability_sentences(found: NamedNodes, nodes: int, measured: MeasuredName
 
 def _unrehearsed_text(names: int, edges: int) -> str:
     """Why names have no probability."""
-    from unveil.network.unmasking import LEAST_NAMES, MOST_REHEARSED_EDGES
+    from unveil.network.passive.unmasking import LEAST_NAMES, MOST_REHEARSED_EDGES
 
     if names < LEAST_NAMES:
         return f"with fewer than {LEAST_NAMES} names there is too little to rehearse the attack on"

@@ -15,7 +15,7 @@ from unveil.wording import count_text, number_text, singular_noun
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
-    from unveil.network.power_law import PowerLaw
+    from unveil.network.measures.power_law import PowerLaw
 
 __all__ = ["degree_chart", "named_degrees"]
 
@@ -32,7 +32,7 @@ def named_degrees(graph: Graph) -> dict[str, Ints]:
 def degree_chart(graph: Graph) -> tuple[Curve, ...]:
     """The chart, if a power law can be fitted: where nodes with connections have the same number of them, there is
     nothing to see."""
-    from unveil.network.power_law import fit_power_law
+    from unveil.network.measures.power_law import fit_power_law
 
     points, readings = list[tuple[float, float, str]](), list[str]()
     for name, degrees in named_degrees(graph).items():

@@ -106,7 +106,7 @@ def _number_rows(parts: Sequence[npt.NDArray[np.integer]]) -> Ints:
 
 def ego_classes(graph: Graph, run: Run | None = None) -> Ints:
     """The class of each node by the number of neighbours it shares with each of its neighbours."""
-    from unveil.network.graph_measures import shared_neighbours, undirected_graph
+    from unveil.network.measures.graph_measures import shared_neighbours, undirected_graph
 
     whole = undirected_graph(graph)
     found = shared_neighbours(whole, run)

@@ -78,7 +78,7 @@ def compare_with_original(release: Graph, original: Graph, truth: Ints | None = 
     """
     import numpy as np
 
-    from unveil.network.graph_measures import undirected_graph
+    from unveil.network.measures.graph_measures import undirected_graph
     from unveil.network.node_order import sort_nodes, sorted_places
 
     given = _same_labels(original, release) if truth is None else np.asarray(truth)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from unveil.finding import Curve, GraphChart
 from unveil.intervals import Estimate
-from unveil.network.active_attack import InsiderAttack
-from unveil.network.planted_nodes import plant_nodes, planted_nodes_for_bound
+from unveil.network.active.attack import InsiderAttack
+from unveil.network.active.planted_nodes import plant_nodes, planted_nodes_for_bound
 from unveil.release.graph import Graph
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.intervals import student_half_width
-from unveil.network import _graph_kernels
+from unveil.network.measures import _kernels
 from unveil.release.graph import Graph
 from unveil.run import Run
 
@@ -140,7 +140,7 @@ def _search_from(some: Ints, indptr: Ints, sources_of: Int32s, is_sample: bool, 
     while True:
         run.check()
         totals = np.zeros(_BATCH if is_sample else 0, np.int64)
-        new = _graph_kernels.extend_paths(indptr, sources_of, seen, frontier, following, totals)
+        new = _kernels.extend_paths(indptr, sources_of, seen, frontier, following, totals)
         if not new:
             return np.array(counts), steps, reached
         if is_sample:

@@ -18,8 +18,8 @@ def describe_graph(graph: Graph) -> dict[str, float | bool]:
     import numpy as np
 
     from unveil.network.degree_chart import named_degrees
-    from unveil.network.graph_measures import assortativity, component_sizes, density, measure_clustering
-    from unveil.network.path_lengths import measure_path_lengths
+    from unveil.network.measures.graph_measures import assortativity, component_sizes, density, measure_clustering
+    from unveil.network.measures.path_lengths import measure_path_lengths
 
     without = graph.degrees == 0
     if graph.directed:
@@ -50,7 +50,7 @@ def describe_graph(graph: Graph) -> dict[str, float | bool]:
 def _power_laws(graph: Graph) -> dict[str, float]:
     """What power law comes nearest to the numbers of connections, and how near."""
     from unveil.network.degree_chart import named_degrees
-    from unveil.network.power_law import fit_power_law
+    from unveil.network.measures.power_law import fit_power_law
 
     found = dict[str, float]()
     for name, degrees in named_degrees(graph).items():

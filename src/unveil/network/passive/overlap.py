@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints
-    from unveil.network.partner_probabilities import PairProbabilities
+    from unveil.network.passive.partner_probabilities import PairProbabilities
 
 __all__ = ["EdgeOverlap", "estimate_overlap"]
 

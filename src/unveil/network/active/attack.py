@@ -1,7 +1,7 @@
 """How often do a few insiders find themselves, and others, in a network that was released without names?
 
 **Active attack** (Backstrom, Dwork and Kleinberg 2007): the attacker plants k nodes before the release
-(``planted_nodes.py``) and looks for them in it (``active_search.py``). :func:`measure_active_attack` repeats this with
+(``planted_nodes.py``) and looks for them in it (``search.py``). :func:`measure_active_attack` repeats this with
 new planted nodes and new targets, and counts.
 
 **Coalition**, the same attack without planting: a member of the network and k − 1 of their neighbours put together what
@@ -9,7 +9,7 @@ they know: their links with each other, how many links each has, and who these l
 release. Their targets are the others who can be told apart from there: no two of them are linked with the same members.
 
 What counts: the attacker's nodes are *recovered* in a trial if the attacker concludes where they are (the rule is in
-``active_search.py``) and every one of them is right. A wrong conclusion is counted as ``mistaken``, never as success. A
+``search.py``) and every one of them is right. A wrong conclusion is counted as ``mistaken``, never as success. A
 target is *found* if the attacker names the right node. For every two targets found, the attacker learns whether they
 are linked; a link is *revealed* if it was there before the release and is in it.
 
@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
 from unveil.intervals import Estimate, estimate_mean
-from unveil.network.active_search import (
+from unveil.network.active.planted_nodes import AttackedGraph, accidental_copy_bound, choose_degree_window, plant_nodes
+from unveil.network.active.search import (
     EXACT,
     MAX_KNOWN_NODES,
     KnownSubgraph,
@@ -35,7 +36,6 @@ from unveil.network.active_search import (
     nodes_linked_with,
     recover_nodes,
 )
-from unveil.network.planted_nodes import AttackedGraph, accidental_copy_bound, choose_degree_window, plant_nodes
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 from unveil.wording import count_text, safe_text

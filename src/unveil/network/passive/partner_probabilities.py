@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unveil.network.passive_evidence import Candidates
+from unveil.network.passive.evidence import Candidates
 
 if TYPE_CHECKING:
     from unveil.arrays import Floats, Ints

@@ -26,7 +26,7 @@ from math import ceil, comb, log2
 from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
-from unveil.network.active_search import MAX_KNOWN_NODES, KnownSubgraph, has_symmetry
+from unveil.network.active.search import MAX_KNOWN_NODES, KnownSubgraph, has_symmetry
 from unveil.release.graph import Graph
 from unveil.wording import count_text, safe_text
 

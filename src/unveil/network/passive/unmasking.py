@@ -1,10 +1,10 @@
 """Name the nodes of a release with the help of a network that somebody holds, with names.
 
-This is the passive attack (:mod:`unveil.network.passive_attack`) on two real networks. Nodes are numbered at random
+This is the passive attack (:mod:`unveil.network.passive.attack`) on two real networks. Nodes are numbered at random
 first, so that an equal order of the two files gives nothing away.
 
-Only clear matches count as *names* (:data:`unveil.network.passive_attack.CLEAR`). How probable a name is to be right
-is found by rehearsals (:mod:`unveil.network.passive_calibration`). With few names there is too little to rehearse, and
+Only clear matches count as *names* (:data:`unveil.network.passive.attack.CLEAR`). How probable a name is to be right
+is found by rehearsals (:mod:`unveil.network.passive.calibration`). With few names there is too little to rehearse, and
 large networks would take too long; names then have a score only.
 """
 
@@ -19,7 +19,7 @@ from unveil.run import Run
 
 if TYPE_CHECKING:
     from unveil.arrays import Bools, Floats, Int32s, Ints
-    from unveil.network.two_views import MatchQuality
+    from unveil.network.passive.two_views import MatchQuality
 
 __all__ = [
     "LEAST_NAMES",
@@ -93,14 +93,14 @@ def name_nodes(pair: NetworkPair, run: Run, stream: str, seeds: Ints | None = No
     ``stream`` names the random stream."""
     import numpy as np
 
-    from unveil.network.passive_attack import passive_attack
+    from unveil.network.passive.attack import passive_attack
 
     matches = passive_attack(pair.known, pair.release, run, None if seeds is None else pair.renumber(seeds))
     named = np.flatnonzero(matches.stated_mapping() >= 0)
     named = named[np.argsort(-matches.score[named], kind="stable")]
     probability = None
     if len(named) >= LEAST_NAMES and pair.known.edges + pair.release.edges <= MOST_REHEARSED_EDGES:
-        from unveil.network.passive_calibration import calibrate_matches
+        from unveil.network.passive.calibration import calibrate_matches
 
         calibration = calibrate_matches(matches, pair.known, pair.release, run, stream)
         if calibration.base is not None:
@@ -139,8 +139,8 @@ def measure_names(found: NamedNodes, pair: NetworkPair, truth: Ints, run: Run) -
     """Compare names with the truth: for each node of the network held, the node of the release, or −1."""
     import numpy as np
 
-    from unveil.network.passive_attack import attack_from_truth
-    from unveil.network.two_views import TwoViews, match_by_degree, match_quality
+    from unveil.network.passive.attack import attack_from_truth
+    from unveil.network.passive.two_views import TwoViews, match_by_degree, match_quality
 
     everywhere = (np.ones(graph.nodes, np.bool_) for graph in (pair.known, pair.release))
     views = TwoViews(pair.known, pair.release, pair.renumber(truth), *everywhere)

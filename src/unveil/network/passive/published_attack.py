@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.compared_graph import ComparedGraph, check_mapping
+from unveil.network.passive.compared_graph import ComparedGraph, check_mapping
 from unveil.release.graph import Graph
 from unveil.run import Run
 
@@ -47,7 +47,7 @@ def published_attack(
     """For each left node, the right node that it is mapped to, or −1."""
     import numpy as np
 
-    from unveil.network import _passive_kernels
+    from unveil.network.passive import _kernels
 
     sides = ComparedGraph(left, left_crawled), ComparedGraph(right, right_crawled)
     marks = sides[0].crawled, sides[1].crawled
@@ -56,7 +56,7 @@ def published_attack(
     inverse = np.full(right.nodes, -1)
     inverse[mapping[mapping >= 0]] = np.flatnonzero(mapping >= 0)
     counts = np.zeros((2, left.nodes), np.int64), np.zeros((2, right.nodes), np.int64)
-    _passive_kernels.count_mapped(*arrays, mapping, *marks, counts, out_crawled_only)
+    _kernels.count_mapped(*arrays, mapping, *marks, counts, out_crawled_only)
     work = np.zeros(left.nodes), np.zeros(right.nodes)
     touched = np.empty(max(left.nodes, right.nodes), np.int64)
     seen = {mapping.tobytes()}
@@ -64,7 +64,7 @@ def published_attack(
         changes = 0
         for first in range(0, left.nodes, _SLICE):
             run.check()
-            changes += _passive_kernels.propagate_once(
+            changes += _kernels.propagate_once(
                 first, _SLICE, *arrays, mapping, inverse, *marks, counts, out_crawled_only, theta, work, touched
             )
         if not changes or mapping.tobytes() in seen:

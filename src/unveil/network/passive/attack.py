@@ -2,26 +2,26 @@
 
 Two graphs show many of the same people: the released one, without names, and one that the attacker holds. The attack
 matches their nodes by structure alone, starting from a few known pairs (*seeds*) or from none
-(:mod:`unveil.network.passive_seeds`).
+(:mod:`unveil.network.passive.seeds`).
 
 **Sweeps.** No match is ever decided on. Every left node has probabilities of being each of several right nodes, or
 nobody in the right graph. A sweep scores all pairs that have a neighbour in common, as far as it is known who that is
-(:mod:`unveil.network.passive_evidence`), turns the scores into new probabilities
-(:mod:`unveil.network.partner_probabilities`), and estimates anew how much both graphs have in common
-(:mod:`unveil.network.passive_overlap`). From the second sweep
+(:mod:`unveil.network.passive.evidence`), turns the scores into new probabilities
+(:mod:`unveil.network.passive.partner_probabilities`), and estimates anew how much both graphs have in common
+(:mod:`unveil.network.passive.overlap`). From the second sweep
 on, old and new probabilities are averaged, so that early mistakes, wrong seeds
 among them, are outvoted. A group of nodes that cannot be told apart shares its probabilities, and still tells its
 neighbours apart from others. The attack ends when probabilities settle, and after ``_SWEEPS`` at the latest: more of
 them make the attack surer, but not better.
 
 **Matches** are the pairs that are the likeliest for both nodes. What is known of them beside their score is kept:
-:mod:`unveil.network.passive_calibration` needs it. The published method (:mod:`unveil.network.passive_published`) is
-run from the same seeds. It makes other mistakes, so that what both say is surer. In very large networks it is not
-tried.
+:mod:`unveil.network.passive.calibration` needs it. The published method
+(:mod:`unveil.network.passive.published_attack`) is run from the same seeds. It makes other mistakes, so that what both
+say is surer. In very large networks it is not tried.
 
 **Scores.** The score of a match is its log-odds, if all other matches were right, and ``_CONFIRMED`` more if the
 published method confirms it. It is no probability: mistakes of one
-match speak for mistakes of others. :mod:`unveil.network.passive_calibration` turns it into one.
+match speak for mistakes of others. :mod:`unveil.network.passive.calibration` turns it into one.
 
 **Ceiling.** The same attack started from the truth shows about how much can be found with these scores, however good
 the first pairs are. It is no strict limit.
@@ -38,18 +38,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import UnveilError
-from unveil.network.compared_graph import ComparedGraph, check_mapping
-from unveil.network.partner_probabilities import (
+from unveil.network.passive.compared_graph import ComparedGraph, check_mapping
+from unveil.network.passive.evidence import Evidence
+from unveil.network.passive.overlap import EdgeOverlap, estimate_overlap
+from unveil.network.passive.partner_probabilities import (
     PairProbabilities,
     certain_matrix,
     likeliest_pairs,
     mix_matrices,
     pair_probabilities,
 )
-from unveil.network.passive_evidence import Evidence
-from unveil.network.passive_overlap import EdgeOverlap, estimate_overlap
-from unveil.network.passive_published import published_attack
-from unveil.network.passive_seeds import profile_seeds
+from unveil.network.passive.published_attack import published_attack
+from unveil.network.passive.seeds import profile_seeds
 from unveil.release.graph import Graph
 from unveil.run import Run
 

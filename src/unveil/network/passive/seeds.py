@@ -6,7 +6,7 @@ two views of it, even if one is denser. The nodes with the most neighbours are c
 
 **Soft matching.** Few of these comparisons are decisive. So each node starts with a probability for every partner,
 and the probabilities are improved all at once: two nodes fit if their neighbours probably are the same, with the
-log-likelihood ratios of :mod:`unveil.network.passive_evidence` weighed by the probabilities, and rows and columns are
+log-likelihood ratios of :mod:`unveil.network.passive.evidence` weighed by the probabilities, and rows and columns are
 scaled to sum to 1 (R. Sinkhorn, 1964). The pairs that become the surest are the seeds. A node with an equal gives none.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.network.compared_graph import ComparedGraph
+from unveil.network.passive.compared_graph import ComparedGraph
 from unveil.run import Run
 
 if TYPE_CHECKING:

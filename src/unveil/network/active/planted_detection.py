@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
 from unveil.intervals import Estimate, estimate_mean
-from unveil.network.planted_nodes import plant_nodes
+from unveil.network.active.planted_nodes import plant_nodes
 from unveil.release.graph import Graph
 from unveil.run import Run
 
@@ -54,7 +54,7 @@ def measure_detection(
     """Plant k nodes in an undirected graph, in so many trials, and compare them with real ones."""
     import numpy as np
 
-    from unveil.network.graph_measures import local_clustering
+    from unveil.network.measures.graph_measures import local_clustering
 
     if trials < 1:
         raise UnveilError("the number of trials must be at least 1")

@@ -6,7 +6,7 @@ score of u and v is a sum:
 
 - for each shared neighbour, log(1/ρ), where ρ = d(v) · d(x) / 2m is the chance of an edge between v and x. Since nodes
   near each other share more than nodes at random, it counts at most ``_MOST_GAIN``, but never less than what an edge
-  is worth against a wrong candidate (:mod:`unveil.network.passive_overlap`);
+  is worth against a wrong candidate (:mod:`unveil.network.passive.overlap`);
 - the log-likelihood of s shared ones among the t neighbours of u whose partner is known, and the same for v. The share
   of edges that a person has in the other network follows a beta distribution, so that nobody is ruled out by a
   neighbourhood that is missing as a whole. Shared ones are seen from both sides, and count half for each;
@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unveil.network.compared_graph import ComparedGraph
-from unveil.network.passive_overlap import EdgeOverlap
+from unveil.network.passive.compared_graph import ComparedGraph
+from unveil.network.passive.overlap import EdgeOverlap
 from unveil.run import Run
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Evidence:
         """Score all pairs with a witness: one sweep. ``none`` is the score of having no partner at all."""
         import numpy as np
 
-        from unveil.network import _passive_kernels
+        from unveil.network.passive import _kernels
         from unveil.slices import parallel_for
 
         size = self.left.nodes, CANDIDATES
@@ -99,7 +99,7 @@ class Evidence:
             cells[:, 2:] = np.log(np.maximum(degrees, 1))
             touched = np.empty(self.right.nodes + 1, np.int64)
             return int(
-                _passive_kernels.score_candidates(
+                _kernels.score_candidates(
                     first, last, _SLICE, self.right.hub, limits, self.left.arrays, self.right.arrays, candidates,
                     self.totals, crawled, self.shares, chance, self.classes, self.prior, (self.given, given_gain),
                     cells, touched, found,

@@ -4,7 +4,7 @@ The score of a match takes all other matches for granted. On sparse networks it 
 too sure of itself. So the attack is rehearsed where the truth is known: views are drawn of a network like the attacked
 ones, and attacked in the same way. How often a match like this is right there is the probability that is stated here.
 
-**Like this** means by its score and by what else is known of it (:data:`unveil.network.passive_attack.EVIDENCE`): each
+**Like this** means by its score and by what else is known of it (:data:`unveil.network.passive.attack.EVIDENCE`): each
 has a step function of its own, and their sum is the log-odds of being right. The steps, at most ``_STEPS`` of equal
 numbers of matches each, are fitted to the rehearsals by logistic regression with a ridge penalty, so that many small
 steps cost more than none (an additive model: T. Hastie, R. Tibshirani, Generalized Additive Models, 1990).
@@ -27,8 +27,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unveil.network.passive_attack import Matches, passive_attack
-from unveil.network.two_views import TwoViews, two_views, wrong_seeds
+from unveil.network.passive.attack import Matches, passive_attack
+from unveil.network.passive.two_views import TwoViews, two_views, wrong_seeds
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 

@@ -295,7 +295,7 @@ def _search(
     """Run the compiled search in slices; copies come back in the order of the known nodes, with their wrong links."""
     import numpy as np
 
-    from unveil.network._copy_search import search_copies
+    from unveil.network.active._copy_search import search_copies
 
     k = len(order)
     matrix = _bit_matrix(known.links, k)[np.ix_(order, order)]

@@ -1,7 +1,7 @@
 """What a graph looks like as a whole: how dense, how clustered, how far apart, how unequal.
 
-Directions of edges play no part but in :mod:`unveil.network.path_lengths`: a directed graph is measured as if each edge
-went both ways.
+Directions of edges play no part but in :mod:`unveil.network.measures.path_lengths`: a directed graph is measured as if
+each edge went both ways.
 
 **Clustering** is how likely two neighbours of a node know each other. With Δ(v) the triangles of node v, and
 p(v) = d(v)(d(v) − 1)/2 the pairs of its neighbours, three averages are in use (Vanhoef, *Privacy in databases*, 2012,
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unveil.arrays import Floats, Int32s, Ints
-from unveil.network import _graph_kernels
+from unveil.network.measures import _kernels
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 
@@ -90,7 +90,7 @@ def shared_neighbours(graph: Graph, run: Run | None = None) -> SharedNeighbours:
     while first < whole.nodes:
         run.check()
         last = min(whole.nodes, max(first + 1, int(np.searchsorted(begins, begins[first] + _SLICE))))
-        _graph_kernels.count_shared_neighbours(begins, later, first, last, mark, shared)
+        _kernels.count_shared_neighbours(begins, later, first, last, mark, shared)
         run.progress("counting triangles", last / whole.nodes)
         first = last
     return SharedNeighbours(sources, later, shared)

@@ -1,0 +1,1 @@
+"""The passive attack: someone holds an overlapping network with names, and matches its nodes with the release's."""
