@@ -281,8 +281,9 @@ def _ask_question(question: Question, resolved: ResolvedCase, run: Run) -> Itera
         asked = [risk for risk in question.risks if run.asks(risk)]
         expected = isinstance(error, (UnveilError, MemoryError))
         decides = not expected or any(resolved.policy.tolerance_for(risk) is not None for risk in asked)
+        title = f"Part of “{question.title}”" if answered else question.title
         what = f"{'The rest' if answered else 'This'} could not be measured"
-        yield _failure_finding(question, question.title, what, error, decides)
+        yield _failure_finding(question, title, what, error, decides)
 
 
 def _failure_finding(question: Question, title: str, what: str, error: Exception, decides: bool) -> Finding:

@@ -162,9 +162,9 @@ def test_what_a_question_could_not_finish_is_told(monkeypatch: pytest.MonkeyPatc
     assert [f.id for f in found.findings] == ["toy.level", "toy.failed"]
     failed = found["toy.failed"]
     assert failed.sentence == "The rest could not be measured: the file ends too early."
-    assert (failed.title, failed.question, failed.subjects, failed.decides) == ("Toy?", "toy", 0, True)
+    assert (failed.title, failed.question, failed.subjects, failed.decides) == ("Part of “Toy?”", "toy", 0, True)
     assert (failed.value, failed.method, failed.unit, failed.status) == (None, None, "", "failed")
-    assert found.verdict.reasons == ("Toy?: could not be measured.",)
+    assert found.verdict.reasons == ("Part of “Toy?”: could not be measured.",)
     assert list(found.artefacts) == ["links"]
     monkeypatch.setattr(questions, "QUESTIONS", (toy(none),))
     assert unveil.assess(harmless()).findings[0].sentence.startswith("This could not be measured: not enough memory")

@@ -75,7 +75,7 @@ def test_planted_nodes_are_as_described(n: int, p: float, seed: int, k: int) -> 
 )
 def test_simple_graphs_can_be_attacked(network: nx.Graph) -> None:
     graph = Graph.from_networkx(network)
-    window = choose_degree_window(graph)
+    window = choose_degree_window(graph, 3)
     check_planting(graph, plant_nodes(graph, 3, np.random.default_rng(0)), window)
     found = measure_active_attack(graph, 3, 20, np.random.default_rng(0))
     assert found.mistaken == found.targets_mistaken == found.cut_short == 0
@@ -83,10 +83,17 @@ def test_simple_graphs_can_be_attacked(network: nx.Graph) -> None:
     assert 0 <= measure_detection(graph, 3, 3, np.random.default_rng(0)).by_clustering.value <= 1
 
 
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 7, 10])
+@pytest.mark.parametrize("nodes", [2, 3, 5, 8, 30, 200])
+def test_there_is_room_for_accounts_where_everybody_knows_everybody(nodes: int, k: int) -> None:
+    graph = Graph.from_networkx(nx.complete_graph(nodes))
+    check_planting(graph, plant_nodes(graph, k, np.random.default_rng(0)), choose_degree_window(graph, k))
+
+
 @pytest.mark.parametrize("graph", [FRIENDS, GRID], ids=["friends", "grid"])
 @pytest.mark.parametrize("k", [4, 7, 12, 20])
 def test_default_plantings_are_as_described(graph: Graph, k: int) -> None:
-    check_planting(graph, plant_nodes(graph, k, np.random.default_rng(k)), choose_degree_window(graph))
+    check_planting(graph, plant_nodes(graph, k, np.random.default_rng(k)), choose_degree_window(graph, k))
 
 
 def test_without_changes_a_conclusion_is_never_wrong() -> None:

@@ -81,6 +81,7 @@ AWKWARD = {
     "in parts": nx.Graph([(0, 1), (2, 3), (3, 4), (4, 2)]),
     "nodes without connections": nx.compose(nx.empty_graph(7), nx.path_graph(4)),
     "complete": nx.complete_graph(5),
+    "complete, larger": nx.complete_graph(8),
     "star": nx.star_graph(6),
     "no connections": nx.empty_graph(4),
     "directed": nx.DiGraph([(0, 1), (1, 0), (1, 2), (3, 1), (4, 3)]),
@@ -93,13 +94,17 @@ AWKWARD = {
 def test_every_number_is_right(name: str, planted: int) -> None:
     found = active(AWKWARD[name], planted)
     graph = undirected_graph(sort_nodes(Graph.from_networkx(AWKWARD[name])))
-    window = choose_degree_window(graph)
+    window = choose_degree_window(graph, planted)
     slow = attack_slowly(lambda rng: plant_nodes(graph, planted, rng, window), f"network.active {planted}")
     assert found.value == pytest.approx(slow.shares / 40)
     assert f"finds {percent_text(slow.shares / 40)} of the people they linked them with" in found.sentence
     assert f"{number_text(slow.targets / 40)} on average in each of 40 trials" in found.sentence
     assert f"found their own accounts in {slow.own} of 40 trials" in found.sentence
-    learned = f"learned of {count_text(slow.revealed, 'connection')} of {slow.links:,} among their targets"
+    learned = (
+        f"learned of {count_text(slow.revealed, 'connection')} of {slow.links:,} among their targets"
+        if slow.links
+        else "there are no connections among their targets."
+    )
     assert learned in found.sentence
     drawn = lines(found.curves[0])
     assert drawn["found"][planted] == pytest.approx(slow.own / 40)
@@ -176,7 +181,7 @@ def test_the_search_is_counted() -> None:
     graph = sort_nodes(Graph.from_networkx(other))
     starts = places = 0
     for rng in Run().rng("network.active 2").spawn(40):
-        attacked = plant_nodes(graph, 2, rng, choose_degree_window(graph))
+        attacked = plant_nodes(graph, 2, rng, choose_degree_window(graph, 2))
         degrees, (first, second) = attacked.graph.degrees, attacked.known.degrees
         starts += int((degrees == first).sum())
         places += int((degrees == first).sum())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -17,7 +18,7 @@ from unveil.network.passive.compared_graph import ComparedGraph
 from unveil.network.passive.published_attack import published_attack
 from unveil.network.passive.published_seeds import clique_seeds, in_neighbour_cosines, similarity_seeds
 from unveil.network.passive.seeds import profile_seeds
-from unveil.network.passive.two_views import TwoViews, match_quality, two_views, wrong_seeds
+from unveil.network.passive.two_views import TwoViews, draw_seeds, match_quality, two_views
 
 
 def planted_graph(nodes: int = 400, seed: int = 0, directed: bool = False) -> Graph:
@@ -55,16 +56,37 @@ def test_different_densities_do_not_mislead() -> None:
 
 
 def test_wrong_seeds_are_outvoted(views: TwoViews) -> None:
-    seeds = wrong_seeds(views, 40, 0.5, np.random.default_rng(2))
+    seeds = draw_seeds(views, 40, 0.5, np.random.default_rng(2))
     found = passive_attack(views.left, views.right, Run(), seeds)
     assert match_quality(views, found.stated_mapping()).recall > 0.9
     assert found.confirmed_seeds() == pytest.approx(0.5, abs=0.05)
 
 
+def test_the_published_method_counts_where_the_sweeps_name_nobody() -> None:
+    """Whole neighbourhoods are missing, where the published method finds a few that the sweeps do not."""
+    graph = Graph.from_networkx(nx.powerlaw_cluster_graph(300, 6, 0.6, seed=2))
+    views = two_views(graph, 0.8, 0.6, np.random.default_rng(3), correlation=0.5)
+    found = passive_attack(views.left, views.right, Run())
+    published = published_attack(views.left, views.right, found.seeds, Run())
+    says_more = (published >= 0) & (published != found.seeds)
+    mark = found.evidence[:, EVIDENCE.index("published")]
+    alone, confirmed = mark == -1, mark == 1
+    assert np.array_equal(alone | confirmed, says_more & (published == found.mapping))
+    assert np.array_equal(found.score[alone], np.full(alone.sum(), 0.5))
+    assert (found.score[confirmed] >= 0.5).all()
+    right = found.mapping == views.truth
+    assert right[alone].sum() > alone.sum() / 2 > 2, "more of them are right than wrong"
+    named = found.mapping[found.mapping >= 0]
+    assert len(np.unique(named)) == len(named)
+    contradicted = np.flatnonzero(says_more & ~alone & ~confirmed)
+    assert len(contradicted)
+    assert all(found.score[u] > 0 or published[u] in found.stated_mapping() for u in contradicted)
+
+
 def test_a_directed_network_is_matched_by_both_directions() -> None:
     graph = planted_graph(directed=True)
     views = two_views(graph, 0.8, 0.8, np.random.default_rng(4), crawled=0.8)
-    seeds = wrong_seeds(views, 30, 0.0, np.random.default_rng(5))
+    seeds = draw_seeds(views, 30, 0.0, np.random.default_rng(5))
     marks = views.left_crawled, views.right_crawled
     quality = match_quality(views, passive_attack(views.left, views.right, Run(), seeds, *marks).stated_mapping())
     assert quality.recall > 0.85

@@ -18,7 +18,7 @@ from unveil.finding import Curve
 from unveil.network import ask_passive
 from unveil.network.node_order import sort_nodes
 from unveil.network.passive.attack import Matches, attack_from_truth, passive_attack
-from unveil.network.passive.two_views import TwoViews, match_by_degree, two_views, wrong_seeds
+from unveil.network.passive.two_views import TwoViews, draw_seeds, match_by_degree, two_views
 from unveil.network.stopping_points import stopping_points
 from unveil.run import Run
 from unveil.wording import percent_text
@@ -140,7 +140,7 @@ def test_those_who_know_nodes_start_with_them(name: str) -> None:
         trial = slow_trial(graph, share, 0)
         assert dict(drawn["no node known"])[share] == pytest.approx(trial.recall())
         for pairs in (n for n in (50,) if 2 * n <= nodes):
-            known = wrong_seeds(trial.views, pairs, 0, Run().rng(f"network.passive {share} 0 {pairs} pairs"))
+            known = draw_seeds(trial.views, pairs, 0, Run().rng(f"network.passive {share} 0 {pairs} pairs"))
             given = {u: int(v) for u, v in enumerate(known) if v >= 0}
             assert len(given) == pairs
             made = passive_attack(trial.views.left, trial.views.right, Run(), known)

@@ -10,13 +10,13 @@ from unveil import Graph
 from unveil.errors import UnveilError
 from unveil.network.passive.two_views import (
     TwoViews,
+    draw_seeds,
     match_by_degree,
     match_quality,
     random_recall,
     recall_by_degree,
     repeat_attack,
     two_views,
-    wrong_seeds,
 )
 from unveil.release.graph import edge_endpoints
 
@@ -89,10 +89,10 @@ def test_matches_are_counted_as_defined() -> None:
 
 def test_seeds_are_as_wrong_as_asked() -> None:
     views = two_views(GRAPH, 0.8, 0.8, np.random.default_rng(0))
-    seeds = wrong_seeds(views, 50, 0.4, np.random.default_rng(1))
+    seeds = draw_seeds(views, 50, 0.4, np.random.default_rng(1))
     chosen = np.flatnonzero(seeds >= 0)
     assert (len(chosen), int((seeds[chosen] != views.truth[chosen]).sum())) == (50, 20)
-    top = wrong_seeds(views, 10, 0.0, np.random.default_rng(1), by_degree=True)
+    top = draw_seeds(views, 10, 0.0, np.random.default_rng(1), by_degree=True)
     assert views.left.degrees[top >= 0].min() >= np.sort(views.left.degrees[views.common_nodes()])[-10]
 
 

@@ -22,7 +22,7 @@ from unveil.network import NamedNodes, NetworkPair, TwoViews, ask_passive, measu
 from unveil.network.node_pairs import parse_node_pairs
 from unveil.network.passive import unmasking
 from unveil.network.passive.attack import attack_from_truth
-from unveil.network.passive.two_views import two_views, wrong_seeds
+from unveil.network.passive.two_views import draw_seeds, two_views
 from unveil.network.passive.unmasking import preserved_edges
 from unveil.wording import percent_text
 
@@ -233,7 +233,7 @@ def test_kept_edges_are_those_between_the_same_two_nodes(data: st.DataObject) ->
 
 def test_seeds_find_what_structure_alone_does_not() -> None:
     views = overlapping(0.8, 0.5, seed=3)
-    seeds = wrong_seeds(views, 40, 0.0, np.random.default_rng(2))
+    seeds = draw_seeds(views, 40, 0.0, np.random.default_rng(2))
     without = unmask(views.left, views.right, views.truth)[RISK]
     started = unmask(views.left, views.right, views.truth, seeds=pairs_table(seeds))[RISK]
     assert without.value is not None and started.value is not None
@@ -246,7 +246,7 @@ def test_seeds_find_what_structure_alone_does_not() -> None:
 @pytest.mark.parametrize(("count", "wrong"), [(3, 0.0), (40, 1.0), (40, 0.25)])
 def test_what_became_of_seeds_is_said(views: TwoViews, count: int, wrong: float) -> None:
     """Whoever knows a few pairs, or wrong ones, finds no fewer people than without."""
-    seeds = wrong_seeds(views, count, wrong, np.random.default_rng(2))
+    seeds = draw_seeds(views, count, wrong, np.random.default_rng(2))
     made = unmask(views.left, views.right, views.truth, seeds=pairs_table(seeds))
     found, without = made[RISK], unmask(views.left, views.right, views.truth)[RISK]
     assert found.value is not None and without.value is not None

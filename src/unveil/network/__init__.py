@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from unveil.network.passive.two_views import random_recall as random_recall
     from unveil.network.passive.two_views import recall_by_degree as recall_by_degree
     from unveil.network.passive.two_views import repeat_attack as repeat_attack
-    from unveil.network.passive.two_views import wrong_seeds as wrong_seeds
+    from unveil.network.passive.two_views import draw_seeds as draw_seeds
     from unveil.network.passive.unmasking import MeasuredNames as MeasuredNames
     from unveil.network.passive.unmasking import NamedNodes as NamedNodes
     from unveil.network.passive.unmasking import NetworkPair as NetworkPair
@@ -62,7 +62,7 @@ else:
             ),
             "passive.two_views": (
                 "MatchQuality RepeatedQuality TwoViews match_by_degree match_quality random_recall recall_by_degree "
-                "repeat_attack wrong_seeds"
+                "repeat_attack draw_seeds"
             ),
             "passive.unmasking": "MeasuredNames NamedNodes NetworkPair measure_names name_nodes",
         },

@@ -182,11 +182,13 @@ def _sentences(attacks: _Attacks) -> Iterator[str]:
         f"{percent_text(attack.targets_found.value)} of the people they linked them with ({low} to {high}; {targets} "
         f"on average in each of {trials} trials)."
     )
-    yield (
-        f"They found their own accounts in {own} of {trials} trials{wrong}, "
+    learned = (
         f"and learned of {count_text(attack.links_revealed, 'connection')} of {attack.links_among_targets:,} among "
-        "their targets."
+        "their targets"
+        if attack.links_among_targets
+        else "and there are no connections among their targets"
     )
+    yield f"They found their own accounts in {own} of {trials} trials{wrong}, {learned}."
     if attack.cut_short:
         yield f"{count_text(attack.cut_short, 'search', 'searches')} took too long and counted as failed."
     if attacks.changes is not None:

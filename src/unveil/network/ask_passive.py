@@ -129,9 +129,9 @@ class _Trial:
         import numpy as np
 
         from unveil.network.passive.attack import passive_attack
-        from unveil.network.passive.two_views import wrong_seeds
+        from unveil.network.passive.two_views import draw_seeds
 
-        known = wrong_seeds(self._views, pairs, 0.0, self._run.rng(f"{self._stream} {pairs} pairs"))
+        known = draw_seeds(self._views, pairs, 0.0, self._run.rng(f"{self._stream} {pairs} pairs"))
         matches = passive_attack(self._views.left, self._views.right, self._run, known)
         return self._judge(matches, np.flatnonzero(known >= 0)).recall
 

@@ -78,6 +78,7 @@ def compare_with_original(release: Graph, original: Graph, truth: Ints | None = 
     """
     import numpy as np
 
+    from unveil.network.edge_keys import edge_keys
     from unveil.network.measures.graph_measures import undirected_graph
     from unveil.network.node_order import sort_nodes, sorted_places
 
@@ -93,7 +94,7 @@ def compare_with_original(release: Graph, original: Graph, truth: Ints | None = 
     place[only_here] = original.nodes + np.arange(len(only_here))
     sources, targets = (place[end] for end in edge_endpoints(release))
     released = Graph.from_edges(sources, targets, nodes=original.nodes + len(only_here), name=release.name)
-    before, after = (_edge_keys(graph, released.nodes) for graph in (original, released))
+    before, after = (edge_keys(*edge_endpoints(graph), released.nodes) for graph in (original, released))
     common = int(np.isin(before, after).sum())
     still_possible = int(np.all([present[end] for end in edge_endpoints(original)], axis=0).sum())
     unlinked = comb(release.nodes, 2) - still_possible
@@ -135,12 +136,3 @@ def _same_labels(original: Graph, release: Graph) -> Ints:
     places = pc.index_in(original.labels, value_set=release.labels)
     found: Ints = places.fill_null(-1).to_numpy().astype(np.int64)
     return found
-
-
-def _edge_keys(graph: Graph, nodes: int) -> Ints:
-    """A number for each edge, the same in graphs of the same nodes."""
-    import numpy as np
-
-    one, other = (end.astype(np.int64) for end in edge_endpoints(graph))
-    keys: Ints = np.minimum(one, other) * nodes + np.maximum(one, other)
-    return keys

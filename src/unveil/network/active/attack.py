@@ -99,7 +99,7 @@ def measure_active_attack(
     tried one after another until one leads to a conclusion.
     """
     graph = _drop_directions(graph)
-    window = window or choose_degree_window(graph)
+    window = window or choose_degree_window(graph, k)
 
     def plant(trial_rng: np.random.Generator) -> AttackedGraph:
         return plant_nodes(graph, k, trial_rng, window, targets)

@@ -99,14 +99,21 @@ def planted_nodes_in_theory(nodes: int, delta: float = 0.1) -> int:
     return max(2, ceil((2 + delta) * log2(nodes)))
 
 
-def choose_degree_window(graph: Graph) -> tuple[int, int]:
+def choose_degree_window(graph: Graph, k: int) -> tuple[int, int]:
     """The fewest and the most links of a planted node with others: from the median degree to the 95% quantile, at least
-    3 apart where there are enough nodes."""
+    3 apart where there are enough nodes. At most half of the nodes, or a quarter for up to four planted ones, so that
+    others are not linked with the same of them as a target.
+
+    >>> everybody_knows_everybody = Graph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3], nodes=4)
+    >>> choose_degree_window(everybody_knows_everybody, 7)
+    (1, 2)
+    """
     import numpy as np
 
+    most = min(graph.nodes, max(2, graph.nodes // (2 if k > 4 else 4)))
     low, high = np.quantile(graph.degrees, [0.5, 0.95], method="lower").tolist()
-    low = max(1, min(low, graph.nodes - _SPREAD))
-    return low, min(graph.nodes, max(high, low + _SPREAD))
+    low = max(1, min(low, most - _SPREAD))
+    return low, min(most, max(high, low + _SPREAD))
 
 
 def plant_nodes(
@@ -151,7 +158,7 @@ def _check_window(graph: Graph, k: int, window: tuple[int, int] | None) -> tuple
         raise UnveilError(f"the number of planted nodes must be 2 to {MAX_KNOWN_NODES}")
     if graph.nodes < 2:
         raise UnveilError(f"{name}: there is 1 node; planted nodes need at least 2 to be linked with")
-    low, high = window or choose_degree_window(graph)
+    low, high = window or choose_degree_window(graph, k)
     if not 1 <= low <= high <= graph.nodes:
         raise UnveilError(
             f"{name}: the window of links must lie within 1 to {graph.nodes:,}, the number of nodes, lowest first"

@@ -14,13 +14,13 @@ among them, are outvoted. A group of nodes that cannot be told apart shares its 
 neighbours apart from others. The attack ends when probabilities settle, and after ``_SWEEPS`` at the latest: more of
 them make the attack surer, but not better.
 
-**Matches** are the pairs that are the likeliest for both nodes. What is known of them beside their score is kept:
-:mod:`unveil.network.passive.calibration` needs it. The published method
-(:mod:`unveil.network.passive.published_attack`) is run from the same seeds. It makes other mistakes, so that what both
-say is surer. In very large networks it is not tried.
+**Matches** are the pairs that are the likeliest for both nodes. The published method
+(:mod:`unveil.network.passive.published_attack`) is run from the same seeds. It makes other mistakes, so that a match of
+both is surer, and where the sweeps leave a node unnamed, its match counts. In very large networks it is not tried. What
+is known of a match beside its score is kept: :mod:`unveil.network.passive.calibration` needs it.
 
 **Scores.** The score of a match is its log-odds, if all other matches were right, and ``_CONFIRMED`` more if the
-published method confirms it. It is no probability: mistakes of one
+published method makes it as well. It is no probability: mistakes of one
 match speak for mistakes of others. :mod:`unveil.network.passive.calibration` turns it into one.
 
 **Ceiling.** The same attack started from the truth shows about how much can be found with these scores, however good
@@ -34,8 +34,8 @@ Y. Wang, Message-passing algorithms for sparse network alignment, ACM TKDD 7, 20
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unveil.errors import UnveilError
 from unveil.network.passive.compared_graph import ComparedGraph, check_mapping
@@ -61,10 +61,11 @@ __all__ = ["CLEAR", "EVIDENCE", "Matches", "attack_from_truth", "passive_attack"
 CLEAR = 0.0
 """Matches with a score above this are stated: more likely right than wrong, by their own account."""
 
-EVIDENCE = ("runner_up", "shared", "shared_of_all", "shared_of_fewer", "unmatched", "unmatched_difference", "confirmed")
+EVIDENCE = ("runner_up", "shared", "shared_of_all", "shared_of_fewer", "unmatched", "unmatched_difference", "published")
 """What is known of a match beside its score: the probability of the next best partner of either node; how many edges
 are shared, and which share that is of all edges of both, and of those of the node with fewer; how many neighbours of
-both have no partner, and how many more of one than of the other; whether the published method confirms it."""
+both have no partner, and how many more of one than of the other; whether the published method confirms it (1), alone
+states it (−1), or neither (0)."""
 
 _SWEEPS = 15
 _SETTLED = 0.002  # the share of all probability that may still move
@@ -72,6 +73,7 @@ _FIRST_TRUST = 0.9  # in seeds
 _NONE = 2.0  # the score of having no partner
 _GIVEN_GAIN = 6.0  # what speaks for a seed that was given
 _CONFIRMED = 3.0  # what speaks for a match that the published method makes as well
+_PUBLISHED_ALONE = 0.5  # the score of a match that only the published method makes
 _PUBLISHED_THETA = 0.5  # its eccentricity
 _MOST_NODES_TO_CONFIRM = 200_000
 
@@ -124,7 +126,8 @@ def passive_attack(
     sides = _compare_graphs(left, right, left_crawled, right_crawled)
     given = np.full(left.nodes, -1) if seeds is None else check_mapping(seeds, left, right)
     start = _add_seeds(given, profile_seeds(*sides, run))
-    return _confirm_matches(_improve_matches(*sides, start, given, run), *sides, run)
+    settled = _settle_probabilities(*sides, start, given, run)
+    return _state_matches(settled, _published_matches(*sides, start, run), start)
 
 
 def attack_from_truth(
@@ -136,13 +139,13 @@ def attack_from_truth(
     right_crawled: Bools | None = None,
 ) -> Matches:
     """The ceiling: the same attack started from the truth, which then counts no more than any other matches. The
-    published method confirms nothing here: it would repeat the truth."""
+    published method is not asked: it would repeat the truth."""
     import numpy as np
 
     sides = _compare_graphs(left, right, left_crawled, right_crawled)
     start = check_mapping(truth, left, right)
-    found = _improve_matches(*sides, start, np.full(left.nodes, -1), run)
-    return _add_confirmed(found, np.zeros(left.nodes, np.bool_))
+    settled = _settle_probabilities(*sides, start, np.full(left.nodes, -1), run)
+    return _state_matches(settled, np.full(left.nodes, -1), start)
 
 
 def _add_seeds(given: Ints, found: Ints) -> Ints:
@@ -161,9 +164,18 @@ def _compare_graphs(
     return ComparedGraph(left, left_crawled), ComparedGraph(right, right_crawled)
 
 
-def _improve_matches(left: ComparedGraph, right: ComparedGraph, seeds: Ints, given: Ints, run: Run) -> Matches:
-    """Sweep until the probabilities settle."""
+class _Settled(NamedTuple):
+    """The probabilities of pairs after so many sweeps, and the last evidence for them."""
 
+    likely: Any
+    evidence: Evidence
+    pairs: PairProbabilities
+    overlap: EdgeOverlap
+    sweeps: int
+
+
+def _settle_probabilities(left: ComparedGraph, right: ComparedGraph, seeds: Ints, given: Ints, run: Run) -> _Settled:
+    """Sweep until the probabilities settle."""
     likely = certain_matrix(seeds, right.nodes, _FIRST_TRUST)
     overlap, sweep, settled = EdgeOverlap(), 0, False
     while sweep < _SWEEPS and not settled:
@@ -174,46 +186,61 @@ def _improve_matches(left: ComparedGraph, right: ComparedGraph, seeds: Ints, giv
         before, likely = likely, fresh if sweep == 1 else mix_matrices(likely, fresh)
         overlap = estimate_overlap(evidence, pairs)
         settled = abs(likely - before).sum() <= _SETTLED * max(likely.sum(), 1.0)
-    return _state_matches(likely, evidence, pairs, overlap, seeds, sweep)
+    return _Settled(likely, evidence, pairs, overlap, sweep)
 
 
-def _state_matches(
-    likely: Any, evidence: Evidence, pairs: PairProbabilities, overlap: EdgeOverlap, seeds: Ints, sweeps: int
-) -> Matches:
-    """The pairs that are the likeliest for both of their nodes."""
-    import numpy as np
-
-    best = likeliest_pairs(likely)
-    probability = np.clip(best.probability, 1e-6, 1 - 1e-6)
-    mapping, score = np.full(likely.shape[0], -1), np.full(likely.shape[0], -np.inf)
-    mapping[best.lefts], score[best.lefts] = best.rights, np.log(probability / (1 - probability))
-    described = _describe_matches(evidence, pairs, mapping, best.runner_up)
-    return Matches(mapping, score, described, overlap.shares, seeds, evidence.given, sweeps)
-
-
-def _confirm_matches(found: Matches, left: ComparedGraph, right: ComparedGraph, run: Run) -> Matches:
-    """Let the published method, from the same seeds, confirm matches other than seeds: it makes other mistakes."""
+def _published_matches(left: ComparedGraph, right: ComparedGraph, seeds: Ints, run: Run) -> Ints:
+    """What the published method says, from the same seeds, of nodes that it does not leave as they were; nothing if the
+    networks are too large for it."""
     import numpy as np
 
     if left.nodes > _MOST_NODES_TO_CONFIRM:
-        return _add_confirmed(found, np.zeros(left.nodes, np.bool_))
-    similar = published_attack(left.graph, right.graph, found.seeds, run, _PUBLISHED_THETA, left.crawled, right.crawled)
-    return _add_confirmed(found, (found.mapping >= 0) & (found.mapping == similar) & (similar != found.seeds))
+        return np.full(left.nodes, -1)
+    similar = published_attack(left.graph, right.graph, seeds, run, _PUBLISHED_THETA, left.crawled, right.crawled)
+    return np.where(similar == seeds, -1, similar)
 
 
-def _add_confirmed(found: Matches, confirmed: Bools) -> Matches:
-    """Raise the scores of confirmed matches, and keep which ones they are."""
+def _state_matches(settled: _Settled, published: Ints, seeds: Ints) -> Matches:
+    """The pairs that are the likeliest for both of their nodes; and, where there is no such pair or only a guess, what
+    the published method says."""
     import numpy as np
 
-    evidence = np.column_stack([found.evidence, confirmed])
-    return replace(found, score=found.score + _CONFIRMED * confirmed, evidence=evidence)
+    best = likeliest_pairs(settled.likely)
+    probability = np.clip(best.probability, 1e-6, 1 - 1e-6)
+    mapping, score = np.full(settled.likely.shape[0], -1), np.full(settled.likely.shape[0], -np.inf)
+    runner_up = _likeliest_partners(settled.likely, published)
+    mapping[best.lefts], score[best.lefts] = best.rights, np.log(probability / (1 - probability))
+    confirmed = (mapping >= 0) & (mapping == published)
+    runner_up[best.lefts] = best.runner_up
+    score[confirmed] = np.maximum(score[confirmed] + _CONFIRMED, _PUBLISHED_ALONE)
+    adopted = (published >= 0) & (score <= CLEAR) & ~np.isin(published, mapping[score > CLEAR])
+    replaced = np.isin(mapping, published[adopted]) | adopted
+    mapping[replaced], score[replaced] = -1, -np.inf
+    mapping[adopted], score[adopted] = published[adopted], _PUBLISHED_ALONE
+    described = _describe_matches(settled, mapping, runner_up, confirmed - 1.0 * adopted)
+    evidence = settled.evidence
+    return Matches(mapping, score, described, settled.overlap.shares, seeds, evidence.given, settled.sweeps)
 
 
-def _describe_matches(evidence: Evidence, pairs: PairProbabilities, mapping: Ints, runner_up: Floats) -> Floats:
+def _likeliest_partners(likely: Any, partners: Ints) -> Floats:
+    """For each left node and the right one that is named for it, the highest probability of a partner of either."""
+    import numpy as np
+
+    highest = [np.zeros(likely.shape[axis]) for axis in range(2)]
+    lefts = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
+    for side, nodes in zip(highest, (lefts, likely.indices), strict=True):
+        np.maximum.at(side, nodes, likely.data)
+    named = np.flatnonzero(partners >= 0)
+    highest[0][named] = np.maximum(highest[0][named], highest[1][partners[named]])
+    return highest[0]
+
+
+def _describe_matches(settled: _Settled, mapping: Ints, runner_up: Floats, published: Floats) -> Floats:
     """What is known of each match, in the order of ``EVIDENCE``; 0 for nodes without one."""
     import numpy as np
 
-    described = np.zeros((len(mapping), len(EVIDENCE) - 1))
+    evidence, pairs = settled.evidence, settled.pairs
+    described = np.zeros((len(mapping), len(EVIDENCE)))
     nodes = np.flatnonzero(mapping >= 0)
     shared = np.zeros(len(mapping))
     stated = mapping[pairs.lefts] == pairs.rights
@@ -223,12 +250,13 @@ def _describe_matches(evidence: Evidence, pairs: PairProbabilities, mapping: Int
     common = shared[nodes]
     described[nodes] = np.stack(
         [
-            runner_up,
+            runner_up[nodes],
             common,
             (common + 0.5) / (np.maximum(mine + theirs - common, common) + 1),
             (common + 0.5) / (np.maximum(np.minimum(mine, theirs), common) + 1),
             unmatched[0] + unmatched[1],
             np.abs(unmatched[0] - unmatched[1]),
+            published[nodes],
         ],
         axis=1,
     )

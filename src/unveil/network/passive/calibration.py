@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.network.passive.attack import Matches, passive_attack
-from unveil.network.passive.two_views import TwoViews, two_views, wrong_seeds
+from unveil.network.passive.two_views import TwoViews, draw_seeds, two_views
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 
@@ -130,7 +130,7 @@ def _draw_views(base: Graph, nodes: float, edges: Floats, rng: np.random.Generat
 def _same_seeds(views: TwoViews, matches: Matches, rng: np.random.Generator) -> Ints | None:
     """Seeds as the attack was given them: none, or as many with as many wrong ones."""
     seeds = int((matches.given >= 0).sum())
-    return wrong_seeds(views, seeds, 1 - matches.confirmed_seeds(), rng) if seeds else None
+    return draw_seeds(views, seeds, 1 - matches.confirmed_seeds(), rng) if seeds else None
 
 
 def _fit_calibration(known: Floats, right: Bools) -> Calibration:
@@ -140,7 +140,11 @@ def _fit_calibration(known: Floats, right: Bools) -> Calibration:
     if len(known) == 0:
         return _NO_CALIBRATION
     places = np.arange(1, _STEPS + 1) / (_STEPS + 1)
-    thresholds = tuple(np.unique(np.quantile(column, places)) for column in known.T)
+    values = [np.unique(column) for column in known.T]
+    thresholds = tuple(
+        few if len(few) <= len(places) else np.unique(np.quantile(column, places))
+        for few, column in zip(values, known.T, strict=True)
+    )
     design = np.column_stack([np.ones(len(known)), _passed_thresholds(known, thresholds)])
     weights, penalty = np.zeros(design.shape[1]), np.full(design.shape[1], _RIDGE)
     for _ in range(_ITERATIONS):

@@ -36,13 +36,13 @@ __all__ = [
     "MatchQuality",
     "RepeatedQuality",
     "TwoViews",
+    "draw_seeds",
     "match_by_degree",
     "match_quality",
     "random_recall",
     "recall_by_degree",
     "repeat_attack",
     "two_views",
-    "wrong_seeds",
 ]
 
 
@@ -218,9 +218,9 @@ def _are_adjacent(graph: Graph, ends: Ints, others: Ints) -> Bools:
     """Whether there is an edge, in either direction, between each two nodes."""
     import numpy as np
 
-    sources, targets = (nodes.astype(np.int64) for nodes in edge_endpoints(graph))
-    keys = np.minimum(sources, targets) * graph.nodes + np.maximum(sources, targets)
-    return np.isin(np.minimum(ends, others) * graph.nodes + np.maximum(ends, others), keys)
+    from unveil.network.edge_keys import edge_keys
+
+    return np.isin(edge_keys(ends, others, graph.nodes), edge_keys(*edge_endpoints(graph), graph.nodes))
 
 
 def recall_by_degree(
@@ -254,7 +254,7 @@ def match_by_degree(views: TwoViews) -> Ints:
     return mapping
 
 
-def wrong_seeds(views: TwoViews, seeds: int, wrong: float, rng: np.random.Generator, by_degree: bool = False) -> Ints:
+def draw_seeds(views: TwoViews, seeds: int, wrong: float, rng: np.random.Generator, by_degree: bool = False) -> Ints:
     """Seeds from the truth, of which a share is wrong: those change partners among themselves, in a ring. Drawn at
     random, or the nodes with the most neighbours."""
     import numpy as np

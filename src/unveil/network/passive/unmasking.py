@@ -11,6 +11,7 @@ large networks would take too long; names then have a score only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unveil.network.node_order import shuffle_nodes
@@ -18,7 +19,7 @@ from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 
 if TYPE_CHECKING:
-    from unveil.arrays import Bools, Floats, Int32s, Ints
+    from unveil.arrays import Bools, Floats, Ints
     from unveil.network.passive.two_views import MatchQuality
 
 __all__ = [
@@ -156,21 +157,14 @@ def preserved_edges(found: NamedNodes, known: Graph, release: Graph) -> Ints:
     """For each name, how many edges of the named node are between the same two nodes in the network held."""
     import numpy as np
 
+    from unveil.network.edge_keys import edge_keys
+
     partner = np.full(release.nodes, -1)
     partner[found.node] = found.known
     sources, targets = edge_endpoints(release)
     named = (partner[sources] >= 0) & (partner[targets] >= 0)
     sources, targets = sources[named], targets[named]
-    there = np.isin(_edge_keys(partner[sources], partner[targets], known), _edge_keys(*edge_endpoints(known), known))
+    keys = partial(edge_keys, nodes=known.nodes, directed=known.directed)
+    there = np.isin(keys(partner[sources], partner[targets]), keys(*edge_endpoints(known)))
     both = np.append(sources[there], targets[there])
     return np.bincount(both, minlength=release.nodes)[found.node]
-
-
-def _edge_keys(sources: Ints | Int32s, targets: Ints | Int32s, graph: Graph) -> Ints:
-    """A number for each edge; the same in both directions if the graph is undirected."""
-    import numpy as np
-
-    ends = np.stack([sources, targets]).astype(np.int64)
-    first, last = ends if graph.directed else np.sort(ends, axis=0)
-    keys: Ints = first * graph.nodes + last
-    return keys
