@@ -249,8 +249,10 @@ def _use_after(protection: ProtectionResult, measure_id: str) -> str:
     return next((use_text(m, m.after) for m in protection.use if m.id == measure_id), "–")
 
 
-def use_text(measure: UseMeasure, number: float) -> str:
+def use_text(measure: UseMeasure, number: float | None) -> str:
     """A number of a measure, as text."""
+    if number is None:
+        return "–"
     return percent_text(number) if measure.is_share else number_text(number)
 
 

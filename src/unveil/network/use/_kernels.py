@@ -1,0 +1,46 @@
+"""Compiled loops of the comparison of two graphs: nodes that join communities, and neighbours that two nodes share."""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+from unveil.compilation import kernel
+
+__all__ = ["join_communities"]
+
+
+@kernel
+def join_communities(
+    indptr, neighbours, weights, strengths, all_ends, order, first, last, waiting, communities, totals, links
+):
+    """Move those of the nodes ``order[first:last]`` that wait to the community where modularity gains most, and return
+    how many have moved. Neighbours outside that community wait from then on.
+
+    Node u gains, by joining community c, in units of 1 / ``all_ends``: its edges to c, times ``all_ends``, less its
+    strength times that of c. ``totals`` are the strengths of communities. ``links`` is zero, and left so.
+    """
+    moved = 0
+    for i in range(first, last):
+        u = order[i]
+        if not waiting[u]:
+            continue
+        waiting[u] = False
+        own = communities[u]
+        totals[own] -= strengths[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            if neighbours[e] != u:
+                links[communities[neighbours[e]]] += weights[e]
+        best, most = own, links[own] * all_ends - totals[own] * strengths[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            candidate = communities[neighbours[e]]
+            gain = links[candidate] * all_ends - totals[candidate] * strengths[u]
+            if gain > most:
+                best, most = candidate, gain
+        for e in range(indptr[u], indptr[u + 1]):
+            links[communities[neighbours[e]]] = 0
+        totals[best] += strengths[u]
+        if best != own:
+            communities[u] = best
+            moved += 1
+            for e in range(indptr[u], indptr[u + 1]):
+                waiting[neighbours[e]] |= communities[neighbours[e]] != best
+    return moved
