@@ -3,9 +3,9 @@
 # mypy: allow-untyped-defs
 from __future__ import annotations
 
-from unveil.compilation import kernel
+from unveil.compilation import helper, kernel
 
-__all__ = ["join_communities"]
+__all__ = ["count_shared_neighbours", "join_communities"]
 
 
 @kernel
@@ -44,3 +44,31 @@ def join_communities(
             for e in range(indptr[u], indptr[u + 1]):
                 waiting[neighbours[e]] |= communities[neighbours[e]] != best
     return moved
+
+
+@helper
+def _has_neighbour(neighbours, low, high, wanted):
+    """Whether a node is in a rising row."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if neighbours[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and neighbours[low] == wanted
+
+
+@kernel
+def count_shared_neighbours(indptr, neighbours, weights, sources, targets, first, last, counts, sums, are_edges):
+    """For pairs ``first`` to ``last``, how many neighbours both nodes share, the sum of the weights of these, and
+    whether both nodes are neighbours."""
+    for pair in range(first, last):
+        u, v = sources[pair], targets[pair]
+        if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
+            u, v = v, u
+        are_edges[pair] = _has_neighbour(neighbours, indptr[u], indptr[u + 1], v)
+        for e in range(indptr[u], indptr[u + 1]):
+            if _has_neighbour(neighbours, indptr[v], indptr[v + 1], neighbours[e]):
+                counts[pair] += 1
+                sums[pair] += weights[neighbours[e]]

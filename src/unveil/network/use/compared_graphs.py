@@ -18,7 +18,15 @@ from unveil.network.node_order import sorted_places
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 
-__all__ = ["ComparedGraphs", "EdgeChanges", "compare_edges", "compare_graphs", "measure_both"]
+__all__ = [
+    "ComparedGraphs",
+    "EdgeChanges",
+    "are_among",
+    "compare_edges",
+    "compare_graphs",
+    "edge_keys",
+    "measure_both",
+]
 
 _T = TypeVar("_T")
 
@@ -100,23 +108,32 @@ def compare_edges(compared: ComparedGraphs) -> EdgeChanges:
     >>> found.removed.tolist(), found.added.tolist(), found.jaccard
     ([False, True], [False, True], 0.3333333333333333)
     """
-    was = _edge_keys(compared.original, compared.place, compared.released.nodes)
-    now = _edge_keys(compared.released, np.arange(compared.released.nodes), compared.released.nodes)
-    return EdgeChanges(~_are_among(was, np.sort(now)), ~_are_among(now, np.sort(was)))
+    was, now = edge_keys(compared)
+    return EdgeChanges(~are_among(was, np.sort(now)), ~are_among(now, np.sort(was)))
 
 
-def _are_among(keys: Ints, ordered: Ints) -> Bools:
-    """Which keys are among others, which are in rising order."""
-    if not len(ordered):
-        return np.zeros(len(keys), np.bool_)
-    found: Bools = ordered[np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)] == keys
-    return found
+def edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
+    """A number for each edge of both graphs, the same for the same edge; −1 if it has lost an end."""
+    nodes = compared.released.nodes
+    was = _number_edges(compared.original, compared.place, nodes)
+    return was, _number_edges(compared.released, np.arange(nodes), nodes)
 
 
-def _edge_keys(graph: Graph, place: Ints, nodes: int) -> Ints:
-    """A number for each edge by the places of its ends, and −1 for one that has lost an end."""
+def _number_edges(graph: Graph, place: Ints, nodes: int) -> Ints:
     sources, targets = (place[ends] for ends in edge_endpoints(graph))
     if not graph.directed:
         sources, targets = np.minimum(sources, targets), np.maximum(sources, targets)
-    keys: Ints = np.where((sources < 0) | (targets < 0), -1, sources * nodes + targets)
-    return keys
+    numbers: Ints = np.where((sources < 0) | (targets < 0), -1, sources * nodes + targets)
+    return numbers
+
+
+def are_among(numbers: Ints, ordered: Ints) -> Bools:
+    """Which numbers are among others, which are in rising order.
+
+    >>> are_among(np.array([4, 1, 9]), np.array([1, 2, 4])).tolist()
+    [True, True, False]
+    """
+    if not len(ordered):
+        return np.zeros(len(numbers), np.bool_)
+    found: Bools = ordered[np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)] == numbers
+    return found

@@ -43,7 +43,7 @@ def distance_use(compared: ComparedGraphs, run: Run) -> Iterator[UseMeasure]:
     along = ", along directions," if compared.original.directed else ""
     yield from _average_use(
         "distance",
-        "Average distance, where a path leads",
+        "Average distance",
         f"The average number of steps between two nodes that a path joins{along}",
         (was.over_reachable, now.over_reachable),
         None if now.is_exact else now.over_reachable_interval(),
@@ -51,7 +51,7 @@ def distance_use(compared: ComparedGraphs, run: Run) -> Iterator[UseMeasure]:
     )
     yield from _average_use(
         "distance_all",
-        "Average distance, 0 where none leads",
+        "Average distance (0 without a path)",
         f"With 0 for pairs that no path joins, the average number of steps between two nodes{along}",
         (was.over_all, now.over_all),
         None if now.is_exact else now.over_all_interval(),
