@@ -75,7 +75,8 @@ def _average_use(
     if isnan(before) or isnan(after):
         return change_measure(measure_id, title, numbers, what, f"no path leads from {_sample_text(sample)}")
     now = number_text(after) if interval is None else range_text(after, interval, number_text)
-    said = f"{what} is {number_text(before)} before protection and {now} after, measured from {_sample_text(sample)}."
+    change = f"stays at {now}" if before == after else f"is {number_text(before)} before protection and {now} after"
+    said = f"{what} {change}, measured from {_sample_text(sample)}."
     return [UseMeasure(measure_id, title, before, after, said, is_share=False, interval=interval)]
 
 
@@ -84,15 +85,11 @@ def _sample_text(sample: int) -> str:
 
 
 def _largest_use(numbers: tuple[int, int], along: str, sample: int | None) -> list[UseMeasure]:
-    before, after = numbers
     if sample is None:
         what = f"The largest number of steps between two nodes that a path joins{along}"
         return change_measure("diameter", "Largest distance", numbers, what, "")
-    said = (
-        f"The largest distance found from {_sample_text(sample)} is {count_text(before, 'step')} before protection and "
-        f"{count_text(after, 'step')} after; there may be larger ones."
-    )
-    return [UseMeasure("diameter", "Largest distance found", before, after, said, is_share=False)]
+    what = f"The largest number of steps found from {_sample_text(sample)} (there may be larger ones)"
+    return change_measure("diameter", "Largest distance found", numbers, what, "")
 
 
 # ---- communities -----------------------------------------------------------------------------------------------------
@@ -147,12 +144,13 @@ def spectrum_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
     what = "The ten largest singular values of the network, which say how things spread in it,"
     if _most_edges(compared) > _MOST_EDGES:
         return UseMeasure("spectrum", "Spectral distance", None, None, f"{what} are {_NOT_SEARCHED}.")
+    run.progress("comparing how things spread", None)
     rng_of = "network.use.spectrum"
     was, now = measure_both(
         compared, "singular values", lambda graph: largest_singular_values(graph, run.rng(rng_of), run), run
     )
     if was is None or now is None:
-        said = f"{what} are not compared: too many are almost the same."
+        said = f"{what} are not compared: finding them takes too long."
         return UseMeasure("spectrum", "Spectral distance", None, None, said)
     distance = spectral_distance(was, now)
     said = f"{what} differ by {percent_text(distance)} of the larger ones." if distance else f"{what} are as before."
@@ -161,6 +159,7 @@ def spectrum_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
 
 def page_rank_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
     """How many of the most important nodes still are."""
+    run.progress("comparing the most important nodes", None)
     ranks = measure_both(compared, "PageRank", lambda graph: page_ranks(graph, run), run)
     size = min(top_size(compared.original.nodes), compared.released.nodes)
     share = top_overlap(compared, *ranks, size)

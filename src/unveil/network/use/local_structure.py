@@ -98,7 +98,12 @@ def density_use(compared: ComparedGraphs) -> list[UseMeasure]:
     """How many of the possible connections there are."""
     numbers = density(compared.original), density(compared.released)
     what = "The share of all possible connections that exist"
-    return change_measure("density", "Density", numbers, what, "there are no two nodes", percent_text, is_share=True)
+    return change_measure("density", "Density", numbers, what, "there are no two nodes", _small_percent, is_share=True)
+
+
+def _small_percent(share: float) -> str:
+    """A share in percent, however small it is."""
+    return f"{number_text(100 * share)}%"
 
 
 def power_law_use(compared: ComparedGraphs, run: Run) -> list[UseMeasure]:

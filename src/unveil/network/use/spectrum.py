@@ -28,12 +28,17 @@ __all__ = ["SINGULAR_VALUES", "largest_singular_values", "spectral_distance"]
 SINGULAR_VALUES = 10
 _DENSE = 400  # nodes up to which all of them are computed
 _TOLERANCE = 1e-4  # by what share of itself a value may be off; it is mostly far less
-_RESTARTS = 100
+_LANCZOS_VECTORS = 40
+_MOST_WORK = 5_000_000_000  # numbers that are multiplied and added, some seconds
+
+
+class _OutOfWorkError(Exception):
+    """The values have not been found with the work that is allowed."""
 
 
 def largest_singular_values(graph: Graph, rng: np.random.Generator, run: Run | None = None) -> Floats | None:
-    """The ten largest singular values, the largest first, or 0 where there are fewer; None if so many are almost the
-    same that they are hard to tell apart.
+    """The ten largest singular values, the largest first, or 0 where there are fewer; None if finding them takes too
+    long, since so many are almost the same.
 
     >>> triangle = Graph.from_edges([0, 1, 2], [1, 2, 0], nodes=3)
     >>> found = largest_singular_values(triangle, np.random.default_rng(0))
@@ -67,11 +72,15 @@ def _search_values(edges: csr_array[Any], directed: bool, rng: np.random.Generat
     """
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-    nodes = edges.shape[0]
+    nodes, work = edges.shape[0], 0
     values, vectors = np.empty(0), np.empty((nodes, 0))
 
     def apply_rest(x: Floats) -> Floats:
+        nonlocal work
         run.check()
+        work += edges.nnz * (1 + directed) + 2 * nodes * _LANCZOS_VECTORS
+        if work > _MOST_WORK:
+            raise _OutOfWorkError
         image = edges @ x
         rest: Floats = (edges.T @ image if directed else image) - vectors @ (values * (vectors.T @ x))
         return rest
@@ -80,8 +89,8 @@ def _search_values(edges: csr_array[Any], directed: bool, rng: np.random.Generat
     while True:
         wanted, start = 1 if len(values) else SINGULAR_VALUES, rng.standard_normal(nodes)
         try:
-            new, of_new = eigsh(rest, wanted, v0=start, ncv=4 * SINGULAR_VALUES, tol=_TOLERANCE, maxiter=_RESTARTS)
-        except ArpackNoConvergence:
+            new, of_new = eigsh(rest, wanted, v0=start, ncv=_LANCZOS_VECTORS, tol=_TOLERANCE)
+        except (ArpackNoConvergence, _OutOfWorkError):
             return None
         found = np.sort(np.abs(values))[-SINGULAR_VALUES:]
         if len(found) and abs(new[0]) <= found[0] * (1 + _TOLERANCE):
