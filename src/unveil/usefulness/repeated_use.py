@@ -42,6 +42,8 @@ def repeat_protection(
 ) -> list[RepeatedUse]:
     """Make so many releases, measure each, and summarise every measure that has a number in any of them.
 
+    A measure that draws a sample should draw another for each release, or the interval is that of this one sample.
+
     >>> cases = iter([Case("a"), Case("abc")])
     >>> def measure_length(case):
     ...     return [UseMeasure("length", "Length", 4.0, float(len(case.release)), "")]
