@@ -201,10 +201,11 @@ def protect(
         return assess(safer, left, reveal=reveal, exposed=exposed, progress=progress)
 
     def measure_use(safer: Case) -> tuple[UseMeasure, ...]:
+        if not isinstance(case.release, Table):
+            asked = questions.questions_about(case.release.kind)
+            return tuple(measure for question in asked for measure in question.measure_use(case, safer, run))
         from unveil.usefulness.measure import measure_use
 
-        if not isinstance(case.release, Table):
-            return ()
         return tuple(measure_use(case, safer, policy, run, (*identifiers, *pseudonymise), predict))
 
     start = before if not hidden else assess_again(case)

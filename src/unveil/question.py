@@ -19,6 +19,7 @@ from unveil.protection import ProtectionOffer
 from unveil.release import Release
 from unveil.risk import Risk
 from unveil.run import Run
+from unveil.usefulness.use_measure import UseMeasure
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +41,10 @@ def _no_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Itera
 
 
 def _no_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterable[str]:
+    return ()
+
+
+def _no_use(before: Case, after: Case, run: Run) -> Iterable[UseMeasure]:
     return ()
 
 
@@ -76,6 +81,9 @@ class Question:
         The risks that these protections lower.
     hints
         What an owner can do if no protection reaches what is tolerated, given the ids of the findings in the way.
+    measure_use
+        What a protected release can still be used for, given the case before and after. Tables, which several
+        questions protect, are measured in ``usefulness``.
     """
 
     name: str
@@ -91,3 +99,4 @@ class Question:
     protections: Mapping[str, ProtectionOffer] = field(default_factory=lambda: MappingProxyType({}))
     protected_risks: tuple[Risk, ...] = ()
     hints: Callable[[Case, Policy, Sequence[str], Run], Iterable[str]] = _no_hints
+    measure_use: Callable[[Case, Case, Run], Iterable[UseMeasure]] = _no_use

@@ -34,6 +34,7 @@ from unveil.wording import count_text, number_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
+    from unveil.usefulness.use_measure import UseMeasure
 
 __all__ = ["QUESTION"]
 
@@ -133,6 +134,13 @@ def facts(release: Release) -> dict[str, float | bool]:
     return describe_graph(release)
 
 
+def measure_use(before: Case, after: Case, run: Run) -> Iterator[UseMeasure]:
+    """What a protected graph can still be used for."""
+    from unveil.network.use.measure import measure_graph_use
+
+    yield from measure_graph_use(before, after, run)
+
+
 def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[str]:
     """What was left out, unless nothing but a network that somebody holds was asked about."""
     if any(f.question == "network" and f.id != risks.UNMASKED.id for f in findings):
@@ -153,4 +161,5 @@ QUESTION = Question(
     doubts=doubts,
     protections=PROTECTIONS,
     hints=protection_hints,
+    measure_use=measure_use,
 )

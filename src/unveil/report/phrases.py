@@ -221,7 +221,7 @@ def protection_cells(protection: ProtectionResult) -> tuple[str, str, str]:
     return useful, harmed, f"{decision}, chosen" if p.chosen else decision
 
 
-COARSE_VALUE_NOTE = "a coarse value is read as any of the values that it covers, all equally likely"
+_COARSE_VALUES = "a coarse value is read as any of the values that it covers, all equally likely"
 
 
 class UseRow(NamedTuple):
@@ -249,9 +249,34 @@ def _use_after(protection: ProtectionResult, measure_id: str) -> str:
     return next((use_text(m, m.after) for m in protection.use if m.id == measure_id), "–")
 
 
-def use_text(measure: UseMeasure, number: float) -> str:
+def use_text(measure: UseMeasure, number: float | None) -> str:
     """A number of a measure, as text."""
+    if number is None:
+        return "–"
     return percent_text(number) if measure.is_share else number_text(number)
+
+
+def use_note(assessment: Assessment) -> str:
+    """How the measures of use read the release, if there is a choice."""
+    return _COARSE_VALUES if assessment.release.kind == "table" else ""
+
+
+def use_summary(assessment: Assessment) -> str:
+    """What the release can still be used for after the protection that was chosen, in a line; empty if that was not
+    measured."""
+    chosen = any(p.chosen for p in measured_protections(assessment))
+    rows = [(row.title, *row.texts[:2]) for row in use_rows(assessment)] if chosen else []
+    if not rows:
+        return ""
+    if all(before == after for _, before, after in rows):
+        return f"Still usable as before, by {count_text(len(rows), 'measure')}."
+    each = (f"{title[0].lower()}{title[1:]} {after}{_before_text(before, after)}" for title, before, after in rows)
+    return f"Still usable: {'; '.join(each)}."
+
+
+def _before_text(before: str, after: str) -> str:
+    """The number before protection, if it is neither none nor all."""
+    return "" if before in ("0", "0%", "100%", "–", after) else f" (was {before})"
 
 
 def use_sentences(assessment: Assessment) -> list[str]:

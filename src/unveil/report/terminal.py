@@ -289,16 +289,15 @@ def _use_table(assessment: Assessment, details: bool) -> Iterator[RenderableType
     if not protections:
         return
     if not details:
-        chosen = [row for row in phrases.use_rows(assessment) if protections[0].chosen]
-        if chosen:
-            each = "; ".join(f"{row.title[0].lower()}{row.title[1:]} {row.texts[1]}" for row in chosen)
-            yield _styled_text(f"Still usable: {each}.")
+        if summary := phrases.use_summary(assessment):
+            yield _styled_text(summary)
         return
     table = new_table("Measure", "As it is", *(p.id for p in protections))
     for row in phrases.use_rows(assessment):
         table.add_row(*(_styled_text(text) for text in (row.title, *row.texts)))
     yield Padding(table, (1, 0, 0, 0))
-    yield _styled_text(f"{capitalise_text(phrases.COARSE_VALUE_NOTE)}.", "dim")
+    if note := phrases.use_note(assessment):
+        yield _styled_text(f"{capitalise_text(note)}.", "dim")
     for sentence in phrases.use_sentences(assessment):
         yield _indented_text(sentence, first="-")
 

@@ -11,13 +11,13 @@ __all__ = ["UseMeasure"]
 
 @dataclass(frozen=True)
 class UseMeasure:
-    """A number before and after protection, and what it says. ``is_share``: it is a share, not another number.
-    ``interval``: where the number after protection lies with 95% confidence, if it was sampled."""
+    """A number before and after protection, and what it says. There may be none: None. ``is_share``: it is a share, not
+    another number. ``interval``: where the number after protection lies with 95% confidence, if it was sampled."""
 
     id: str
     title: str
-    before: float
-    after: float
+    before: float | None
+    after: float | None
     sentence: str
     is_share: bool = True
     interval: tuple[float, float] | None = None

@@ -8,8 +8,6 @@ from unveil.release.graph import Graph
 
 __all__ = ["describe_graph"]
 
-_EXACT_WORK = 5_000_000_000  # nodes × edges up to which all distances are measured
-_SAMPLE = 512
 _EQUATION = "with 0 for unconnected pairs, which makes a graph in parts look closer"
 
 
@@ -19,15 +17,15 @@ def describe_graph(graph: Graph) -> dict[str, float | bool]:
 
     from unveil.network.degree_chart import named_degrees
     from unveil.network.measures.graph_measures import assortativity, component_sizes, density, measure_clustering
-    from unveil.network.measures.path_lengths import measure_path_lengths
+    from unveil.network.measures.path_lengths import affordable_sources, measure_path_lengths
 
     without = graph.degrees == 0
     if graph.directed:
         without &= graph.in_degrees == 0
     parts, clustering = component_sizes(graph), measure_clustering(graph)
-    is_sample = graph.nodes * (graph.nodes + len(graph.neighbours)) > _EXACT_WORK
-    paths = measure_path_lengths(graph, rng=np.random.default_rng(0), sample=_SAMPLE if is_sample else None)
-    sampled = f", from {_SAMPLE} nodes drawn at random" if is_sample else ""
+    sample = affordable_sources(graph)
+    paths = measure_path_lengths(graph, rng=np.random.default_rng(0), sample=sample)
+    sampled = f", from {sample} nodes drawn at random" if sample is not None else ""
     found: dict[str, float | bool] = {
         "directed": graph.directed,
         **{f"most {name} of a node": int(degrees.max()) for name, degrees in named_degrees(graph).items()},

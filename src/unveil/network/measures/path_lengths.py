@@ -23,11 +23,12 @@ from unveil.network.measures import _kernels
 from unveil.release.graph import Graph
 from unveil.run import Run
 
-__all__ = ["PathLengths", "measure_path_lengths"]
+__all__ = ["PathLengths", "affordable_sources", "measure_path_lengths"]
 
 _BATCH = 512
 _MOST_WORK = 200_000_000_000  # nodes × edges up to which all pairs are looked at
 _SAMPLE = 1_024
+_QUICK_WORK = 5_000_000_000  # the same within seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,18 @@ class PathLengths:
         residuals = (steps - ratio * self.reached) / self.reached.mean()
         half = float(student_half_width(residuals, confidence))
         return max(1.0, ratio - half), ratio + half
+
+    def over_all_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The same for the average with 0 for pairs without a path."""
+        if self.is_exact or self.sources < 2:
+            return self.over_all, self.over_all
+        half = float(student_half_width(self.means, confidence))
+        return max(0.0, self.over_all - half), self.over_all + half
+
+
+def affordable_sources(graph: Graph) -> int | None:
+    """How many nodes to begin at for distances within seconds; None if all of them are affordable."""
+    return None if graph.nodes * (graph.nodes + len(graph.neighbours)) <= _QUICK_WORK else _BATCH
 
 
 def measure_path_lengths(
