@@ -4,9 +4,9 @@ A sequence of numbers is *k-anonymous* if each number in it occurs at least k ti
 its degrees are. Given the degrees of a graph, which k-anonymous sequence is nearest? Raising a degree by one costs 1.
 Lowering it by one costs ``lowering_price``, or is not allowed.
 
-**Why groups of neighbours in the sorted sequence suffice.** Whatever numbers are chosen, it is cheapest to give them out
-in the order of the degrees, so that nodes with the same number stand side by side once degrees are sorted. A group of
-2k or more can be split in two with the same number, so groups have k to 2k − 1 members.
+**Why it suffices to group neighbours in the sorted sequence.** Whatever numbers are chosen, it is cheapest to give them
+out in the order of the degrees, so that nodes with the same number stand side by side once degrees are sorted. A group
+of 2k or more can be split in two with the same number, so groups have k to 2k − 1 members.
 
 **What a group costs.** Without lowering, all are raised to the largest. Otherwise the cost of a target is convex: with
 c members above it and L − c at or below, the next degree up is better as long as price·c > L − c, so the best target
