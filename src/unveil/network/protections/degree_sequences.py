@@ -32,7 +32,7 @@ import numpy as np
 
 from unveil.arrays import Ints
 from unveil.errors import UnveilError
-from unveil.network.protections import _kernels
+from unveil.network.protections import _degree_groups
 
 __all__ = ["anonymise_degrees", "is_k_anonymous"]
 
@@ -67,9 +67,7 @@ def anonymise_degrees(degrees: Ints, k: int, lowering_price: float | None = None
         price = min(price, lowering_price)
     runs = _find_runs(degrees, 7 * k)
     chosen = _choose_targets(runs, k, price, even_sum, len(degrees) - 1)
-    targets = np.empty(len(degrees), np.int64)
-    targets[np.argsort(-degrees, kind="stable")] = _restore_runs(runs, chosen)
-    return targets
+    return _give_out(degrees, runs, chosen)
 
 
 def _check_degrees(degrees: Ints, k: int) -> None:
@@ -107,17 +105,27 @@ def _choose_targets(runs: _Runs, k: int, price: float, even_sum: bool, most: int
     # nodes that take no part keep their degrees, so all that counts is the parity of everybody's change
     change = int((runs.degrees * runs.sizes).sum()) & (states - 1)
     targets = np.empty(len(falling), np.int64)
-    _kernels.group_degrees(falling, sums, run_begins, run_ends, above, k, price, most, change, *work, targets)
+    _degree_groups.group_degrees(falling, sums, run_begins, run_ends, above, k, price, most, change, *work, targets)
     return targets
 
 
-def _restore_runs(runs: _Runs, chosen: Ints) -> Ints:
-    """The targets of all: those who took no part keep their degree, and stand beside others who do."""
-    if (runs.sizes == runs.parts).all():
+def _give_out(degrees: Ints, runs: _Runs, chosen: Ints) -> Ints:
+    """The target of each node. Nodes of the same degree are given theirs in falling order."""
+    ends = np.cumsum(runs.parts)
+    changes = np.append(0, np.cumsum(chosen != np.repeat(runs.degrees, runs.parts)))
+    changed = np.flatnonzero(changes[ends] > changes[ends - runs.parts])
+    targets = degrees.astype(np.int64)
+    is_changed = np.zeros(degrees.max() + 1, np.bool_)
+    is_changed[runs.degrees[changed]] = True
+    nodes = np.flatnonzero(is_changed[degrees])
+    nodes = nodes[np.argsort(-degrees[nodes], kind="stable")]
+    given = [_restore_run(chosen[ends[r] - runs.parts[r] : ends[r]], runs.degrees[r], runs.sizes[r]) for r in changed]
+    targets[nodes] = np.concatenate([np.empty(0, np.int64), *given])
+    return targets
+
+
+def _restore_run(chosen: Ints, degree: int, size: int) -> Ints:
+    """The targets of a whole run: those who took no part keep their degree, beside others who do."""
+    if len(chosen) == size:
         return chosen
-    ends, begins = np.cumsum(runs.parts), np.cumsum(runs.parts) - runs.parts
-    repeats = np.ones(len(chosen), np.int64)
-    for run in np.flatnonzero(runs.sizes > runs.parts):
-        kept = np.flatnonzero(chosen[begins[run] : ends[run]] == runs.degrees[run])
-        repeats[begins[run] + kept[0]] += runs.sizes[run] - runs.parts[run]
-    return np.repeat(chosen, repeats)
+    return np.insert(chosen, np.flatnonzero(chosen == degree)[0], np.full(size - len(chosen), degree))

@@ -1,4 +1,4 @@
-"""The compiled loops of protections: groups of degrees."""
+"""The compiled loop that puts degrees into groups."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
