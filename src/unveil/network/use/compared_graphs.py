@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from unveil.arrays import Bools, Ints
+from unveil.network.edge_keys import edge_keys
 from unveil.network.node_order import sorted_places
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
@@ -24,7 +25,7 @@ __all__ = [
     "are_among",
     "compare_edges",
     "compare_graphs",
-    "edge_keys",
+    "compared_edge_keys",
     "measure_both",
 ]
 
@@ -108,11 +109,11 @@ def compare_edges(compared: ComparedGraphs) -> EdgeChanges:
     >>> found.removed.tolist(), found.added.tolist(), found.jaccard
     ([False, True], [False, True], 0.3333333333333333)
     """
-    was, now = edge_keys(compared)
+    was, now = compared_edge_keys(compared)
     return EdgeChanges(~are_among(was, np.sort(now)), ~are_among(now, np.sort(was)))
 
 
-def edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
+def compared_edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
     """A number for each edge of both graphs, the same for the same edge; −1 if it has lost an end."""
     nodes = compared.released.nodes
     was = _number_edges(compared.original, compared.place, nodes)
@@ -121,10 +122,8 @@ def edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
 
 def _number_edges(graph: Graph, place: Ints, nodes: int) -> Ints:
     sources, targets = (place[ends] for ends in edge_endpoints(graph))
-    if not graph.directed:
-        sources, targets = np.minimum(sources, targets), np.maximum(sources, targets)
-    numbers: Ints = np.where((sources < 0) | (targets < 0), -1, sources * nodes + targets)
-    return numbers
+    keys: Ints = np.where((sources < 0) | (targets < 0), -1, edge_keys(sources, targets, nodes, graph.directed))
+    return keys
 
 
 def are_among(numbers: Ints, ordered: Ints) -> Bools:

@@ -25,7 +25,13 @@ from unveil.arrays import Floats, Int32s, Ints
 from unveil.intervals import estimate_mean
 from unveil.network.measures.graph_measures import undirected_graph
 from unveil.network.use import _kernels
-from unveil.network.use.compared_graphs import ComparedGraphs, are_among, compare_edges, compare_graphs, edge_keys
+from unveil.network.use.compared_graphs import (
+    ComparedGraphs,
+    are_among,
+    compare_edges,
+    compare_graphs,
+    compared_edge_keys,
+)
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 from unveil.slices import chunks
@@ -185,6 +191,6 @@ def _pairs_without_edge(compared: ComparedGraphs, rng: np.random.Generator) -> t
     keys = rng.integers(0, nodes * nodes, _DRAWS) if is_sample else np.arange(nodes * nodes)
     sources, targets = keys // nodes, keys % nodes
     is_free = (sources != targets) if directed else (sources < targets)
-    is_free &= ~are_among(keys, np.sort(np.concatenate(edge_keys(compared))))
+    is_free &= ~are_among(keys, np.sort(np.concatenate(compared_edge_keys(compared))))
     most = _SAMPLE if is_sample else len(keys)
     return (sources[is_free][:most], targets[is_free][:most]), is_sample
