@@ -1,0 +1,192 @@
+"""A k-degree anonymous graph near a given one, deterministically, and always.
+
+A graph is k-degree anonymous if at least k nodes have each degree that occurs (K. Liu, E. Terzi, *Towards identity
+anonymization on graphs*, SIGMOD 2008). The published search for one near a graph tries degree sequences at random until
+one can be realised, which on social networks may take for ever. Here degrees and edges are brought together in rounds:
+
+1. Choose the nearest k-anonymous degrees (:mod:`unveil.network.protections.degree_sequences`). Among nodes of equal
+   degree, those are lowered that have the most over-full neighbours.
+2. Change edges that serve two residuals at once: delete edges between over-full nodes, add edges between under-full
+   ones, the largest residuals first (as V. Havel and S. Hakimi do). If two nodes u and v are left over that cannot be
+   paired, turn a change a–b into u–a and v–b.
+3. Move ends of edges from over-full to under-full nodes: one deletion and one addition serve two residuals.
+4. What is then left over is of one kind. Each unit takes an edge whose other end is a node that can move to the next
+   degree, since enough others have both; or any node, if there is none such.
+5. If the degrees are not k-anonymous now, begin again with them.
+
+**Why it ends.** Without deletions each round adds an edge: a node below its target, which is at most n − 1, has a node
+to which it is not connected, and step 4 finds one. At the latest the complete graph is k-degree anonymous. With
+deletions rounds might go round in circles, so after some rounds only additions are allowed. In practice there are one
+to three rounds.
+
+**What is free.** In step 2, which of several partners with equal residuals is chosen; in steps 3 and 4, which node is
+at the other end. All that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be
+replaced by a–c, b–d without changing a degree, which is the place for anyone who prefers some edges to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from unveil.arrays import Int32s, Ints
+from unveil.errors import UnveilError
+from unveil.network.protections import _edge_kernels
+from unveil.network.protections.change_bounds import ChangeBounds, find_bounds
+from unveil.network.protections.changed_graph import (
+    ChangedGraph,
+    apply_changes,
+    changed_degrees,
+    count_changes,
+    edges_in,
+    make_room,
+    start_changes,
+)
+from unveil.network.protections.degree_sequences import anonymise_degrees
+from unveil.release.graph import Graph
+from unveil.run import Run
+from unveil.wording import count_text
+
+__all__ = ["AnonymisedGraph", "anonymise_graph"]
+
+_PRICES = (0.5, 0.67, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0)  # of lowering a degree, where raising one costs 1
+_ROUNDS = 20  # until no more edges may be deleted
+_MOST_ADDITIONS = 1 << 26  # edges that fit into memory
+_SLICE = 1 << 12  # nodes between two looks at whether to stop
+_STEPS = 1 << 20  # steps between two looks at whether to stop
+
+
+class AnonymisedGraph(NamedTuple):
+    """A k-degree anonymous graph, the edges that differ, and how many have to differ at least."""
+
+    graph: Graph
+    removed: Int32s
+    added: Int32s
+    bounds: ChangeBounds
+
+    @property
+    def changes(self) -> int:
+        """How many edges differ, |Ê∖E| + |E∖Ê|."""
+        return len(self.removed) + len(self.added)
+
+
+def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False) -> AnonymisedGraph:
+    """A k-degree anonymous graph with few changed edges; nodes keep their positions.
+
+    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], nodes=5)
+    >>> found = anonymise_graph(path, 3, Run())
+    >>> found.graph.degrees.tolist(), found.changes
+    ([2, 2, 2, 2, 2], 1)
+    >>> found.added.tolist()
+    [[0, 4]]
+    """
+    if graph.directed:
+        raise UnveilError("edges of this network have directions; k-degree anonymity needs a network without them")
+    best = None
+    prices = (None,) if additions_only else _PRICES
+    for place, price in enumerate(prices):
+        run.progress("choosing edges to change", place / len(prices))
+        changed = _complete_degrees(graph, k, price, run)
+        if best is None or count_changes(changed) < count_changes(best):
+            best = changed
+    assert best is not None
+    bounds = find_bounds(graph, k, changed_degrees(best), additions_only)
+    return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
+
+
+def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> ChangedGraph:
+    """Changes that make degrees k-anonymous; without a price, additions only."""
+    changed, degrees = start_changes(graph), graph.degrees
+    for completed in count():
+        run.check()
+        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True)
+        if np.array_equal(targets, degrees):
+            return changed
+        targets = _lower_the_connected(graph, degrees, targets)
+        residual = targets - degrees
+        missing = int(residual[residual > 0].sum())
+        if missing > 2 * _MOST_ADDITIONS:
+            raise UnveilError(
+                f"this takes at least {count_text(missing // 2, 'more edge')}; lower k, or allow deletions"
+            )
+        changed = make_room(changed, -int(residual[residual < 0].sum()), missing)
+        _serve_pairs(changed, residual, run)
+        _serve_singles(changed, residual, targets, k, run)
+        degrees = changed_degrees(changed)
+    raise AssertionError
+
+
+def _lower_the_connected(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
+    """Give the lowest targets among nodes of equal degree to those with the most over-full neighbours."""
+    weights = np.zeros(graph.nodes, np.int64)
+    excess = np.maximum(degrees - targets, 0)
+    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, excess, weights)
+    is_changed = np.bincount(degrees, targets != degrees) > 0
+    nodes = np.flatnonzero(is_changed[degrees])
+    by_weight = nodes[np.lexsort((weights[nodes], -degrees[nodes]))]
+    by_target = nodes[np.lexsort((-targets[nodes], -degrees[nodes]))]
+    assigned = targets.copy()
+    assigned[by_weight] = targets[by_target]
+    return assigned
+
+
+def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
+    """Change edges that serve two residuals."""
+    work = np.empty(max(len(residual), 1), np.int64)
+    for some in _in_slices(_neediest_first(-residual), run):
+        _edge_kernels.delete_between(some, residual, changed, work)
+    _add_between(changed, residual, work, run)
+    for sign in (-1, 1):
+        cursor = 0
+        for some in _in_slices(_neediest_first(sign * residual), run):
+            cursor = _edge_kernels.swap_changes(sign, _STEPS, cursor, some, residual, changed)
+
+
+def _add_between(changed: ChangedGraph, residual: Ints, work: Ints, run: Run) -> None:
+    queue = _neediest_first(residual)
+    if not len(queue):
+        return
+    lacking = np.maximum(residual, 0)
+    place, mark, unserved = np.empty_like(residual), np.full(len(residual), -1), np.zeros_like(residual)
+    place[queue] = np.arange(len(queue))
+    ends = np.cumsum(np.bincount(lacking[queue])[::-1])[::-1].copy()
+    while _edge_kernels.add_between(_STEPS, lacking, changed, queue, place, ends, mark, unserved, work):
+        run.check()
+    residual[residual > 0] = unserved[residual > 0]
+
+
+def _serve_singles(changed: ChangedGraph, residual: Ints, targets: Ints, k: int, run: Run) -> None:
+    """Change edges that serve one residual."""
+    under = _neediest_first(residual)
+    for some in _in_slices(_neediest_first(-residual), run):
+        _edge_kernels.move_ends(some, under, residual, changed)
+    degrees, sizes = targets.copy(), np.bincount(targets, minlength=len(targets) + 1)
+    for least in (k, -1):  # −1: wherever there is place
+        for sign in (-1, 1):
+            stubs = _neediest_first(sign * residual)
+            if not len(stubs):
+                continue
+            candidates = changed.neighbours if sign < 0 else _by_degree(degrees)
+            for some in _in_slices(stubs, run):
+                _edge_kernels.spread_residual(sign, least, some, candidates, residual, degrees, sizes, changed)
+
+
+def _by_degree(degrees: Ints) -> Int32s:
+    order = np.argsort(degrees, kind="stable").astype(np.int32)
+    order.setflags(write=False)  # as the neighbours in a graph, so that the loop is compiled once
+    return order
+
+
+def _neediest_first(needs: Ints) -> Ints:
+    """The nodes that need something, by falling need."""
+    nodes = np.flatnonzero(needs > 0)
+    return nodes[np.argsort(-needs[nodes], kind="stable")]
+
+
+def _in_slices(nodes: Ints, run: Run) -> Iterator[Ints]:
+    for first in range(0, len(nodes), _SLICE):
+        run.check()
+        yield nodes[first : first + _SLICE]
