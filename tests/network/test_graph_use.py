@@ -17,10 +17,10 @@ import unveil
 from reference import naive_graph_use as naive
 from unveil import Case, Graph, Policy, Run, questions
 from unveil.assessment import Assessment
+from unveil.network.compared_graphs import ComparedGraphs, compare_edges, compare_graphs
 from unveil.network.measures.path_lengths import measure_path_lengths
 from unveil.network.protections.relabel import relabel_graph
 from unveil.network.use import global_structure, spectrum
-from unveil.network.use.compared_graphs import ComparedGraphs, compare_edges, compare_graphs
 from unveil.network.use.global_structure import distance_use
 from unveil.network.use.local_structure import degree_distance
 from unveil.network.use.measure import measure_graph_use

@@ -22,7 +22,7 @@ from unveil.network.ask_passive import asks_passive, passive_doubts, passive_fin
 from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_known_network, unmask_findings
 from unveil.network.degree_chart import degree_chart
 from unveil.network.degrees import degree_class_sizes
-from unveil.network.original_order import check_original_and_mapping, in_original_order
+from unveil.network.original_order import check_original_and_mapping, compare_with_release
 from unveil.network.protect import PROTECTIONS, protection_hints
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
@@ -88,7 +88,7 @@ def _structure_findings(case: Case, policy: Policy, run: Run) -> Iterator[Findin
     )
     yield from fingerprint_findings(graph, policy, run)
     if asks_passive(graph, policy, run):
-        yield passive_finding(in_original_order(case), policy, run)
+        yield passive_finding(compare_with_release(case), policy, run)
     if run.asks(risks.ACTIVE) and graph.nodes > 1:
         # last, since it fails where there is no room to plant accounts
         yield active_finding(case, policy, run)

@@ -23,15 +23,15 @@ import numpy as np
 
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.intervals import estimate_mean
-from unveil.network.measures.graph_measures import undirected_graph
-from unveil.network.use import _kernels
-from unveil.network.use.compared_graphs import (
+from unveil.network.compared_graphs import (
     ComparedGraphs,
     are_among,
     compare_edges,
     compare_graphs,
     compared_edge_keys,
 )
+from unveil.network.measures.graph_measures import undirected_graph
+from unveil.network.use import _kernels
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 from unveil.slices import chunks

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unveil.case import Case
-from unveil.network.use.compared_graphs import compare_graphs
+from unveil.network.compared_graphs import compare_graphs
 from unveil.network.use.global_structure import community_use, distance_use, page_rank_use, spectrum_use
 from unveil.network.use.local_structure import clustering_use, connection_use, degree_use, density_use, power_law_use
 from unveil.release.graph import Graph
