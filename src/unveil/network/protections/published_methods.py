@@ -4,7 +4,7 @@
 - **Relaxed** builds a new graph with the same degrees, and swaps edges until it resembles the original.
 - **SimultaneousSwap** does the same with degrees that may also be lowered, at the same price.
 
-All three probe if that fails (:mod:`unveil.network.protections.published_probing`). A method that adds edges becomes one
+If that fails, they probe (:mod:`unveil.network.protections.published_probing`). A method that adds edges becomes one
 that removes edges by giving it the complement of the graph.
 
 Algorithms: K. Liu, E. Terzi, *Towards identity anonymization on graphs*, SIGMOD 2008; M. Vanhoef, *Privacy in
@@ -30,6 +30,7 @@ from unveil.run import Run
 
 __all__ = ["complement_graph", "relaxed_graph", "remove_edges_only", "simultaneous_swap_graph", "supergraph"]
 
+_MOST_PROBES = 100_000
 _PATIENCE = 1_000  # samples without a gain after which swapping ends
 
 
@@ -38,7 +39,7 @@ def supergraph(
     k: int,
     rng: np.random.Generator,
     scheme: ProbingScheme = 4,
-    most_probes: int = 1_000,
+    most_probes: int = _MOST_PROBES,
     run: Run | None = None,
 ) -> ProbedGraph:
     """A k-degree anonymous graph with all edges of this one (Algorithm 9.4).
@@ -63,7 +64,7 @@ def relaxed_graph(
     k: int,
     rng: np.random.Generator,
     scheme: ProbingScheme = 4,
-    most_probes: int = 1_000,
+    most_probes: int = _MOST_PROBES,
     patience: int = _PATIENCE,
     run: Run | None = None,
 ) -> ProbedGraph:
@@ -76,7 +77,7 @@ def simultaneous_swap_graph(
     k: int,
     rng: np.random.Generator,
     scheme: ProbingScheme = 4,
-    most_probes: int = 1_000,
+    most_probes: int = _MOST_PROBES,
     patience: int = _PATIENCE,
     run: Run | None = None,
 ) -> ProbedGraph:

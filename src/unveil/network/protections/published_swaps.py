@@ -12,8 +12,9 @@ and nothing changes. ``patience`` says how many of them in a row do.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import product
 from math import ceil, log
 
 import numpy as np
@@ -67,27 +68,23 @@ class _SwappedEdges:
         self._missing = [wanted - there for wanted, there in zip(self._wanted, self._present, strict=True)]
 
     def make_best_swap(self, places: list[int]) -> bool:
-        """Make the best swap of two of these edges, if it gains anything."""
-        edges = [self.edges[place] for place in places]
-        ends = {end for edge in edges for end in edge}
-        if all(self._missing[end].isdisjoint(ends) for end in ends):
-            return False  # a gain needs an edge that is missing
+        """Make the best swap of two of these edges, if it gains anything. It must add an edge that is missing."""
+        sampled = defaultdict[int, list[tuple[int, int]]](list)
+        for place in places:
+            for own, other in (self.edges[place], self.edges[place][::-1]):
+                sampled[own].append((place, other))
         most, best = 0, None
-        kept = [b in self._wanted[a] for a, b in edges]
-        for first, second in combinations(range(len(places)), 2):
-            a, b = edges[first]
-            for c, d in (edges[second], edges[second][::-1]):  # a–c and b–d
-                gain = (c in self._wanted[a]) + (d in self._wanted[b]) - kept[first] - kept[second]
-                if gain > most and self._is_absent(a, c) and self._is_absent(b, d):
-                    most, best = gain, ((places[first], (a, c)), (places[second], (b, d)))
+        for a in sampled:
+            for c in self._missing[a].intersection(sampled):
+                for (first, b), (second, d) in product(sampled[a], sampled[c]):  # a–b, c–d become a–c, b–d
+                    gain = 1 + (d in self._wanted[b]) - (b in self._wanted[a]) - (d in self._wanted[c])
+                    if gain > most and b != d and d not in self._present[b]:
+                        most, best = gain, ((first, (a, c)), (second, (b, d)))
         for place, edge in best or ():
             self._remove(*self.edges[place])
             self._add(*edge)
             self.edges[place] = edge
         return best is not None
-
-    def _is_absent(self, a: int, b: int) -> bool:
-        return a != b and b not in self._present[a]
 
     def _remove(self, a: int, b: int) -> None:
         for own, other in ((a, b), (b, a)):
