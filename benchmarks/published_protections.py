@@ -97,7 +97,7 @@ def main() -> None:
         elif asked.part == "probing":
             _print_probing(graph, ks, asked.runs or _RUNS_OF_PROBING, asked.probes)
         elif asked.part == "comparison":
-            _print_comparison(graph, ks, asked.runs or network.runs, asked.probes)
+            _print_comparison(graph, ks, asked.runs or network.runs, asked.probes, asked.patience)
         else:
             _print_swaps(graph, ks, asked.runs or 1)
 
@@ -109,6 +109,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--k", nargs="+", type=int, help="default: those of table 9.2")
     parser.add_argument("--runs", type=int, help="default: those of table 9.2, 20 for probing and 1 for swaps")
     parser.add_argument("--probes", type=int, default=100_000, help="after how many changes probing gives up")
+    parser.add_argument("--patience", type=int, default=1_000, help="after how many samples without a gain swaps end")
     return parser.parse_args()
 
 
@@ -171,8 +172,8 @@ def _print_probing(graph: Graph, ks: Sequence[int], runs: int, most_probes: int)
 # ---- comparison ------------------------------------------------------------------------------------------------------
 
 
-def _print_comparison(graph: Graph, ks: Sequence[int], runs: int, most_probes: int) -> None:
-    print(f"{runs} runs; probing scheme 4\n")
+def _print_comparison(graph: Graph, ks: Sequence[int], runs: int, most_probes: int, patience: int) -> None:
+    print(f"{runs} runs; probing scheme 4; swaps end after {patience:,} samples without a gain\n")
     _print_head(
         "k", "method", "diameter", "path length", "density", "exponent", "clustering", "edges kept", "CPU s a run"
     )
@@ -180,9 +181,11 @@ def _print_comparison(graph: Graph, ks: Sequence[int], runs: int, most_probes: i
     _print_row("", "original", *(_spread([value], digits).split()[0] for value, digits in measured), "")
     for k in ks:
         for name, method in _METHODS.items():
+            options = {} if method is supergraph else {"patience": patience}
             start = process_time()
             found = [
-                method(graph, k, np.random.default_rng(seed), most_probes=most_probes).graph for seed in range(runs)
+                method(graph, k, np.random.default_rng(seed), most_probes=most_probes, **options).graph
+                for seed in range(runs)
             ]
             seconds = (process_time() - start) / runs
             rows = [_measure_graph(made, graph) for made in found if made is not None]

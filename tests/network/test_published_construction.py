@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reference.naive_degree_graphs import (
@@ -103,13 +103,27 @@ def test_the_condition_is_not_sufficient_and_depends_on_the_order() -> None:
     assert may_be_realised_on(make_graph(5, square), np.array([4, 4, 4, 4, 2]))
 
 
+SEVEN_EDGES = st.sets(st.sampled_from(list(combinations(range(7), 2)))).map(frozenset)
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda e: e[0] < e[1])), st.data())
-def test_the_condition_holds_for_degrees_of_supergraphs(edges: set[tuple[int, int]], data: st.DataObject) -> None:
-    pairs = st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda e: e[0] < e[1])
-    more = data.draw(st.sets(pairs))
-    target = degree_list(7, frozenset(edges | more))
-    assert may_be_realised_on(make_graph(7, frozenset(edges)), np.array(target))
+@given(SEVEN_EDGES, SEVEN_EDGES)
+def test_the_condition_holds_for_degrees_of_supergraphs(
+    edges: frozenset[tuple[int, int]], more: frozenset[tuple[int, int]]
+) -> None:
+    assert may_be_realised_on(make_graph(7, edges), np.array(degree_list(7, edges | more)))
+
+
+@settings(max_examples=400, deadline=None)
+@given(SEVEN_EDGES, st.lists(st.integers(0, 4), min_size=7, max_size=7))
+@example(frozenset({(0, 1), (2, 3), (2, 4), (3, 4)}), [2, 2, 2, 2, 2, 0, 0])
+def test_the_condition_is_checked_in_the_stated_order(edges: frozenset[tuple[int, int]], lacking: list[int]) -> None:
+    lacking[0] += sum(lacking) % 2
+    near = [sum(lacking[j] > 0 for j in range(7) if (min(i, j), max(i, j)) in edges) for i in range(7)]
+    order = sorted(range(7), key=lambda i: (-lacking[i], -near[i], i))
+    target = np.array(degree_list(7, edges)) + lacking
+    fits = max(target) < 7 and condition_holds(7, edges, tuple(lacking), order)
+    assert may_be_realised_on(make_graph(7, edges), target) == fits
 
 
 @pytest.mark.parametrize("nodes", [3, 4])
