@@ -119,7 +119,8 @@ class Attempt:
                 "to release."
             )
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
-        said = f"{self.protection.sentence} {self.protection.doubt}".strip()
+        rest = self.offer.describe_rest(self.assessment.findings)
+        said = " ".join(part for part in (rest, self.protection.sentence, self.protection.doubt) if part)
         useful = self.protection.usefulness
         found = protection_result(self.name, self.offer.title, said, useful, before, self.assessment, chosen)
         return replace(found, use=self.use)

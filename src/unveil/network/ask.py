@@ -160,6 +160,7 @@ QUESTION = Question(
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,
+    protected_risks=(risks.DEGREE_K, risks.DEGREE_UNIQUE),
     hints=protection_hints,
     measure_use=measure_use,
 )

@@ -28,3 +28,10 @@ class NetworkSettings:
         metavar="SHARE",
         help="The share of the edges, with names, that someone holds who matches their network with the release.",
     )
+    additions_only: bool = setting(
+        False,
+        kind="flag",
+        release_kinds=("graph",),
+        protecting=True,
+        help="Protect by adding edges only, so that every edge of the original is released.",
+    )
