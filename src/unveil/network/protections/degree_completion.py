@@ -26,7 +26,7 @@ replaced by a–c, b–d without changing a degree, which is the place for anyon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -52,7 +52,8 @@ from unveil.wording import count_text
 
 __all__ = ["AnonymisedGraph", "anonymise_graph"]
 
-_PRICES = (0.5, 0.67, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0)  # of lowering a degree, where raising one costs 1
+_PRICES = (0.5, 0.6, 0.67, 0.75, 0.85, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5)  # of lowering a degree; raising costs 1
+_MOST_WORK = 1 << 30  # nodes × k up to which all prices are tried
 _ROUNDS = 20  # until no more edges may be deleted
 _MOST_ADDITIONS = 1 << 26  # edges that fit into memory
 _SLICE = 1 << 12  # nodes between two looks at whether to stop
@@ -86,7 +87,7 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
     if graph.directed:
         raise UnveilError("edges of this network have directions; k-degree anonymity needs a network without them")
     best = None
-    prices = (None,) if additions_only else _PRICES
+    prices = _choose_prices(graph, k, additions_only)
     for place, price in enumerate(prices):
         run.progress("choosing edges to change", place / len(prices))
         changed = _complete_degrees(graph, k, price, run)
@@ -97,12 +98,19 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
     return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
 
 
+def _choose_prices(graph: Graph, k: int, additions_only: bool) -> Sequence[float | None]:
+    """The prices that are tried: only one where the dynamic programme takes seconds."""
+    if additions_only:
+        return (None,)
+    return _PRICES if graph.nodes * k <= _MOST_WORK else (1.0,)
+
+
 def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> ChangedGraph:
     """Changes that make degrees k-anonymous; without a price, additions only."""
     changed, degrees = start_changes(graph), graph.degrees
     for completed in count():
         run.check()
-        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True)
+        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True, run=run)
         if np.array_equal(targets, degrees):
             return changed
         targets = _lower_the_connected(graph, degrees, targets)
