@@ -5,7 +5,7 @@ anonymization on graphs*, SIGMOD 2008). The published search for one near a grap
 one can be realised, which on social networks may take for ever. Here degrees and edges are brought together in rounds:
 
 1. Choose the nearest k-anonymous degrees (:mod:`unveil.network.protections.degree_sequences`). Among nodes of equal
-   degree, those are lowered that have the most over-full neighbours.
+   degree, those are lowered that know over-full nodes, and those are raised that do not know under-full ones.
 2. Change edges that serve two residuals at once: delete edges between over-full nodes, add edges between under-full
    ones, the largest residuals first (as V. Havel and S. Hakimi do). If two nodes u and v are left over that cannot be
    paired, turn a change a–b into u–a and v–b.
@@ -53,6 +53,7 @@ from unveil.wording import count_text
 __all__ = ["AnonymisedGraph", "anonymise_graph"]
 
 _PRICES = (0.5, 0.6, 0.67, 0.75, 0.85, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5)  # of lowering a degree; raising costs 1
+_SCARCITY = 4  # an edge between over-full nodes is harder to find than a gap between under-full ones
 _MOST_WORK = 1 << 30  # nodes × k up to which all prices are tried
 _ROUNDS = 20  # until no more edges may be deleted
 _MOST_ADDITIONS = 1 << 26  # edges that fit into memory
@@ -113,7 +114,7 @@ def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> Ch
         targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True, run=run)
         if np.array_equal(targets, degrees):
             return changed
-        targets = _lower_the_connected(graph, degrees, targets)
+        targets = _choose_among_equals(graph, degrees, targets)
         residual = targets - degrees
         missing = int(residual[residual > 0].sum())
         if missing > 2 * _MOST_ADDITIONS:
@@ -127,18 +128,20 @@ def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> Ch
     raise AssertionError
 
 
-def _lower_the_connected(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
-    """Give the lowest targets among nodes of equal degree to those with the most over-full neighbours."""
+def _choose_among_equals(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
+    """Give the lowest targets among nodes of equal degree to those who know the most over-full nodes, and the highest
+    to those who know the fewest under-full ones."""
+    change = targets - degrees
+    values = np.where(change < 0, -_SCARCITY * change, change)
     weights = np.zeros(graph.nodes, np.int64)
-    excess = np.maximum(degrees - targets, 0)
-    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, excess, weights)
-    is_changed = np.bincount(degrees, targets != degrees) > 0
-    nodes = np.flatnonzero(is_changed[degrees])
+    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, values, weights)
+    has_choice = np.bincount(degrees, change != 0) > 0
+    nodes = np.flatnonzero(has_choice[degrees])
     by_weight = nodes[np.lexsort((weights[nodes], -degrees[nodes]))]
     by_target = nodes[np.lexsort((-targets[nodes], -degrees[nodes]))]
-    assigned = targets.copy()
-    assigned[by_weight] = targets[by_target]
-    return assigned
+    chosen = targets.copy()
+    chosen[by_weight] = targets[by_target]
+    return chosen
 
 
 def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
