@@ -5,7 +5,7 @@ anonymization on graphs*, SIGMOD 2008). The published search for one near a grap
 one can be realised, which on social networks may take for ever. Here degrees and edges are brought together in rounds:
 
 1. Choose the nearest k-anonymous degrees (:mod:`unveil.network.protections.degree_sequences`). Among nodes of equal
-   degree, those are lowered that have the most over-full neighbours.
+   degree, those are lowered that know over-full nodes, and those are raised that do not know under-full ones.
 2. Change edges that serve two residuals at once: delete edges between over-full nodes, add edges between under-full
    ones, the largest residuals first (as V. Havel and S. Hakimi do). If two nodes u and v are left over that cannot be
    paired, turn a change a–b into u–a and v–b.
@@ -26,7 +26,7 @@ replaced by a–c, b–d without changing a degree, which is the place for anyon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -52,7 +52,9 @@ from unveil.wording import count_text
 
 __all__ = ["AnonymisedGraph", "anonymise_graph"]
 
-_PRICES = (0.5, 0.67, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0)  # of lowering a degree, where raising one costs 1
+_PRICES = (0.5, 0.6, 0.67, 0.75, 0.85, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5)  # of lowering a degree; raising costs 1
+_SCARCITY = 4  # an edge between over-full nodes is harder to find than a gap between under-full ones
+_MOST_WORK = 1 << 30  # nodes × k up to which all prices are tried
 _ROUNDS = 20  # until no more edges may be deleted
 _MOST_ADDITIONS = 1 << 26  # edges that fit into memory
 _SLICE = 1 << 12  # nodes between two looks at whether to stop
@@ -86,7 +88,7 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
     if graph.directed:
         raise UnveilError("edges of this network have directions; k-degree anonymity needs a network without them")
     best = None
-    prices = (None,) if additions_only else _PRICES
+    prices = _choose_prices(graph, k, additions_only)
     for place, price in enumerate(prices):
         run.progress("choosing edges to change", place / len(prices))
         changed = _complete_degrees(graph, k, price, run)
@@ -97,15 +99,22 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
     return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
 
 
+def _choose_prices(graph: Graph, k: int, additions_only: bool) -> Sequence[float | None]:
+    """The prices that are tried: only one where the dynamic programme takes seconds."""
+    if additions_only:
+        return (None,)
+    return _PRICES if graph.nodes * k <= _MOST_WORK else (1.0,)
+
+
 def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> ChangedGraph:
     """Changes that make degrees k-anonymous; without a price, additions only."""
     changed, degrees = start_changes(graph), graph.degrees
     for completed in count():
         run.check()
-        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True)
+        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True, run=run)
         if np.array_equal(targets, degrees):
             return changed
-        targets = _lower_the_connected(graph, degrees, targets)
+        targets = _choose_among_equals(graph, degrees, targets)
         residual = targets - degrees
         missing = int(residual[residual > 0].sum())
         if missing > 2 * _MOST_ADDITIONS:
@@ -119,18 +128,20 @@ def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> Ch
     raise AssertionError
 
 
-def _lower_the_connected(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
-    """Give the lowest targets among nodes of equal degree to those with the most over-full neighbours."""
+def _choose_among_equals(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
+    """Give the lowest targets among nodes of equal degree to those who know the most over-full nodes, and the highest
+    to those who know the fewest under-full ones."""
+    change = targets - degrees
+    values = np.where(change < 0, -_SCARCITY * change, change)
     weights = np.zeros(graph.nodes, np.int64)
-    excess = np.maximum(degrees - targets, 0)
-    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, excess, weights)
-    is_changed = np.bincount(degrees, targets != degrees) > 0
-    nodes = np.flatnonzero(is_changed[degrees])
+    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, values, weights)
+    has_choice = np.bincount(degrees, change != 0) > 0
+    nodes = np.flatnonzero(has_choice[degrees])
     by_weight = nodes[np.lexsort((weights[nodes], -degrees[nodes]))]
     by_target = nodes[np.lexsort((-targets[nodes], -degrees[nodes]))]
-    assigned = targets.copy()
-    assigned[by_weight] = targets[by_target]
-    return assigned
+    chosen = targets.copy()
+    chosen[by_weight] = targets[by_target]
+    return chosen
 
 
 def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
