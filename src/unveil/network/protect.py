@@ -22,6 +22,7 @@ from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release.graph import Graph
 from unveil.run import Run
+from unveil.settings import option_text
 from unveil.wording import count_text, percent_text, safe_text, verb
 
 if TYPE_CHECKING:
@@ -156,9 +157,7 @@ def _describe_rest(findings: Sequence[Finding]) -> str:
     if passive is None or passive.value is None:
         return f"{said}; what someone finds who holds an overlapping network was not measured."
     found = percent_text(passive.value)
-    return (
-        f"{said}: someone who holds part of the original's connections, with names, still finds {found} of the nodes."
-    )
+    return f"{said}: someone who holds part of the original's connections with names still finds {found} of the nodes."
 
 
 # ---- what is on offer ------------------------------------------------------------------------------------------------
@@ -166,13 +165,18 @@ def _describe_rest(findings: Sequence[Finding]) -> str:
 
 def protection_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
     """What an owner can do if no protection reaches what is tolerated."""
-    if set(in_the_way) - {risks.DEGREE_K.id, risks.DEGREE_UNIQUE.id}:
+    if not in_the_way:
+        return
+    if not _is_undirected(case, policy):
         yield (
-            "protections of networks make numbers of connections alike, and people are found by the rest of the "
-            "structure; publish measures of the network instead of its edges"
+            "no protection is for connections with directions yet; release the network without them "
+            f"(leave out {option_text('directed')}), or publish measures of it instead"
         )
-    elif in_the_way and not _is_undirected(case, policy):
-        yield "protections of networks are for connections without directions; read the network without --directed"
+    elif set(in_the_way) - {risks.DEGREE_K.id, risks.DEGREE_UNIQUE.id}:
+        yield (
+            "the methods for networks make numbers of connections alike, but people are found by the rest of the "
+            "structure; publish measures of the network instead of its connections"
+        )
 
 
 PROTECTIONS = MappingProxyType(
