@@ -186,7 +186,7 @@ def test_most_of_a_dense_network_is_found() -> None:
     assert found.interval is not None and found.interval[0] < found.value <= found.interval[1]
     assert found.baseline is not None and found.baseline < found.value / 3
     assert found.sentence.startswith("Someone who holds 90% of the connections with names finds ")
-    assert found.attacker.startswith("Holds 90% of the edges, drawn at random, with names")
+    assert found.attacker.startswith("Holds 90% of the connections, drawn at random, with names")
 
 
 @pytest.mark.parametrize(("tolerance", "status"), [(0.5, "over"), (1.0, "within")])
