@@ -190,7 +190,7 @@ PROTECTIONS = MappingProxyType(
         ),
         "degrees": ProtectionOffer(
             "Share numbers of connections",
-            "Add and remove few edges, until enough nodes have each number of connections.",
+            "Add and remove few edges, until nodes share their degrees.",
             _share_degrees,
             applies_to=_is_undirected,
             describe_rest=_describe_rest,
@@ -198,17 +198,17 @@ PROTECTIONS = MappingProxyType(
         "supergraph": _published_offer(
             "supergraph",
             "SuperGraph, as published",
-            "Add edges by chance, as Liu and Terzi published it; only if named, since it may find nothing.",
+            "Add edges by chance; may find nothing; only if named.",
         ),
         "relaxed": _published_offer(
             "relaxed",
             "Relaxed, as published",
-            "Build a new network and swap edges until it is similar, as published; only if named.",
+            "Build a new network, swap edges; only if named.",
         ),
         "simultaneous": _published_offer(
             "simultaneous",
             "SimultaneousSwap, as published",
-            "The same with numbers of connections that may also fall, as published; only if named.",
+            "The same, with degrees that may also fall; only if named.",
         ),
     }
 )
