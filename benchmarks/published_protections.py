@@ -202,7 +202,7 @@ def _measure_graph(made: Graph, original: Graph) -> list[tuple[float, int]]:
     return [
         (paths.diameter, 1),
         (paths.over_all, 3),
-        (density(made), 5),
+        (density(made), 7),
         (law.exponent if law is not None else float("nan"), 3),
         (measure_clustering(made).over_all, 4),
         (_kept_share(made, original), 4),
