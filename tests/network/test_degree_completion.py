@@ -163,3 +163,26 @@ def test_impossible_wishes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(degree_completion, "_MOST_ADDITIONS", 10)
     with pytest.raises(UnveilError, match="at least 36 more edges"):
         anonymise_graph(star, 10, Run(), additions_only=True)
+
+
+def test_few_edges_too_many_change_in_small_graphs() -> None:
+    """All graphs with five nodes: changes are seldom more than the fewest there are."""
+    excess = []
+    for other in nx.graph_atlas_g()[19:53]:
+        graph = from_networkx(other)
+        for k in range(2, 6):
+            for additions_only in (False, True):
+                fewest = fewest_changes(edge_set(graph), 5, k, additions_only)
+                excess.append(anonymise_graph(graph, k, Run(), additions_only).changes - fewest)
+    assert len(excess) == 34 * 4 * 2
+    assert sum(map(bool, excess)) <= 10 and sum(excess) <= 12
+
+
+@pytest.mark.parametrize("k", [3, 10, 40])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_little_is_above_the_bound_for_the_degrees(k: int, seed: int) -> None:
+    graph = from_networkx(nx.powerlaw_cluster_graph(500, 6, 0.5, seed=seed))
+    found = check_anonymised(graph, k, False)
+    assert found.changes <= 1.12 * found.bounds.chosen_degrees
+    found = check_anonymised(graph, k, True)
+    assert found.changes == found.bounds.chosen_degrees

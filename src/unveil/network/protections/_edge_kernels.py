@@ -193,9 +193,9 @@ def add_between(budget, residual, changed, queue, place, ends, mark, unserved, w
 
 
 @helper
-def _find_second(sign, u, a, b, stubs, residual, changed):
+def _find_second(sign, u, a, b, stubs, first, residual, changed):
     """A node that can take the end b of a changed edge a–b when u takes the end a; −1 if none is found soon."""
-    for i in range(min(_TRIES, len(stubs))):
+    for i in range(first, min(first + _TRIES, len(stubs))):
         v = stubs[i]
         if v not in (a, b) and sign * residual[v] > (u == v) and _has_edge(changed, v, b) == (sign < 0):
             return v
@@ -203,11 +203,11 @@ def _find_second(sign, u, a, b, stubs, residual, changed):
 
 
 @helper
-def _swap_change(sign, u, a, b, stubs, residual, changed):
+def _swap_change(sign, u, a, b, stubs, first, residual, changed):
     """Replace a–b by u–a and by v–b for some v; return whether that was possible."""
     if u in (a, b) or _has_edge(changed, u, a) != (sign < 0):
         return False
-    v = _find_second(sign, u, a, b, stubs, residual, changed)
+    v = _find_second(sign, u, a, b, stubs, first, residual, changed)
     if v < 0:
         return False
     _change_edge(changed, a, b, -sign)
@@ -222,18 +222,20 @@ def _swap_change(sign, u, a, b, stubs, residual, changed):
 def swap_changes(sign, budget, cursor, stubs, residual, changed):
     """Serve two residuals by one more change: where a–b was added, add u–a and v–b instead, or the same with removed.
     Goes through the table of changes from a cursor on, at most once for each node; returns the cursor."""
-    table = changed[3] if sign > 0 else changed[2]
+    table, first = changed[3] if sign > 0 else changed[2], 0
     for u in stubs:
         most = min(budget, len(table))
         step = 0
         while sign * residual[u] > 0 and step < most:
             step += 1
+            while residual[stubs[first]] == 0:
+                first += 1
             cursor = (cursor + 1) & (len(table) - 1)
             if table[cursor] <= 0:
                 continue
             a, b = (table[cursor] - 1) >> 32, (table[cursor] - 1) & 0xFFFFFFFF
-            if not _swap_change(sign, u, a, b, stubs, residual, changed):
-                _swap_change(sign, u, b, a, stubs, residual, changed)
+            if not _swap_change(sign, u, a, b, stubs, first, residual, changed):
+                _swap_change(sign, u, b, a, stubs, first, residual, changed)
         budget -= step
     return cursor
 
@@ -263,26 +265,24 @@ def move_ends(over, under, residual, changed):
 
 
 @kernel
-def spread_residual(sign, least, stubs, candidates, residual, degrees, sizes, changed):
-    """Change edges at the wish of one node alone: its partner moves to the next degree, if at least ``least`` nodes
-    have that and more than ``least`` the one it leaves.
+def spread_residual(u, sign, least, candidates, residual, degrees, sizes, changed):
+    """Change edges at the wish of one node alone. Each partner moves to the next degree: from one that more than
+    ``least`` nodes have to one that at least as many have.
 
-    ``sizes`` says how many nodes have each degree. Partners are among ``candidates``: the rows of the graph as it was
-    if edges are deleted, all nodes if edges are added.
+    ``sizes`` says how many nodes have each degree. Returns how many candidates at the beginning could not move.
     """
-    starts, first = changed[0], 0
-    for u in stubs:
-        begin, end = (starts[u], starts[u + 1]) if sign < 0 else (first, len(candidates))
-        for i in range(begin, end):
-            if residual[u] == 0:
-                break
-            w = candidates[i]
-            d = degrees[w]
-            if sizes[d] <= least or sizes[d + sign] < least:
-                first += i == first
-            elif residual[w] == 0 and w != u and _has_edge(changed, u, w) == (sign < 0):
-                _change_edge(changed, u, w, sign)
-                sizes[d] -= 1
-                sizes[d + sign] += 1
-                degrees[w] += sign
-                residual[u] -= sign
+    useless = 0
+    for i in range(len(candidates)):
+        if residual[u] == 0:
+            break
+        w = candidates[i]
+        d = degrees[w]
+        if sizes[d] <= least or sizes[d + sign] < least:
+            useless += i == useless
+        elif residual[w] == 0 and w != u and _has_edge(changed, u, w) == (sign < 0):
+            _change_edge(changed, u, w, sign)
+            sizes[d] -= 1
+            sizes[d + sign] += 1
+            degrees[w] += sign
+            residual[u] -= sign
+    return useless
