@@ -204,39 +204,44 @@ def _find_second(sign, u, a, b, stubs, first, residual, changed):
 
 @helper
 def _swap_change(sign, u, a, b, stubs, first, residual, changed):
-    """Replace a–b by u–a and by v–b for some v; return whether that was possible."""
+    """Replace a–b by u–a and by v–b for some v. Returns 0, or how many steps it took to find that this is not possible
+    at once."""
     if u in (a, b) or _has_edge(changed, u, a) != (sign < 0):
-        return False
+        return 1
     v = _find_second(sign, u, a, b, stubs, first, residual, changed)
     if v < 0:
-        return False
+        return _TRIES
     _change_edge(changed, a, b, -sign)
     _change_edge(changed, u, a, sign)
     _change_edge(changed, v, b, sign)
     residual[u] -= sign
     residual[v] -= sign
-    return True
+    return 0
 
 
 @kernel
 def swap_changes(sign, budget, cursor, stubs, residual, changed):
     """Serve two residuals by one more change: where a–b was added, add u–a and v–b instead, or the same with removed.
-    Goes through the table of changes from a cursor on, at most once for each node; returns the cursor."""
+
+    ``stubs`` come by falling need: u from the end, since those find a change most easily, and v from the beginning.
+    Goes through the table of changes from a cursor on, at most once for each u; returns the cursor.
+    """
     table, first = changed[3] if sign > 0 else changed[2], 0
-    for u in stubs:
-        most = min(budget, len(table))
-        step = 0
-        while sign * residual[u] > 0 and step < most:
-            step += 1
-            while residual[stubs[first]] == 0:
-                first += 1
+    for i in range(len(stubs) - 1, -1, -1):
+        u, slots = stubs[i], len(table)
+        while sign * residual[u] > 0 and slots > 0 and budget > 0:
+            slots -= 1
+            budget -= 1
             cursor = (cursor + 1) & (len(table) - 1)
             if table[cursor] <= 0:
                 continue
+            while residual[stubs[first]] == 0:
+                first += 1
             a, b = (table[cursor] - 1) >> 32, (table[cursor] - 1) & 0xFFFFFFFF
-            if not _swap_change(sign, u, a, b, stubs, first, residual, changed):
-                _swap_change(sign, u, b, a, stubs, first, residual, changed)
-        budget -= step
+            steps = _swap_change(sign, u, a, b, stubs, first, residual, changed)
+            if steps > 0:
+                steps += _swap_change(sign, u, b, a, stubs, first, residual, changed)
+            budget -= steps
     return cursor
 
 

@@ -159,7 +159,8 @@ def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
     _add_between(changed, residual, work, run)
     for sign in (-1, 1):
         cursor = 0
-        for some in _in_slices(_neediest_first(sign * residual), run):
+        stubs = _neediest_first(sign * residual)
+        for some in _in_slices(stubs, run):
             cursor = _edge_kernels.swap_changes(sign, _STEPS, cursor, some, residual, changed)
 
 
