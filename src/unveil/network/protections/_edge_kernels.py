@@ -102,50 +102,19 @@ def sum_over_neighbours(starts, neighbours, values, sums):
 # ---- one edge for two residuals --------------------------------------------------------------------------------------
 
 
-@helper
-def _keep_fullest(nodes, count, wanted, residual):
-    """Move those with the most edges to lose to the front, in the order in which they are; return how many."""
-    low, high = 1, 1
-    for i in range(count):
-        high = max(high, -residual[nodes[i]])
-    while low < high:  # the largest number that as many as wanted reach
-        middle, reaching = (low + high + 1) >> 1, 0
-        for i in range(count):
-            reaching += -residual[nodes[i]] >= middle
-        if reaching >= wanted:
-            low = middle
-        else:
-            high = middle - 1
-    ties, kept = wanted, 0
-    for i in range(count):
-        ties -= -residual[nodes[i]] > low
-    for i in range(count):
-        excess = -residual[nodes[i]]
-        if excess > low or (excess == low and ties > 0):
-            ties -= excess == low
-            nodes[kept] = nodes[i]
-            kept += 1
-    return kept
-
-
 @kernel
-def delete_between(over, residual, changed, work):
-    """Delete edges between over-full nodes: for each in turn, those to the fullest of its neighbours."""
+def delete_between(over, residual, changed):
+    """Delete edges between over-full nodes, for each in turn."""
     starts, neighbours, removed, _ = changed
     for u in over:
-        wanted, count = -residual[u], 0
-        if wanted <= 0:
-            continue
         for i in range(starts[u], starts[u + 1]):
-            if residual[neighbours[i]] < 0 and not _holds(removed, u, neighbours[i]):
-                work[count] = neighbours[i]
-                count += 1
-        if count > wanted:
-            count = _keep_fullest(work, count, wanted, residual)
-        for i in range(count):
-            _change_edge(changed, u, work[i], -1)
-            residual[work[i]] += 1
-        residual[u] += count
+            if residual[u] == 0:
+                break
+            w = neighbours[i]
+            if residual[w] < 0 and not _holds(removed, u, w):
+                _change_edge(changed, u, w, -1)
+                residual[u] += 1
+                residual[w] += 1
 
 
 @helper
@@ -181,7 +150,7 @@ def add_between(budget, residual, changed, queue, place, ends, mark, unserved, w
                 work[count] = w
                 count += 1
             i += 1
-        for j in range(count - 1, -1, -1):  # from the end, because the queue behind a node is what moves
+        for j in range(count):
             _change_edge(changed, u, work[j], 1)
             _lessen(work[j], residual, queue, place, ends)
         unserved[u] = wanted - count
@@ -284,7 +253,7 @@ def spread_residual(u, sign, least, candidates, residual, degrees, sizes, change
         d = degrees[w]
         if sizes[d] <= least or sizes[d + sign] < least:
             useless += i == useless
-        elif residual[w] == 0 and w != u and _has_edge(changed, u, w) == (sign < 0):
+        elif residual[w] == 0 and _has_edge(changed, u, w) == (sign < 0):
             _change_edge(changed, u, w, sign)
             sizes[d] -= 1
             sizes[d + sign] += 1

@@ -7,8 +7,8 @@ one can be realised, which on social networks may take for ever. Here degrees an
 1. Choose the nearest k-anonymous degrees (:mod:`unveil.network.protections.degree_sequences`). Among nodes of equal
    degree, those are lowered that know over-full nodes, and those are raised that do not know under-full ones.
 2. Change edges that serve two residuals at once: delete edges between over-full nodes, add edges between under-full
-   ones, the largest residuals first (as V. Havel and S. Hakimi do). If two nodes u and v are left over that cannot be
-   paired, turn a change a–b into u–a and v–b.
+   ones, those that lack most with those that lack most (V. Havel, S. Hakimi). If two nodes u and v are left over that
+   cannot be paired, turn a change a–b into u–a and v–b.
 3. Move ends of edges from over-full to under-full nodes: one deletion and one addition serve two residuals.
 4. What is then left over is of one kind. Each unit takes an edge whose other end is a node that can move to the next
    degree, since enough others have both; or any node, if there is none such. Nodes of low degree come first, so that
@@ -20,9 +20,9 @@ to which it is not connected, and step 4 finds one. At the latest the complete g
 deletions rounds might go round in circles, so after some rounds only additions are allowed. In practice there are one
 to three rounds.
 
-**What is free.** In step 2, which of several partners with equal residuals is chosen; in steps 3 and 4, which node is
-at the other end. All that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be
-replaced by a–c, b–d without changing a degree, which is the place for anyone who prefers some edges to others.
+**What is free.** In step 2, which of several partners is chosen; in steps 3 and 4, which node is at the other end. All
+that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be replaced by a–c, b–d
+without changing a degree, which is the place for anyone who prefers some edges to others.
 """
 
 from __future__ import annotations
@@ -153,10 +153,9 @@ def _choose_among_equals(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
 
 def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
     """Change edges that serve two residuals."""
-    work = np.empty(max(len(residual), 1), np.int64)
     for some in _in_slices(_neediest_first(-residual), run):
-        _edge_kernels.delete_between(some, residual, changed, work)
-    _add_between(changed, residual, work, run)
+        _edge_kernels.delete_between(some, residual, changed)
+    _add_between(changed, residual, run)
     for sign in (-1, 1):
         cursor = 0
         stubs = _neediest_first(sign * residual)
@@ -164,12 +163,14 @@ def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
             cursor = _edge_kernels.swap_changes(sign, _STEPS, cursor, some, residual, changed)
 
 
-def _add_between(changed: ChangedGraph, residual: Ints, work: Ints, run: Run) -> None:
+def _add_between(changed: ChangedGraph, residual: Ints, run: Run) -> None:
+    """Add edges between under-full nodes."""
     queue = _neediest_first(residual)
     if not len(queue):
         return
     lacking = np.maximum(residual, 0)
-    place, mark, unserved = np.empty_like(residual), np.full(len(residual), -1), np.zeros_like(residual)
+    mark, unserved = np.full(len(residual), -1), np.zeros_like(residual)
+    place, work = np.empty_like(residual), np.empty_like(residual)
     place[queue] = np.arange(len(queue))
     ends = np.cumsum(np.bincount(lacking[queue])[::-1])[::-1].copy()
     while _edge_kernels.add_between(_STEPS, lacking, changed, queue, place, ends, mark, unserved, work):
