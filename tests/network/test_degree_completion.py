@@ -186,3 +186,10 @@ def test_little_is_above_the_bound_for_the_degrees(k: int, seed: int) -> None:
     assert found.changes <= 1.12 * found.bounds.chosen_degrees
     found = check_anonymised(graph, k, True)
     assert found.changes == found.bounds.chosen_degrees
+
+
+@pytest.mark.parametrize("k", [10, 30, 100])
+def test_pairs_serve_nearly_all_residuals_where_no_node_stands_out(k: int) -> None:
+    graph = from_networkx(nx.gnp_random_graph(300, 0.3, seed=1))
+    found = check_anonymised(graph, k, False)
+    assert found.changes <= found.bounds.half_distance + 1

@@ -162,22 +162,21 @@ def add_between(budget, residual, changed, queue, place, ends, mark, unserved, w
 
 
 @helper
-def _find_second(sign, u, a, b, stubs, first, residual, changed):
+def _find_second(sign, u, a, b, stubs, residual, changed):
     """A node that can take the end b of a changed edge a–b when u takes the end a; −1 if none is found soon."""
-    for i in range(first, min(first + _TRIES, len(stubs))):
-        v = stubs[i]
+    for v in stubs[:_TRIES]:
         if v not in (a, b) and sign * residual[v] > (u == v) and _has_edge(changed, v, b) == (sign < 0):
             return v
     return -1
 
 
 @helper
-def _swap_change(sign, u, a, b, stubs, first, residual, changed):
+def _swap_change(sign, u, a, b, stubs, residual, changed):
     """Replace a–b by u–a and by v–b for some v. Returns 0, or how many steps it took to find that this is not possible
     at once."""
     if u in (a, b) or _has_edge(changed, u, a) != (sign < 0):
         return 1
-    v = _find_second(sign, u, a, b, stubs, first, residual, changed)
+    v = _find_second(sign, u, a, b, stubs, residual, changed)
     if v < 0:
         return _TRIES
     _change_edge(changed, a, b, -sign)
@@ -195,7 +194,7 @@ def swap_changes(sign, budget, cursor, stubs, residual, changed):
     ``stubs`` come by falling need: u from the end, since those find a change most easily, and v from the beginning.
     Goes through the table of changes from a cursor on, at most once for each u; returns the cursor.
     """
-    table, first = changed[3] if sign > 0 else changed[2], 0
+    table = changed[3] if sign > 0 else changed[2]
     for i in range(len(stubs) - 1, -1, -1):
         u, slots = stubs[i], len(table)
         while sign * residual[u] > 0 and slots > 0 and budget > 0:
@@ -204,12 +203,10 @@ def swap_changes(sign, budget, cursor, stubs, residual, changed):
             cursor = (cursor + 1) & (len(table) - 1)
             if table[cursor] <= 0:
                 continue
-            while residual[stubs[first]] == 0:
-                first += 1
             a, b = (table[cursor] - 1) >> 32, (table[cursor] - 1) & 0xFFFFFFFF
-            steps = _swap_change(sign, u, a, b, stubs, first, residual, changed)
+            steps = _swap_change(sign, u, a, b, stubs, residual, changed)
             if steps > 0:
-                steps += _swap_change(sign, u, b, a, stubs, first, residual, changed)
+                steps += _swap_change(sign, u, b, a, stubs, residual, changed)
             budget -= steps
     return cursor
 
