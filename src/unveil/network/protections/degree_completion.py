@@ -116,7 +116,7 @@ def _complete_degrees(graph: Graph, k: int, price: float | None, fewest: int, ru
         distance = int(np.abs(targets - degrees).sum())
         if distance == 0:
             return changed
-        if completed == 0 and distance >= 2 * fewest:
+        if distance >= 2 * fewest:
             return None
         targets = _choose_among_equals(graph, degrees, targets)
         residual = targets - degrees
