@@ -15,6 +15,10 @@ one can be realised, which on social networks may take for ever. Here degrees an
    whole groups of them move.
 5. If the degrees are not k-anonymous now, begin again with them.
 
+All of this is done for several prices of lowering a degree, and the fewest changes are kept: two under-full nodes are
+nearly always strangers, but two over-full ones seldom know each other, so that lowering may cost up to twice as many
+edges, while on dense networks with few hubs it is the other way round.
+
 **Why it ends.** Without deletions each round adds an edge: a node below its target, which is at most n − 1, has a node
 to which it is not connected, and step 4 finds one. At the latest the complete graph is k-degree anonymous. With
 deletions rounds might go round in circles, so after some rounds only additions are allowed. In practice there are one
@@ -101,7 +105,7 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
 
 
 def _choose_prices(graph: Graph, k: int, additions_only: bool) -> Sequence[float | None]:
-    """The prices that are tried, None for additions only: few where the dynamic programme takes seconds."""
+    """The prices that are tried, None for additions only: a single one where the dynamic programme takes seconds."""
     if additions_only:
         return (None,)
     return (*_PRICES, None) if graph.nodes * k <= _MOST_WORK else (_PRICES[0],)
