@@ -15,6 +15,7 @@ from reference.naive_degree_anonymity import (
     fewest_changes_to_degrees,
     is_anonymous,
 )
+from reference.naive_degree_sequences import least_cost_of_sorted
 from unveil import Graph
 from unveil.errors import UnveilError
 from unveil.network.protections import degree_completion
@@ -77,6 +78,8 @@ def test_bounds_and_changes_against_all_graphs(made: tuple[Graph, int], addition
     found = check_anonymised(graph, k, additions_only)
     fewest = fewest_changes(edges, graph.nodes, k, additions_only)
     assert found.bounds.half_distance <= fewest <= found.changes
+    distance = least_cost_of_sorted(graph.degrees.tolist(), k, None if additions_only else 1.0, even_sum=True)
+    assert found.bounds.half_distance == distance / 2
     chosen = found.graph.degrees.tolist()
     assert found.bounds.chosen_degrees <= fewest_changes_to_degrees(edges, chosen, additions_only)
 
