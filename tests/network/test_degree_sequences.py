@@ -48,7 +48,7 @@ def test_no_sorted_vector_is_cheaper(given_: tuple[list[int], int], price: float
     assert check_targets(degrees, k, price, even_sum) == pytest.approx(expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=8), st.data())
 def test_long_runs_cost_what_they_cost_in_full(parts: list[tuple[int, int]], data: st.DataObject) -> None:
     """The dynamic programme over all nodes with no limit on the size of a group, as in equation 9.5."""
