@@ -13,7 +13,7 @@ __all__ = ["group_degrees", "trace_groups"]
 @helper
 def _improve(costs, choices, end, parity, cost, size, target):
     """Choose a last group if it is cheaper than what was chosen so far."""
-    if cost < costs[end, parity]:
+    if cost <= costs[end, parity]:
         costs[end, parity] = cost
         choices[end, parity, 0], choices[end, parity, 1] = size, target
 

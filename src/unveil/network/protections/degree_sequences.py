@@ -69,7 +69,7 @@ def anonymise_degrees(
         return degrees.astype(np.int64)
     price = float(len(degrees)) ** 2  # raising every node to the largest degree costs less
     if lowering_price is not None:
-        price = min(price, lowering_price)
+        price = min(price, lowering_price)  # which may be infinite
     runs = _find_runs(degrees, 7 * k)
     chosen = _choose_targets(runs, k, price, even_sum, len(degrees) - 1, run or Run())
     return _give_out(degrees, runs, chosen)
