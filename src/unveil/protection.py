@@ -52,8 +52,8 @@ class ProtectionOffer:
     ``is_harmless`` protections change only names and order. They suffice where nothing is over its tolerance, and do
     not help where something is. ``only_if_named`` protections are tried if the owner names them. ``applies_to`` says
     which cases the protection is for. ``caveat`` is what an owner should know about any release made this way, and
-    ``describe_rest`` what attackers still find, given the findings about it. ``has_recipe``: what it does can be done
-    to new rows.
+    ``describe_remaining_risk`` what attackers still find, given the findings about it. ``has_recipe``: what it does can
+    be done to new rows.
     ``keep_rows(case, together, policy, run, strictness)`` returns the rows of ``case`` that stay, or None if too many
     must go; ``together`` also holds the rows released before.
     """
@@ -65,7 +65,7 @@ class ProtectionOffer:
     only_if_named: bool = False
     applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True
     caveat: str = ""
-    describe_rest: Callable[[Sequence[Finding]], str] = lambda findings: ""
+    describe_remaining_risk: Callable[[Sequence[Finding]], str] = lambda findings: ""
     release_kinds: tuple[str, ...] = ()
     has_recipe: bool = False
     keep_rows: Callable[[Case, Table | None, Policy, Run, float], Ints | None] | None = None

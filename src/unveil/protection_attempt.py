@@ -119,8 +119,8 @@ class Attempt:
                 "to release."
             )
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
-        rest = self.offer.describe_rest(self.assessment.findings)
-        said = " ".join(part for part in (rest, self.protection.sentence, self.protection.doubt) if part)
+        remaining = self.offer.describe_remaining_risk(self.assessment.findings)
+        said = " ".join(part for part in (remaining, self.protection.sentence, self.protection.doubt) if part)
         useful = self.protection.usefulness
         found = protection_result(self.name, self.offer.title, said, useful, before, self.assessment, chosen)
         return replace(found, use=self.use)

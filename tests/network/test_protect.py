@@ -96,8 +96,8 @@ def test_nothing_is_tried_where_nothing_could_help() -> None:
     assert made.blocking_findings == ("network.degree_k",)
     assert made.advice == (
         "network.degree_k is 1 and must be at least 5, and no protection changes that",
-        "no protection is for connections with directions yet; release the network without them (leave out "
-        "--directed), or publish measures of it instead",
+        "no protection changes a network with directions yet; remove the directions (for an edge list, leave out "
+        "--directed), or publish measures of the network instead",
     )
     with pytest.raises(UnveilError, match=r"still over: network\.degree_k"):
         made.mapping()
@@ -267,8 +267,8 @@ def test_out_of_reach_writes_nothing(unveil: Unveil, tmp_path: Path) -> None:
     assert done.stderr.splitlines() == [
         "unveil: no protection meets the tolerances; nothing was written",
         "unveil: network.degree_k is 1 and must be at least 5, and no protection changes that",
-        "unveil: no protection is for connections with directions yet; release the network without them (leave out "
-        "--directed), or publish measures of it instead",
+        "unveil: no protection changes a network with directions yet; remove the directions (for an edge list, leave "
+        "out --directed), or publish measures of the network instead",
     ]
     done = unveil("protect", source, "-o", "safe.edges", "--method", "relabel", "--report", "r.html")
     assert done.returncode == 1

@@ -60,9 +60,9 @@ def test_what_is_said_is_what_was_done(additions_only: bool) -> None:
     assert bool(removed) != additions_only
     said = sentence(made)
     verb = "is" if len(added) == 1 else "are"
-    assert f"{len(added)} connections {verb} made up and {len(removed)} of {graph.edges} removed" in said
-    assert "each number of connections that occurs is that of at least 6 nodes" in said
-    (least,) = re.findall(r"No way of doing this changes fewer than (\d+) connection", said)
+    assert f"{len(added)} connections {verb} added and {len(removed)} of {graph.edges} removed; " in said
+    assert "afterwards, at least 6 nodes share each number of connections." in said
+    (least,) = re.findall(r"At least (\d+) connections? must be added(?: or removed)?, whatever", said)
     assert 0 < int(least) <= len(added) + len(removed)
     (kept,) = (p.usefulness for p in made.assessment.protections if p.chosen)
     assert kept == pytest.approx((graph.edges - len(removed)) / (graph.edges + len(added)))
@@ -73,15 +73,15 @@ def test_the_first_sentence_says_whom_it_does_not_protect_from() -> None:
     passive = made.assessment["network.passive"]
     assert passive.value is not None and passive.value > 0.5
     assert sentence(made).startswith(
-        "This protects only against people who know numbers of connections: someone who holds part of the original's "
-        f"connections with names still finds {percent_text(passive.value)} of the nodes."
+        "This protects only from people who know how many connections somebody has, and nothing else. Someone who "
+        f"holds part of the original's connections, with names, finds {percent_text(passive.value)} of the nodes."
     )
     assert "of the original's connections with names finds" in passive.sentence
 
 
 def test_an_attack_that_was_not_made_is_told() -> None:
-    text = network_protect._describe_rest(())
-    assert text.endswith("what someone finds who holds an overlapping network was not measured.")
+    text = network_protect._describe_remaining_risk(())
+    assert text.endswith("What someone with an overlapping network finds was not measured.")
 
 
 def test_a_tolerance_of_another_attacker_decides_as_well() -> None:
@@ -108,9 +108,15 @@ def test_a_published_method_may_find_nothing(monkeypatch: pytest.MonkeyPatch) ->
     """A triangle and a node that would have to be connected twice, with nodes that must not get another connection."""
     monkeypatch.setattr(network_protect, "_MOST_PROBES", 0)
     graph = Graph.from_edges([0, 0, 1], [1, 2, 2], nodes=4)
-    with pytest.raises(UnveilError, match="supergraph found no network in 0 attempts; the method degrees always finds"):
+    with pytest.raises(UnveilError, match="supergraph found no network in 0 attempts; try --method degrees"):
         unveil.protect(graph, goal(4), method="supergraph")
     assert unveil.protect(graph, goal(4), method="degrees").assessment["network.degree_k"].value == 4
+
+
+def test_a_method_that_removes_connections_is_not_one_that_only_adds() -> None:
+    for method in ("relaxed", "simultaneous"):
+        with pytest.raises(UnveilError, match=f"{method} also removes connections; leave out --additions-only, or try"):
+            unveil.protect(named(FRIENDS), goal(3, additions_only=True), method=method)
 
 
 def test_more_nodes_than_there_are_cannot_share_anything() -> None:
@@ -137,4 +143,4 @@ def test_the_command_keeps_every_edge_if_asked_to(unveil: Unveil, tmp_path: Path
     ends = (line.split() for line in (tmp_path / "safe.edges").read_text().splitlines()[1:])
     released = {frozenset((name[u], name[v])) for u, v in ends}
     assert released > pairs
-    assert "protects only against people who know numbers of connections" in done.stdout.replace("\n", " ")
+    assert "protects only from people who know how many connections" in done.stdout.replace("\n", " ")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unveil.network.active.search import Tolerance
     from unveil.network.owner_changes import OwnerChanges
 
-__all__ = ["active_doubts", "active_finding", "check_original"]
+__all__ = ["active_finding", "check_original", "original_doubts"]
 
 _BACKSTROM = (
     "L. Backstrom, C. Dwork, J. Kleinberg, Wherefore art thou R3579X? Anonymized social networks, hidden patterns, and "
@@ -54,10 +54,10 @@ def _changes(case: Case, run: Run) -> OwnerChanges | None:
     return run.once("changes of the owner", lambda: compare_with_original(release, original, case.truth))
 
 
-def active_doubts(case: Case, findings: Sequence[Finding]) -> Iterator[str]:
+def original_doubts(case: Case, findings: Sequence[Finding]) -> Iterator[str]:
     """That the original seems to have other nodes; a mapping says which ones they are."""
     changes = None if case.truth is not None else _changes(case, Run())
-    if changes is None or not any(f.id == risks.ACTIVE.id for f in findings):
+    if changes is None or not any(f.id in (risks.ACTIVE.id, risks.PASSIVE.id) for f in findings):
         return
     if 2 * changes.lost > changes.original.edges:
         yield (

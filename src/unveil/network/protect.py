@@ -67,7 +67,7 @@ def _make_protection(sentence: str, usefulness: float, case: Case, changed: Grap
 # ---- k-degree anonymity ----------------------------------------------------------------------------------------------
 
 
-def _share_degrees(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+def _make_degrees_anonymous(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
     """A graph in which at least k nodes have each degree, with few changed edges."""
     from unveil.network.protections.degree_completion import anonymise_graph
 
@@ -75,9 +75,10 @@ def _share_degrees(case: Case, policy: Policy, run: Run, strictness: float) -> P
     if k > graph.nodes:
         return None
     additions_only = policy.settings_for(NetworkSettings).additions_only
+    how = "added" if additions_only else "added or removed"
     made = anonymise_graph(graph, k, run, additions_only)
     least = (
-        f" No way of doing this changes fewer than {count_text(made.bounds.half_distance, 'connection')}."
+        f" At least {count_text(made.bounds.half_distance, 'connection')} must be {how}, whatever the method."
         if made.changes
         else ""
     )
@@ -99,15 +100,12 @@ def _describe_shared_degrees(case: Case, k: int, before: Graph, after: Graph, mo
     changes = compare_edges(ComparedGraphs(before, after, np.arange(before.nodes)))
     added, removed = int(changes.added.sum()), int(changes.removed.sum())
     what = (
-        f"{count_text(added, 'connection')} {verb(added, 'is', 'are')} made up and {removed:,} of {before.edges:,} "
-        "removed, so that"
+        f"{count_text(added, 'connection')} {verb(added, 'is', 'are')} added and {removed:,} of {before.edges:,} "
+        f"removed; afterwards, at least {count_text(k, 'node')} share each number of connections."
         if added or removed
-        else "No connection has to change:"
+        else f"No connection had to change: at least {count_text(k, 'node')} already share each number of connections."
     )
-    sentence = (
-        f"{what} each number of connections that occurs is that of at least {count_text(k, 'node')}.{more} Names and "
-        "order are new; weights and attributes are not released."
-    )
+    sentence = f"{what}{more} Names and order are new; weights and attributes are not released."
     return _make_protection(sentence, changes.jaccard, case, after)
 
 
@@ -120,18 +118,28 @@ def _published_offer(name: str, title: str, summary: str) -> ProtectionOffer:
         graph, k = _unprotected_graph(case), _degree_class_to_aim_at(policy, strictness)
         if k > graph.nodes:
             return None
+        if name != "supergraph" and policy.settings_for(NetworkSettings).additions_only:
+            raise UnveilError(
+                f"{name} also removes connections; leave out {option_text('additions_only')}, or try "
+                f"{option_text('method', 'degrees')}"
+            )
         run.progress(f"probing degrees, at most {_MOST_PROBES:,} times", None)
         found = _published_method(name)(graph, k, secret_generator(), most_probes=_MOST_PROBES, run=run)
         if found.graph is None:
             raise UnveilError(
-                f"{safe_text(graph.name)}: {name} found no network in {_MOST_PROBES:,} attempts; the method degrees "
-                "always finds one"
+                f"{safe_text(graph.name)}: {name} found no network in {_MOST_PROBES:,} attempts; try "
+                f"{option_text('method', 'degrees')}"
             )
-        tried = f" {count_text(found.probes, 'attempt')} failed before." if found.probes else ""
+        tried = f" {count_text(found.probes, 'attempt')} failed first." if found.probes else ""
         return _describe_shared_degrees(case, k, graph, found.graph, tried)
 
     return ProtectionOffer(
-        title, summary, fit, applies_to=_is_undirected, only_if_named=True, describe_rest=_describe_rest
+        title,
+        summary,
+        fit,
+        applies_to=_is_undirected,
+        only_if_named=True,
+        describe_remaining_risk=_describe_remaining_risk,
     )
 
 
@@ -150,14 +158,14 @@ def _is_undirected(case: Case, policy: Policy) -> bool:
     return isinstance(case.release, Graph) and not case.release.directed
 
 
-def _describe_rest(findings: Sequence[Finding]) -> str:
+def _describe_remaining_risk(findings: Sequence[Finding]) -> str:
     """Whom k-degree anonymity does not protect from, with the share that such an attacker still finds."""
     passive = next((f for f in findings if f.id == risks.PASSIVE.id and f.value is not None), None)
-    said = "This protects only against people who know numbers of connections"
+    said = "This protects only from people who know how many connections somebody has, and nothing else."
     if passive is None or passive.value is None:
-        return f"{said}; what someone finds who holds an overlapping network was not measured."
-    found = percent_text(passive.value)
-    return f"{said}: someone who holds part of the original's connections with names still finds {found} of the nodes."
+        return f"{said} What someone with an overlapping network finds was not measured."
+    found = f"{percent_text(passive.value)} of" if passive.value else "none of"
+    return f"{said} Someone who holds part of the original's connections, with names, finds {found} the nodes."
 
 
 # ---- what is on offer ------------------------------------------------------------------------------------------------
@@ -169,8 +177,8 @@ def protection_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run:
         return
     if not _is_undirected(case, policy):
         yield (
-            "no protection is for connections with directions yet; release the network without them "
-            f"(leave out {option_text('directed')}), or publish measures of it instead"
+            "no protection changes a network with directions yet; remove the directions (for an edge list, leave out "
+            f"{option_text('directed')}), or publish measures of the network instead"
         )
     elif set(in_the_way) - {risks.DEGREE_K.id, risks.DEGREE_UNIQUE.id}:
         yield (
@@ -189,26 +197,26 @@ PROTECTIONS = MappingProxyType(
             caveat="People can be found by structure even without names: see docs/network.md.",
         ),
         "degrees": ProtectionOffer(
-            "Share numbers of connections",
-            "Add and remove few edges, until nodes share their degrees.",
-            _share_degrees,
+            "Make numbers of connections alike",
+            "Add and remove few edges, until k nodes share each degree.",
+            _make_degrees_anonymous,
             applies_to=_is_undirected,
-            describe_rest=_describe_rest,
+            describe_remaining_risk=_describe_remaining_risk,
         ),
         "supergraph": _published_offer(
             "supergraph",
             "SuperGraph, as published",
-            "Add edges by chance; may find nothing; only if named.",
+            "Add edges at random (Liu, Terzi); may fail; only if named.",
         ),
         "relaxed": _published_offer(
             "relaxed",
             "Relaxed, as published",
-            "Build a new network, swap edges; only if named.",
+            "Build a network, swap its edges; may fail; only if named.",
         ),
         "simultaneous": _published_offer(
             "simultaneous",
-            "SimultaneousSwap, as published",
-            "The same, with degrees that may also fall; only if named.",
+            "SimulSwap, as published",
+            "As relaxed, but degrees may fall; may fail; only if named.",
         ),
     }
 )

@@ -11,7 +11,7 @@ __all__ = ["NetworkSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
-    """What attackers of a network have done or hold."""
+    """What attackers of a network have done or hold, and how a network is protected."""
 
     planted_nodes: int = setting(
         7,

@@ -2,7 +2,8 @@
 
 A graph is k-degree anonymous if at least k nodes have each degree that occurs (K. Liu, E. Terzi, *Towards identity
 anonymization on graphs*, SIGMOD 2008). The published search for one near a graph tries degree sequences at random until
-one can be realised, which on social networks may take for ever. Here degrees and edges are brought together in rounds:
+one can be realised: thousands of attempts on social networks, and many more edges than needed. Here degrees and edges
+are brought together in rounds:
 
 1. Choose the nearest k-anonymous degrees (:mod:`unveil.network.protections.degree_sequences`). Among nodes of equal
    degree, those are lowered that know over-full nodes, and those are raised that do not know under-full ones.
@@ -135,7 +136,7 @@ def _make_room(changed: ChangedGraph, residual: Ints) -> ChangedGraph:
     """Room for one change for each unit of residual."""
     surplus, missing = int(-residual[residual < 0].sum()), int(residual[residual > 0].sum())
     if missing > 2 * _MOST_ADDITIONS:
-        raise UnveilError(f"this takes at least {count_text(missing // 2, 'more edge')}; lower k, or allow deletions")
+        raise UnveilError(f"this takes at least {count_text(missing // 2, 'more edge')}; lower k")
     return make_room(changed, surplus, missing)
 
 

@@ -10,8 +10,8 @@ whose degree is raised, and by how much:
 4. that of any node in the second half of the falling sequence, by 1.
 
 Algorithm: M. Vanhoef, *Privacy in databases*, 2012, Algorithms 9.4 and 9.5 and section 9.7.2, after K. Liu, E. Terzi,
-*Towards identity anonymization on graphs*, SIGMOD 2008. The thesis shows that it ends, because all degrees become n − 1
-at last; but on social networks that takes longer than anybody waits. Here it gives up after a number of probes.
+*Towards identity anonymization on graphs*, SIGMOD 2008. It ends, because all degrees become n − 1 at last. On social
+networks that may take thousands of probes, so here it gives up after a number of them.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ is guessing. The larger of both counts, since an attacker may know how edges wer
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,7 @@ from unveil.network.use import _kernels
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 from unveil.slices import chunks
+from unveil.usefulness.use_measure import UseMeasure
 from unveil.wording import percent_text
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "fake_edge_sentence",
     "pair_evidence",
     "pair_scores",
+    "plausibility_use",
     "ranking_auc",
     "removed_edge_auc",
 ]
@@ -137,7 +140,18 @@ def fake_edge_auc(original: Graph, released: Graph, truth: Ints, run: Run | None
 
     ``truth`` is what each node of the original became, −1 if it was left out; no two became one.
     """
-    compared = compare_graphs(original, released, truth)
+    return _tell_added(compare_graphs(original, released, truth), run)
+
+
+def plausibility_use(compared: ComparedGraphs, run: Run) -> Iterator[UseMeasure]:
+    """How well added edges are told from real ones, if some were added: those that are recognised are of no use."""
+    found = _tell_added(compared, run)
+    if found is not None:
+        title = "Added connections recognised (about 50%: guessing)"
+        yield UseMeasure("added_recognised", title, None, found.auc, fake_edge_sentence(found))
+
+
+def _tell_added(compared: ComparedGraphs, run: Run | None) -> EdgeTelling | None:
     added = compare_edges(compared).added
     if not added.any() or added.all():
         return None
@@ -149,8 +163,8 @@ def fake_edge_auc(original: Graph, released: Graph, truth: Ints, run: Run | None
 def fake_edge_sentence(found: EdgeTelling) -> str:
     """What was found of edges that were added, for the owner."""
     return (
-        "Someone who ranks the connections by how many neighbours their ends share takes an added one for less "
-        f"plausible than an original one in {percent_text(found.auc)} of the cases (ties count half; 50% is guessing)."
+        "Someone who ranks the connections by the neighbours that their ends share, in the better of two ways, puts an "
+        f"added one below an original one {percent_text(found.auc)} of the time (ties count half; guessing: about 50%)."
     )
 
 
