@@ -18,6 +18,7 @@ import mondrian
 import pairs
 import passive_attack
 import protect_classes
+import protect_graphs
 import protect_tables
 import reader_memory
 import reading
@@ -60,6 +61,7 @@ if __name__ == "__main__":
         fakes,
         active_attack,
         graph_measures,
+        protect_graphs,
         passive_attack,
     ):
         benchmark.main()

@@ -13,7 +13,7 @@ Rows of tables are written in random order, because the order may undo what was 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -213,7 +213,7 @@ def protect(
         has_open_finding(start) and not any(o.is_harmless for o in offered.values())
     )
     aim = _aim_at_bounds(policy)
-    to_try = [method] if method is not None else [name for name, offer in offered.items() if over != offer.is_harmless]
+    to_try = [method] if method is not None else _names_to_try(offered, over)
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
     doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
@@ -362,6 +362,11 @@ def _reorder_only(
     done = protection_result(name, title, sentence, 1.0, start, after, chosen=True)
     weighed = (unchanged_result(before, start), done) if hidden else (done,)
     return ProtectedRelease(moved, replace(after, protections=weighed), before)
+
+
+def _names_to_try(offered: Mapping[str, ProtectionOffer], over: bool) -> list[str]:
+    """Harmless protections suffice where nothing is over its tolerance, and do not help elsewhere."""
+    return [name for name, offer in offered.items() if over != offer.is_harmless and not offer.only_if_named]
 
 
 def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, ProtectionOffer]:

@@ -6,11 +6,12 @@ picks the most useful one within tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
+from unveil.finding import Finding
 from unveil.policy import Policy
 from unveil.run import Run
 
@@ -48,9 +49,11 @@ class ProtectionOffer:
     ``fit`` adapts it to a case, and returns None if no protection of this kind reaches the tolerance. Its last
     argument, the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the
     result over. ``release_kinds``: the kinds of release it is for; without any, all that its question is asked of.
-    ``is_harmless`` protections change only names and order. They suffice where nothing is over its
-    tolerance, and do not help where something is. ``applies_to`` says which cases the protection is for. ``caveat`` is
-    what an owner should know about any release made this way. ``has_recipe``: what it does can be done to new rows.
+    ``is_harmless`` protections change only names and order. They suffice where nothing is over its tolerance, and do
+    not help where something is. ``only_if_named`` protections are tried if the owner names them. ``applies_to`` says
+    which cases the protection is for. ``caveat`` is what an owner should know about any release made this way, and
+    ``describe_remaining_risk`` what attackers still find, given the findings about it. ``has_recipe``: what it does can
+    be done to new rows.
     ``keep_rows(case, together, policy, run, strictness)`` returns the rows of ``case`` that stay, or None if too many
     must go; ``together`` also holds the rows released before.
     """
@@ -59,8 +62,10 @@ class ProtectionOffer:
     summary: str
     fit: Callable[[Case, Policy, Run, float], Protection | None]
     is_harmless: bool = False
+    only_if_named: bool = False
     applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True
     caveat: str = ""
+    describe_remaining_risk: Callable[[Sequence[Finding]], str] = lambda findings: ""
     release_kinds: tuple[str, ...] = ()
     has_recipe: bool = False
     keep_rows: Callable[[Case, Table | None, Policy, Run, float], Ints | None] | None = None

@@ -119,7 +119,8 @@ class Attempt:
                 "to release."
             )
             return ProtectionResult(id=self.name, title=self.offer.title, sentence=said)
-        said = f"{self.protection.sentence} {self.protection.doubt}".strip()
+        remaining = self.offer.describe_remaining_risk(self.assessment.findings)
+        said = " ".join(part for part in (remaining, self.protection.sentence, self.protection.doubt) if part)
         useful = self.protection.usefulness
         found = protection_result(self.name, self.offer.title, said, useful, before, self.assessment, chosen)
         return replace(found, use=self.use)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reference import naive_graph_use as naive
 from unveil import Graph
+from unveil.network.compared_graphs import compare_graphs
 from unveil.network.protections.relabel import relabel_graph
 from unveil.network.use import edge_plausibility
 from unveil.network.use.edge_plausibility import (
@@ -21,10 +22,12 @@ from unveil.network.use.edge_plausibility import (
     fake_edge_sentence,
     pair_evidence,
     pair_scores,
+    plausibility_use,
     ranking_auc,
     removed_edge_auc,
 )
 from unveil.release.graph import edge_endpoints
+from unveil.run import Run
 
 SOME = settings(max_examples=100, deadline=None)
 RNG = np.random.default_rng
@@ -117,8 +120,8 @@ def test_an_edge_between_two_cliques_gives_itself_away() -> None:
     assert found is not None and (found.few, found.others) == (1, 20)
     assert found.by_excess == found.by_adamic_adar == found.auc == 1
     assert fake_edge_sentence(found) == (
-        "Someone who ranks the connections by how many neighbours their ends share takes an added one for less "
-        "plausible than an original one in 100% of the cases (ties count half; 50% is guessing)."
+        "Someone who ranks the connections by the neighbours that their ends share, in the better of two ways, puts an "
+        "added one below an original one 100% of the time (ties count half; guessing: about 50%)."
     )
 
 
@@ -190,3 +193,14 @@ def test_sampled_pairs_have_intervals_that_hold(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_better_score_counts() -> None:
     assert EdgeTelling(1, 2, 0.25, 0.75).auc == EdgeTelling(1, 2, 0.75, 0.25).auc == 0.75
+
+
+def test_added_edges_that_are_recognised_are_told_beside_what_the_graph_is_good_for() -> None:
+    """Two cliques of five; the edge that joins them is added. Its ends share nobody, all others share three."""
+    cliques = nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(5))
+    original = Graph.from_networkx(cliques)
+    joined = Graph.from_networkx(nx.compose(cliques, nx.Graph([(0, 5)])))
+    (found,) = plausibility_use(compare_graphs(original, joined, np.arange(10)), Run())
+    assert (found.before, found.after) == (None, 1.0)
+    assert "puts an added one below an original one 100% of the time" in found.sentence
+    assert not list(plausibility_use(compare_graphs(original, original, np.arange(10)), Run()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from math import sqrt
 
@@ -17,10 +18,10 @@ import unveil
 from reference import naive_graph_use as naive
 from unveil import Case, Graph, Policy, Run, questions
 from unveil.assessment import Assessment
+from unveil.network.compared_graphs import ComparedGraphs, compare_edges, compare_graphs
 from unveil.network.measures.path_lengths import measure_path_lengths
 from unveil.network.protections.relabel import relabel_graph
 from unveil.network.use import global_structure, spectrum
-from unveil.network.use.compared_graphs import ComparedGraphs, compare_edges, compare_graphs
 from unveil.network.use.global_structure import distance_use
 from unveil.network.use.local_structure import degree_distance
 from unveil.network.use.measure import measure_graph_use
@@ -214,6 +215,7 @@ def test_every_sentence_of_a_change_by_hand() -> None:
     assert {name: (m.before, m.after) for name, m in found.items() if name not in ("communities", "spectrum")} == {
         "connections": (1.0, 3 / 6),
         "degrees": (0.0, 2),  # |2 − 3| + |2 − 3| + |3 − 2| + |1 − 2|, halved
+        "added_recognised": (None, pytest.approx((2 + 4 / 2) / 6)),  # 0–1 is above both, four pairs are equal
         "density": (4 / 6, 5 / 6),
         "clustering": (pytest.approx((1 + 1 + 1 / 3) / 4), pytest.approx((2 / 3 + 2 / 3 + 1 + 1) / 4)),
         "clustering_pairs": (3 / 5, pytest.approx(6 / 8)),
@@ -425,7 +427,8 @@ def test_the_use_of_every_protection_is_reported() -> None:
 def test_what_has_changed_is_told_in_a_line() -> None:
     made = unveil.protect(RING_WITH_CHORD, ANY_K, method="move")
     text = " ".join(made.assessment.to_text().split())
-    assert "Still usable: connections in both 85.7%; numbers of connections off by 1; density 19.7%; " in text
+    assert "Still usable: connections in both 85.7%; numbers of connections off by 1; added connections" in text
+    assert re.search(r"recognised \(about 50%: guessing\) [\d.]+%; density 19\.7%; ", text)
     assert "average distance 2.818 (was 2.742);" in text and "largest distance 6;" in text
     details = made.assessment.to_text(details=True)
     assert "Of the connections before or after protection, 85.7% are in both" in " ".join(details.split())

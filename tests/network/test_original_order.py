@@ -8,7 +8,7 @@ import pytest
 import unveil
 from unveil import Case, Graph, UnveilError
 from unveil.network.node_order import sort_nodes
-from unveil.network.original_order import in_original_order
+from unveil.network.original_order import compare_with_release
 from unveil.release.graph import edge_endpoints
 
 FRIENDS = Graph.from_edges(["eve", "ann", "bob", "eve"], ["dan", "bob", "eve", "cay"])
@@ -23,28 +23,28 @@ def relabelled(place: list[int]) -> Graph:
 @pytest.mark.parametrize("place", [[0, 1, 2, 3, 4], [4, 2, 0, 1, 3], [1, 2, 3, 4, 0]])
 def test_attacks_meet_the_same_nodes_before_and_after(place: list[int]) -> None:
     before = sort_nodes(FRIENDS)
-    after = sort_nodes(in_original_order(Case(relabelled(place), FRIENDS, np.array(place))))
-    assert np.array_equal(before.indptr, after.indptr)
-    assert np.array_equal(before.neighbours, after.neighbours)
+    compared = compare_with_release(Case(relabelled(place), FRIENDS, np.array(place)))
+    assert compared.is_unchanged and compared.place.tolist() == [0, 1, 2, 3, 4]
+    for after in (compared.original, compared.released, compare_with_release(Case(FRIENDS)).released):
+        assert np.array_equal(before.indptr, after.indptr)
+        assert np.array_equal(before.neighbours, after.neighbours)
 
 
-def test_numbers_sort_like_the_labels_they_stand_for() -> None:
-    """Of twelve nodes the eleventh comes after the second, although "10" sorts before "2"."""
-    line = Graph.from_edges([f"p{k:02}" for k in range(11)], [f"p{k:02}" for k in range(1, 12)])
-    after = sort_nodes(in_original_order(Case(line, line, np.arange(12))))
-    assert np.array_equal(after.neighbours, line.neighbours)
+def test_nodes_that_were_left_out_leave_no_gap() -> None:
+    """Ann and cay are gone: bob, dan, eve."""
+    release = Graph.from_edges([0, 0], [1, 2], nodes=3)  # eve with bob and dan
+    truth = np.array([0, -1, 2, 1, -1])  # of eve, ann, bob, dan, cay
+    compared = compare_with_release(Case(release, FRIENDS, truth))
+    assert compared.place.tolist() == [-1, 0, -1, 1, 2]
+    assert compared.released.degrees.tolist() == [1, 1, 2]
+    assert not compared.is_unchanged
 
 
-def test_nodes_that_were_left_out_or_merged_leave_no_gap() -> None:
-    """Ann is gone, dan and cay became one: bob, cay and dan, eve."""
-    release = Graph.from_edges([0, 0], [1, 2], nodes=3)  # eve with bob, and with cay and dan
-    truth = np.array([0, -1, 1, 2, 2])  # of eve, ann, bob, dan, cay
-    after = in_original_order(Case(release, FRIENDS, truth))
-    assert after.degrees.tolist() == [1, 1, 2]
-
-
-def test_a_release_without_an_original_is_left_as_it_is() -> None:
-    assert in_original_order(Case(FRIENDS)) is FRIENDS
+def test_without_a_mapping_nodes_with_the_same_label_are_the_same() -> None:
+    release = Graph.from_edges(["eve", "zoe"], ["dan", "eve"])
+    compared = compare_with_release(Case(release, FRIENDS))
+    assert compared.place.tolist() == [-1, -1, -1, 0, 1], "of ann, bob, cay, dan, eve"
+    assert compared.released.degrees.tolist() == [1, 2, 1], "of dan, eve, zoe"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from unveil.finding import Curve
 from unveil.network import ask_passive
 from unveil.network.node_order import sort_nodes
 from unveil.network.passive.attack import Matches, attack_from_truth, passive_attack
-from unveil.network.passive.two_views import TwoViews, draw_seeds, match_by_degree, two_views
+from unveil.network.passive.two_views import TwoViews, draw_seeds, held_part, match_by_degree
 from unveil.network.stopping_points import stopping_points
 from unveil.run import Run
 from unveil.wording import percent_text
@@ -76,10 +76,9 @@ class SlowTrial:
 
 
 def slow_trial(graph: nx.Graph, known: float, number: int) -> SlowTrial:
-    views = two_views(
-        sort_nodes(Graph.from_networkx(graph)), 1.0, known,
-        Run().rng(f"network.passive {known} {number}"), density_ratio=known,
-    )  # fmt: skip
+    whole = sort_nodes(Graph.from_networkx(graph))
+    rng = Run().rng(f"network.passive {known} {number}")
+    views = held_part(whole, whole, np.arange(whole.nodes), known, rng)
     return SlowTrial(views, passive_attack(views.left, views.right, Run()))
 
 
@@ -187,7 +186,7 @@ def test_most_of_a_dense_network_is_found() -> None:
     assert found.interval is not None and found.interval[0] < found.value <= found.interval[1]
     assert found.baseline is not None and found.baseline < found.value / 3
     assert found.sentence.startswith("Someone who holds 90% of the connections with names finds ")
-    assert found.attacker.startswith("Holds 90% of the edges, drawn at random, with names")
+    assert found.attacker.startswith("Holds 90% of the connections, drawn at random, with names")
 
 
 @pytest.mark.parametrize(("tolerance", "status"), [(0.5, "over"), (1.0, "within")])

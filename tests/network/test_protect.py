@@ -91,13 +91,13 @@ def test_an_owner_is_told_that_names_are_not_enough() -> None:
 
 
 def test_nothing_is_tried_where_nothing_could_help() -> None:
-    made = unveil.protect(graph_of(STAR))
+    made = unveil.protect(graph_of(STAR, directed=True))
     assert made.case is None and made.closest_method is None
     assert made.blocking_findings == ("network.degree_k",)
     assert made.advice == (
         "network.degree_k is 1 and must be at least 5, and no protection changes that",
-        "relabel removes names only, and people are found by the structure that it leaves; publish measures of the "
-        "network instead of its edges",
+        "no protection changes a network with directions yet; remove the directions (for an edge list, leave out "
+        "--directed), or publish measures of the network instead",
     )
     with pytest.raises(UnveilError, match=r"still over: network\.degree_k"):
         made.mapping()
@@ -122,7 +122,7 @@ def test_a_graph_has_no_rows_to_keep_in_order() -> None:
 
 
 def test_no_protection_of_another_kind_is_offered() -> None:
-    with pytest.raises(UnveilError, match="no protection is called 'rename'; choose from relabel"):
+    with pytest.raises(UnveilError, match="no protection is called 'rename'; choose from relabel, degrees"):
         unveil.protect(graph_of(RING), method="rename")
 
 
@@ -262,15 +262,14 @@ def test_weights_and_attributes_are_left_out_and_told(unveil: Unveil, tmp_path: 
 
 def test_out_of_reach_writes_nothing(unveil: Unveil, tmp_path: Path) -> None:
     source = save(STAR, tmp_path / "friends.edges")
-    done = unveil("protect", source, "-o", "safe.edges")
+    done = unveil("protect", source, "-o", "safe.edges", "--directed")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "unveil: no protection meets the tolerances; nothing was written",
         "unveil: network.degree_k is 1 and must be at least 5, and no protection changes that",
-        "unveil: relabel removes names only, and people are found by the structure that it leaves; publish measures of "
-        "the network instead of its edges",
+        "unveil: no protection changes a network with directions yet; remove the directions (for an edge list, leave "
+        "out --directed), or publish measures of the network instead",
     ]
-    assert "unveil has no protection against the risks of graphs yet" in done.stdout.replace("\n     ", " ")
     done = unveil("protect", source, "-o", "safe.edges", "--method", "relabel", "--report", "r.html")
     assert done.returncode == 1
     assert "none of the protections tried meets the tolerances" in done.stderr

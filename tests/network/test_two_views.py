@@ -11,6 +11,7 @@ from unveil.errors import UnveilError
 from unveil.network.passive.two_views import (
     TwoViews,
     draw_seeds,
+    held_part,
     match_by_degree,
     match_quality,
     random_recall,
@@ -104,3 +105,35 @@ def test_repeated_experiments_have_intervals() -> None:
     assert found.recall.interval[0] < 1
     with pytest.raises(UnveilError):
         repeat_attack(lambda rng: two_views(GRAPH, 1, 1, rng), match_by_degree, 0, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_somebody_holds_a_part_of_the_original(directed: bool) -> None:
+    """Node 3 is left out, and the others change places; every edge of the release is seen, and some of the original."""
+    original = Graph.from_networkx(nx.gnm_random_graph(40, 300, seed=4, directed=directed))
+    place = np.insert(np.random.default_rng(5).permutation(39), 3, -1)
+    added = np.array([[0, 1], [2, 3], [4, 5]])
+    kept = np.array([e for e in zip(*map(np.ndarray.tolist, edge_endpoints(original)), strict=True) if 3 not in e])
+    ends = np.concatenate([place[kept[5:]], added])
+    released = Graph.from_edges(ends[:, 0], ends[:, 1], nodes=39, directed=directed)
+    views = held_part(original, released, place, 0.6, np.random.default_rng(6))
+    assert (views.truth == -1).sum() == 1
+    assert sorted(views.truth[views.truth >= 0].tolist()) == list(range(39))
+    assert 0.5 < views.left.edges / original.edges < 0.7
+    assert sorted(views.right.degrees.tolist()) == sorted(released.degrees.tolist())
+
+    def edges(graph: Graph, names: np.ndarray) -> set[tuple[int, int]]:
+        pairs = zip(*(names[ends].tolist() for ends in edge_endpoints(graph)), strict=True)
+        return {pair if directed else (min(pair), max(pair)) for pair in pairs}
+
+    held = edges(views.left, views.truth)
+    seen = edges(views.right, np.arange(39))
+    held_and_there = {pair for pair in held if -1 not in pair}
+    assert len(held_and_there - seen) <= 5, "all but the five that were removed"
+    assert len(seen - held_and_there) >= 3, "those that were added are not held"
+
+
+def test_somebody_who_holds_everything_holds_the_original() -> None:
+    path = Graph.from_edges([0, 1, 2], [1, 2, 3], nodes=4)
+    views = held_part(path, path, np.arange(4), 1.0, np.random.default_rng(0))
+    assert np.array_equal(views.left.degrees, views.right.degrees[views.truth])

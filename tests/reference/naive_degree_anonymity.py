@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
@@ -32,17 +32,22 @@ def is_anonymous(degrees: Sequence[int], k: int) -> bool:
     return all(count >= k for count in Counter(degrees).values())
 
 
+@cache
+def _anonymous_graphs(nodes: int, k: int) -> tuple[Edges, ...]:
+    return tuple(other for other in all_graphs(nodes) if is_anonymous(degrees_of(other, nodes), k))
+
+
 def fewest_changes(edges: Edges, nodes: int, k: int, additions_only: bool) -> int:
-    some = (other for other in all_graphs(nodes) if is_anonymous(degrees_of(other, nodes), k))
-    return min(_differences(edges, some, additions_only))
+    return min(_differences(edges, _anonymous_graphs(nodes, k), additions_only))
 
 
 def fewest_changes_to_degrees(edges: Edges, degrees: Sequence[int], additions_only: bool) -> int:
+    """The same over all graphs that have these degrees."""
     some = (other for other in all_graphs(len(degrees)) if degrees_of(other, len(degrees)) == tuple(degrees))
     return min(_differences(edges, some, additions_only))
 
 
-def _differences(edges: Edges, others: Iterator[Edges], additions_only: bool) -> Iterator[int]:
+def _differences(edges: Edges, others: Iterable[Edges], additions_only: bool) -> Iterator[int]:
     for other in others:
         if edges <= other or not additions_only:
             yield len(edges ^ other)

@@ -136,9 +136,10 @@ def test_no_advice_turns_a_check_off_or_protects_what_may_be_released(name: str)
     assert ("unveil protect" in text) <= (found.verdict.decision == "protect first")
 
 
-def test_a_graph_is_not_told_to_run_unveil_protect() -> None:
+def test_a_graph_is_protected_into_a_file_that_holds_graphs() -> None:
     found = assessed("graph")
-    assert not [s for s in next_steps(replace(found)) if s.command]
+    (command,) = [s.command for s in next_steps(replace(found)) if s.command]
+    assert command == "unveil protect graph -o graph-protected.edges"
 
 
 def test_a_command_named_a_file_that_was_standard_input(tmp_path: Path) -> None:

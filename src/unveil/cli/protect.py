@@ -49,6 +49,7 @@ Examples:
   unveil protect patients.csv -o safe.csv --write-recipe safe.recipe.toml
   unveil protect june.csv --recipe safe.recipe.toml --released safe.csv -o june-safe.csv
   unveil protect films.csv --ratings user,film,stars,date --known 2 --goal linkage.success=.2 -o safe.csv
+  unveil protect friends.edges --goal network.degree_k=10 --additions-only -o safe.edges
 """
 _RECIPE_HINT = (
     "this recipe does not protect these rows enough; hold them back until there are more, or protect them without "

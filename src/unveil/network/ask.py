@@ -16,13 +16,13 @@ from unveil.class_sizes import ClassSizes
 from unveil.finding import ExposedSubject, Finding
 from unveil.holding import MAPPING, ORIGINAL
 from unveil.network import risks
-from unveil.network.ask_active import active_doubts, active_finding, check_original
+from unveil.network.ask_active import active_finding, check_original, original_doubts
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_known_network, unmask_findings
 from unveil.network.degree_chart import degree_chart
 from unveil.network.degrees import degree_class_sizes
-from unveil.network.original_order import check_original_and_mapping, in_original_order
+from unveil.network.original_order import check_original_and_mapping, compare_with_release
 from unveil.network.protect import PROTECTIONS, protection_hints
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
@@ -87,8 +87,8 @@ def _structure_findings(case: Case, policy: Policy, run: Run) -> Iterator[Findin
         source=f"{_LIU}; {_CLAUSET}",
     )
     yield from fingerprint_findings(graph, policy, run)
-    if asks_passive(graph, policy, run):
-        yield passive_finding(in_original_order(case), policy, run)
+    if asks_passive(graph, policy, run) and (compared := compare_with_release(case)).original.edges:
+        yield passive_finding(compared, policy, run)
     if run.asks(risks.ACTIVE) and graph.nodes > 1:
         # last, since it fails where there is no room to plant accounts
         yield active_finding(case, policy, run)
@@ -145,7 +145,7 @@ def doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterator[
     """What was left out, unless nothing but a network that somebody holds was asked about."""
     if any(f.question == "network" and f.id != risks.UNMASKED.id for f in findings):
         yield from passive_doubts(case, policy, findings)
-        yield from active_doubts(case, findings)
+        yield from original_doubts(case, findings)
 
 
 QUESTION = Question(
@@ -160,6 +160,7 @@ QUESTION = Question(
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,
+    protected_risks=(risks.DEGREE_K, risks.DEGREE_UNIQUE),
     hints=protection_hints,
     measure_use=measure_use,
 )

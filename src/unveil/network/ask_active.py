@@ -11,7 +11,7 @@ from unveil.case import Case
 from unveil.errors import UnveilError
 from unveil.finding import Drawing, Finding
 from unveil.network import risks
-from unveil.network.original_order import in_original_order
+from unveil.network.original_order import compare_with_release
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.release.graph import Graph
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unveil.network.active.search import Tolerance
     from unveil.network.owner_changes import OwnerChanges
 
-__all__ = ["active_doubts", "active_finding", "check_original"]
+__all__ = ["active_finding", "check_original", "original_doubts"]
 
 _BACKSTROM = (
     "L. Backstrom, C. Dwork, J. Kleinberg, Wherefore art thou R3579X? Anonymized social networks, hidden patterns, and "
@@ -54,10 +54,10 @@ def _changes(case: Case, run: Run) -> OwnerChanges | None:
     return run.once("changes of the owner", lambda: compare_with_original(release, original, case.truth))
 
 
-def active_doubts(case: Case, findings: Sequence[Finding]) -> Iterator[str]:
-    """That the original seems to have other nodes."""
-    changes = _changes(case, Run())
-    if changes is None or not any(f.id == risks.ACTIVE.id for f in findings):
+def original_doubts(case: Case, findings: Sequence[Finding]) -> Iterator[str]:
+    """That the original seems to have other nodes; a mapping says which ones they are."""
+    changes = None if case.truth is not None else _changes(case, Run())
+    if changes is None or not any(f.id in (risks.ACTIVE.id, risks.PASSIVE.id) for f in findings):
         return
     if 2 * changes.lost > changes.original.edges:
         yield (
@@ -74,7 +74,7 @@ def active_finding(case: Case, policy: Policy, run: Run) -> Finding:
     changes = _changes(case, run)
     if changes and not changes.lost and not changes.added:
         changes = None  # nothing but names is different
-    attacks = _Attacks(in_original_order(case), changes, planted, run)
+    attacks = _Attacks(compare_with_release(case).released, changes, planted, run)
     value = attacks.main.targets_found
     return risks.ACTIVE.finding(
         policy,
@@ -98,9 +98,8 @@ class _Attacks:
 
     def __init__(self, release: Graph, changes: OwnerChanges | None, planted: int, run: Run) -> None:
         from unveil.network.measures.graph_measures import undirected_graph
-        from unveil.network.node_order import sort_nodes
 
-        self.graph = undirected_graph(sort_nodes(release)) if changes is None else changes.original
+        self.graph = undirected_graph(release) if changes is None else changes.original
         self.changes, self.planted, self.run = changes, planted, run
         self.trials = _TRIALS if self.graph.edges < _LARGE else _FEW_TRIALS
         if changes is not None:

@@ -18,6 +18,7 @@ from unveil.wording import count_text, percent_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
+    from unveil.network.compared_graphs import ComparedGraphs
     from unveil.network.passive.attack import Matches
     from unveil.network.passive.two_views import MatchQuality, TwoViews
     from unveil.network.stopping_points import StoppingPoints
@@ -55,13 +56,10 @@ def passive_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> I
         )
 
 
-def passive_finding(graph: Graph, policy: Policy, run: Run) -> Finding:
-    """How many people someone finds who holds part of the edges."""
-    from unveil.network.node_order import sort_nodes
-
-    graph = sort_nodes(graph)
+def passive_finding(compared: ComparedGraphs, policy: Policy, run: Run) -> Finding:
+    """How many people someone finds who holds part of the edges, of the original if the release differs from it."""
     known = policy.settings_for(NetworkSettings).known_edges
-    trials = [_Trial(graph, known, number, run) for number in range(_TRIALS)]
+    trials = [_Trial(compared, known, number, run) for number in range(_TRIALS)]
     recall = sum(trial.recall for trial in trials) / _TRIALS
     interval = _recall_interval(trials, run.confidence)
     return risks.PASSIVE.finding(
@@ -70,15 +68,20 @@ def passive_finding(graph: Graph, policy: Policy, run: Run) -> Finding:
         method="simulation",
         interval=interval,
         confidence=run.confidence,
-        subjects=graph.nodes,
+        subjects=trials[0].found.sought,
         share=interval,
-        attacker=f"Holds {percent_text(known)} of the edges, drawn at random, with names, and does not know who any "
-        "node is.",
+        attacker=f"Holds {percent_text(known)} of the {_connections_text(compared)}, drawn at random, with names, and "
+        "does not know who any node is.",
         baseline=sum(trial.by_degree() for trial in trials) / _TRIALS,
-        sentence=" ".join(_sentences(trials, known, graph, interval)),
-        curves=tuple(_charts(graph, trials, known, run)),
+        sentence=" ".join(_sentences(trials, known, compared, interval)),
+        curves=tuple(_charts(compared, trials, known, run)),
         source=_NARAYANAN,
     )
+
+
+def _connections_text(compared: ComparedGraphs) -> str:
+    """What somebody holds a part of."""
+    return "connections" if compared.is_unchanged else "original's connections"
 
 
 class _Found(NamedTuple):
@@ -95,15 +98,16 @@ class _Found(NamedTuple):
 
 
 class _Trial:
-    """The release against a random part of its edges, whose nodes are in another order. The attack is made again by
+    """The release against a random part of the edges, whose nodes are in another order. The attack is made again by
     those who know more."""
 
-    def __init__(self, graph: Graph, known: float, number: int, run: Run) -> None:
+    def __init__(self, compared: ComparedGraphs, known: float, number: int, run: Run) -> None:
         from unveil.network.passive.attack import passive_attack
-        from unveil.network.passive.two_views import two_views
+        from unveil.network.passive.two_views import held_part
 
         self._run, self._stream = run, f"{risks.PASSIVE.id} {known} {number}"
-        self._views: TwoViews = two_views(graph, 1.0, known, run.rng(self._stream), density_ratio=known)
+        rng = run.rng(self._stream)
+        self._views: TwoViews = held_part(compared.original, compared.released, compared.place, known, rng)
         self._matches = passive_attack(self._views.left, self._views.right, run)
         self.found = self._judge(self._matches)
 
@@ -163,12 +167,15 @@ def _recall_interval(trials: Sequence[_Trial], confidence: float) -> tuple[float
     return max(0.0, min(low, mean - half)), min(1.0, max(high, mean + half))
 
 
-def _sentences(trials: Sequence[_Trial], known: float, graph: Graph, interval: tuple[float, float]) -> Iterator[str]:
+def _sentences(
+    trials: Sequence[_Trial], known: float, compared: ComparedGraphs, interval: tuple[float, float]
+) -> Iterator[str]:
     recall = sum(trial.recall for trial in trials) / len(trials)
     low, high = (percent_text(end) for end in interval)
     found = (
-        f"Someone who holds {percent_text(known)} of the connections with names finds {percent_text(recall)} of "
-        f"{count_text(graph.nodes, 'node')} by structure alone ({low} to {high}, from {len(trials)} trials)"
+        f"Someone who holds {percent_text(known)} of the {_connections_text(compared)} with names finds "
+        f"{percent_text(recall)} of {count_text(trials[0].found.sought, 'node')} by structure alone ({low} to {high}, "
+        f"from {len(trials)} trials)"
     )
     if recall:
         yield (
@@ -184,7 +191,7 @@ def _sentences(trials: Sequence[_Trial], known: float, graph: Graph, interval: t
         f"Started from the truth, the same attack finds {again} in the first trial, instead of {first}; that is no "
         "strict limit."
     )
-    if graph.edges > _MOST_EDGES:
+    if compared.released.edges > _MOST_EDGES:
         yield (
             "Other shares of the connections, and people who know some of the nodes, were not tried: there are more "
             f"than {_MOST_EDGES:,} connections."
@@ -209,19 +216,19 @@ def _stated_sentences(trials: Sequence[_Trial]) -> Iterator[str]:
     )
 
 
-def _charts(graph: Graph, trials: Sequence[_Trial], known: float, run: Run) -> Iterator[Curve]:
-    if graph.edges <= _MOST_EDGES:
-        yield _overlap_chart(graph, trials, known, run)
+def _charts(compared: ComparedGraphs, trials: Sequence[_Trial], known: float, run: Run) -> Iterator[Curve]:
+    if compared.released.edges <= _MOST_EDGES:
+        yield _overlap_chart(compared, trials, known, run)
     yield from _precision_chart(trials)
 
 
-def _overlap_chart(graph: Graph, trials: Sequence[_Trial], known: float, run: Run) -> Curve:
+def _overlap_chart(compared: ComparedGraphs, trials: Sequence[_Trial], known: float, run: Run) -> Curve:
     """How many are found by the share of edges that somebody holds, and the pairs that they know."""
-    each = {share: trials[0] if share == known else _Trial(graph, share, 0, run) for share in {*_OVERLAPS, known}}
+    each = {share: trials[0] if share == known else _Trial(compared, share, 0, run) for share in {*_OVERLAPS, known}}
     shares = sorted(each)
     lines = {"no node known": [each[share].recall for share in shares]}
     for pairs in _KNOWN_PAIRS:
-        if 2 * pairs <= graph.nodes:
+        if 2 * pairs <= trials[0].found.sought:
             lines[f"{pairs} nodes known"] = [each[share].with_known_pairs(pairs) for share in shares]
     return Curve(
         title="Nodes found, by the share of the edges that somebody holds",

@@ -1,4 +1,4 @@
-"""A protected graph in the order of its original, for attacks that make random choices among its nodes.
+"""A protected graph beside its original, for attacks that make random choices among its nodes.
 
 Who knows the original compares a release with it: an attack that chooses other nodes after the protection than before
 would differ by chance where the protection changes nothing.
@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unveil.errors import UnveilError
-from unveil.release.graph import Graph, edge_endpoints
+from unveil.release.graph import Graph
 from unveil.settings import option_text
 from unveil.wording import safe_text
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
     from unveil.case import Case
+    from unveil.network.compared_graphs import ComparedGraphs
 
-__all__ = ["check_original_and_mapping", "in_original_order"]
+__all__ = ["check_original_and_mapping", "compare_with_release", "same_labels"]
 
 
 def check_original_and_mapping(case: Case) -> None:
@@ -44,29 +45,25 @@ def check_original_and_mapping(case: Case) -> None:
         raise UnveilError(f"{name}: the mapping lacks some of its nodes; check the mapping")
 
 
-def in_original_order(case: Case) -> Graph:
-    """The released graph with its nodes sorted by their labels in the original; as it is if there is none. Labels are
-    numbers of equal length, which sort in the same order."""
-    import pyarrow.compute as pc
+def compare_with_release(case: Case) -> ComparedGraphs:
+    """The original and what was released of it, with nodes in the order of their labels in the original; twice the
+    release if the case has no original."""
+    import numpy as np
+
+    from unveil.network.compared_graphs import compare_graphs
 
     release, original, truth = case.release, case.original, case.truth
     assert isinstance(release, Graph)
-    if original is None or truth is None:
-        return release
+    if original is None:
+        return compare_graphs(release, release, np.arange(release.nodes))
     assert isinstance(original, Graph)
-    released = truth[pc.array_sort_indices(original.labels).to_numpy()]
-    place = _rank_by_first_place(released[released >= 0], release.nodes)
-    sources, targets = (place[ends] for ends in edge_endpoints(release))
-    digits = len(str(release.nodes))
-    labels = [f"{k:0{digits}}" for k in range(release.nodes)]
-    return Graph.from_edges(sources, targets, labels=labels, directed=release.directed, name=release.name)
+    return compare_graphs(original, release, same_labels(original, release) if truth is None else truth)
 
 
-def _rank_by_first_place(nodes: Ints, many: int) -> Ints:
-    """For each of so many nodes, how many others occur before it."""
+def same_labels(original: Graph, release: Graph) -> Ints:
+    """For each node of the original, the node of the release with the same label, or −1."""
     import numpy as np
+    import pyarrow.compute as pc
 
-    found, first = np.unique(nodes, return_index=True)
-    place = np.empty(many, np.int64)
-    place[found[np.argsort(first)]] = np.arange(len(found))
-    return place
+    places = pc.index_in(original.labels, value_set=release.labels)
+    return np.asarray(places.fill_null(-1), np.int64)

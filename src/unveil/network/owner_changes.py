@@ -81,8 +81,9 @@ def compare_with_original(release: Graph, original: Graph, truth: Ints | None = 
     from unveil.network.edge_keys import edge_keys
     from unveil.network.measures.graph_measures import undirected_graph
     from unveil.network.node_order import sort_nodes, sorted_places
+    from unveil.network.original_order import same_labels
 
-    given = _same_labels(original, release) if truth is None else np.asarray(truth)
+    given = same_labels(original, release) if truth is None else np.asarray(truth)
     _check_partners(given, original, release)
     truth = np.empty(original.nodes, np.int64)
     truth[sorted_places(original)] = np.where(given >= 0, sorted_places(release)[given], -1)
@@ -126,13 +127,3 @@ def _check_partners(truth: Ints, original: Graph, release: Graph) -> None:
             f"{safe_text(original.name)}: no node has the label of a node of the release; add the mapping of its "
             "nodes, or leave out the original"
         )
-
-
-def _same_labels(original: Graph, release: Graph) -> Ints:
-    """For each node of the original, the node of the release with the same label, or −1."""
-    import numpy as np
-    import pyarrow.compute as pc
-
-    places = pc.index_in(original.labels, value_set=release.labels)
-    found: Ints = places.fill_null(-1).to_numpy().astype(np.int64)
-    return found

@@ -11,7 +11,7 @@ __all__ = ["NetworkSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
-    """What attackers of a network have done or hold."""
+    """What attackers of a network have done or hold, and how a network is protected."""
 
     planted_nodes: int = setting(
         7,
@@ -27,4 +27,11 @@ class NetworkSettings:
         greater_than=0,
         metavar="SHARE",
         help="The share of the edges, with names, that someone holds who matches their network with the release.",
+    )
+    additions_only: bool = setting(
+        False,
+        kind="flag",
+        release_kinds=("graph",),
+        protecting=True,
+        help="Protect by adding edges only, so that every edge of the original is released.",
     )

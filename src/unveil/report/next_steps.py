@@ -29,7 +29,7 @@ from unveil.wording import list_text, safe_text
 __all__ = ["NextStep", "next_steps", "policy_options_text"]
 
 _MAX_OPTIONS = 400  # characters; more are better written to a file
-_FALLBACK_ENDINGS = {"table": ".csv", "transactions": ".dat"}
+_FALLBACK_ENDINGS = {"table": ".csv", "transactions": ".dat", "graph": ".edges"}
 
 
 @dataclass(frozen=True)

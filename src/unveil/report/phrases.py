@@ -264,14 +264,18 @@ def use_note(assessment: Assessment) -> str:
 def use_summary(assessment: Assessment) -> str:
     """What the release can still be used for after the protection that was chosen, in a line; empty if that was not
     measured."""
-    chosen = any(p.chosen for p in measured_protections(assessment))
-    rows = [(row.title, *row.texts[:2]) for row in use_rows(assessment)] if chosen else []
-    if not rows:
+    measures = [m for p in assessment.protections if p.chosen for m in p.use]
+    known = [m for m in measures if (m.before, m.after) != (None, None)]
+    if not known:
         return ""
-    if all(before == after for _, before, after in rows):
-        return f"Still usable as before, by {count_text(len(rows), 'measure')}."
-    each = (f"{title[0].lower()}{title[1:]} {after}{_before_text(before, after)}" for title, before, after in rows)
-    return f"Still usable: {'; '.join(each)}."
+    missing = (
+        f" {count_text(len(measures) - len(known), 'measure')} not compared." if len(known) < len(measures) else ""
+    )
+    if all(m.before == m.after for m in known):
+        return f"Still usable as before, by {count_text(len(known), 'measure')}.{missing}"
+    texts = ((m.title, *(use_text(m, number) for number in (m.before, m.after))) for m in known)
+    each = (f"{title[0].lower()}{title[1:]} {after}{_before_text(before, after)}" for title, before, after in texts)
+    return f"Still usable: {'; '.join(each)}.{missing}"
 
 
 def _before_text(before: str, after: str) -> str:

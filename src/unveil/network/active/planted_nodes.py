@@ -101,11 +101,11 @@ def planted_nodes_in_theory(nodes: int, delta: float = 0.1) -> int:
 
 def choose_degree_window(graph: Graph, k: int) -> tuple[int, int]:
     """The fewest and the most links of a planted node with others: from the median degree to the 95% quantile, at least
-    3 apart where there are enough nodes. At most half of the nodes, or a quarter for up to four planted ones, so that
-    others are not linked with the same of them as a target.
+    3 apart where there are enough nodes. Never more than half of the nodes, or a quarter with up to four planted ones:
+    otherwise other nodes would be linked with the same planted nodes as a target is.
 
-    >>> everybody_knows_everybody = Graph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3], nodes=4)
-    >>> choose_degree_window(everybody_knows_everybody, 7)
+    >>> complete = Graph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3], nodes=4)
+    >>> choose_degree_window(complete, 7)
     (1, 2)
     """
     import numpy as np

@@ -81,15 +81,16 @@ _MOST_NODES_TO_CONFIRM = 200_000
 @dataclass(frozen=True, eq=False)
 class Matches:
     """``mapping`` is, for each left node, its likeliest partner or −1, and ``score`` how clear that is: the log-odds,
-    and more for a confirmed match. Pairs with a score of at most ``CLEAR`` are guesses. ``evidence`` is what else is
-    known, in the order of ``EVIDENCE``. ``overlap`` is the estimated share of edges of the left graph that are in the
-    right one, and of the right one in the left one. ``seeds`` is what it started from, ``given`` those among them that
-    were given."""
+    and more for a match that the published method makes as well. Pairs with a score of at most ``CLEAR`` are guesses.
+    ``evidence`` is what else is known, in the order of ``EVIDENCE``. ``overlap`` is the estimated share of edges of the
+    left graph that are in the right one, and of the right one in the left one, and ``evenness`` how alike these shares
+    are from node to node. ``seeds`` is what it started from, ``given`` those among them that were given."""
 
     mapping: Ints
     score: Floats
     evidence: Floats
     overlap: tuple[float, float]
+    evenness: tuple[float, float]
     seeds: Ints
     given: Ints
     sweeps: int
@@ -218,8 +219,10 @@ def _state_matches(settled: _Settled, published: Ints, seeds: Ints) -> Matches:
     mapping[replaced], score[replaced] = -1, -np.inf
     mapping[adopted], score[adopted] = published[adopted], _PUBLISHED_ALONE
     described = _describe_matches(settled, mapping, runner_up, confirmed - 1.0 * adopted)
-    evidence = settled.evidence
-    return Matches(mapping, score, described, settled.overlap.shares, seeds, evidence.given, settled.sweeps)
+    overlap = settled.overlap
+    return Matches(
+        mapping, score, described, overlap.shares, overlap.evenness, seeds, settled.evidence.given, settled.sweeps
+    )
 
 
 def _likeliest_partners(likely: Any, partners: Ints) -> Floats:

@@ -12,8 +12,9 @@ steps cost more than none (an additive model: T. Hastie, R. Tibshirani, Generali
 **What is rehearsed on.** The left graph, with the edges of the right one between matched nodes added. Its views overlap
 in as many nodes and edges as the attacked graphs seem to. Both are estimated too high or too low from matches alone, so
 a first rehearsal shows by how much, and the next ones are corrected: they find as many matches and as large an overlap
-as the attack did. Seeds are found in the same way, or drawn from the truth if they were given: as many, and as often
-wrong as the attack found them to be.
+as the attack did. If people differ much in the share of their edges that is in the other network, rehearsed views lose
+whole neighbourhoods, too. Seeds are found in the same way, or drawn from the truth if they were given: as many, and as
+often wrong as the attack found them to be.
 
 **What is not counted.** A rehearsal that states less than half or more than twice as many matches as the attack did
 says little about it: the attack may have got stuck in a wrong corner, or the rehearsal. If all of them do, there is no
@@ -42,6 +43,8 @@ __all__ = ["Calibration", "calibrate_matches"]
 _REHEARSALS = 3
 _FIRST_GUESS = 0.8  # of the node overlap
 _LEAST = 0.05  # overlap that is rehearsed
+_UNEVEN = 20.0  # or less: whole neighbourhoods are missing
+_CORRELATION = 0.5
 _STEPS = 9
 _LIKE_HERE = 0.5, 2.0  # times as many matches as the attack has stated
 _RIDGE = 1.0
@@ -83,10 +86,11 @@ def calibrate_matches(
     nodes, edges = _FIRST_GUESS, np.clip(matches.overlap, _LEAST, 1.0)
     stated = (matches.stated_mapping() >= 0).mean()
     names = (matches.stated_mapping() >= 0).sum()
+    correlation = _CORRELATION if min(matches.evenness) <= _UNEVEN else 0.0
     known: list[Floats] = []
     right_ones: list[Bools] = []
     for k in range(1 + _REHEARSALS):
-        views = _draw_views(base, nodes, edges, rng)
+        views = _draw_views(base, nodes, edges, correlation, rng)
         again = passive_attack(views.left, views.right, run, _same_seeds(views, matches, rng))
         if k == 0:  # too easy or too hard: only to learn from
             nodes = float(np.clip(nodes * stated / max((again.stated_mapping() >= 0).mean(), 1e-3), _LEAST, 1))
@@ -120,11 +124,11 @@ def _merged_graph(matches: Matches, left: Graph, right: Graph) -> Graph:
     return Graph.from_edges(ends[0], ends[1], nodes=left.nodes, directed=left.directed)
 
 
-def _draw_views(base: Graph, nodes: float, edges: Floats, rng: np.random.Generator) -> TwoViews:
+def _draw_views(base: Graph, nodes: float, edges: Floats, correlation: float, rng: np.random.Generator) -> TwoViews:
     """Views with these shares of left edges in the right view and of right edges in the left one."""
     in_right, in_left = (float(share) for share in edges)
     overlap = in_left * in_right / (in_left + in_right - in_left * in_right)
-    return two_views(base, nodes, overlap, rng, density_ratio=in_left / in_right)
+    return two_views(base, nodes, overlap, rng, density_ratio=in_left / in_right, correlation=correlation)
 
 
 def _same_seeds(views: TwoViews, matches: Matches, rng: np.random.Generator) -> Ints | None:

@@ -37,6 +37,7 @@ __all__ = [
     "RepeatedQuality",
     "TwoViews",
     "draw_seeds",
+    "held_part",
     "match_by_degree",
     "match_quality",
     "random_recall",
@@ -93,6 +94,17 @@ def two_views(
     ]
     (left, left_nodes, left_marks), (right, right_nodes, right_marks) = drawn
     return TwoViews(left, right, _common_positions(left_nodes, right_nodes, graph.nodes), left_marks, right_marks)
+
+
+def held_part(original: Graph, released: Graph, place: Ints, share: float, rng: np.random.Generator) -> TwoViews:
+    """A random part of the edges of a graph, which somebody holds, beside what was released of it. ``place`` is what
+    each node of the original became, or −1. Both views number their nodes at random."""
+    import numpy as np
+
+    held, held_nodes, marks = _draw_view(original, np.arange(original.nodes), share, 0.0, 0.0, None, 1.0, rng)
+    seen, seen_nodes, seen_marks = _draw_view(released, np.arange(released.nodes), 1.0, 0.0, 0.0, None, 1.0, rng)
+    position = np.append(np.argsort(seen_nodes), -1)
+    return TwoViews(held, seen, position[place[held_nodes]], marks, seen_marks)
 
 
 def _kept_shares(edge_overlap: float, density_ratio: float) -> tuple[float, float]:

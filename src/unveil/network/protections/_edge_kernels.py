@@ -102,50 +102,19 @@ def sum_over_neighbours(starts, neighbours, values, sums):
 # ---- one edge for two residuals --------------------------------------------------------------------------------------
 
 
-@helper
-def _keep_fullest(nodes, count, wanted, residual):
-    """Move those with the most edges to lose to the front, in the order in which they are; return how many."""
-    low, high = 1, 1
-    for i in range(count):
-        high = max(high, -residual[nodes[i]])
-    while low < high:  # the largest number that as many as wanted reach
-        middle, reaching = (low + high + 1) >> 1, 0
-        for i in range(count):
-            reaching += -residual[nodes[i]] >= middle
-        if reaching >= wanted:
-            low = middle
-        else:
-            high = middle - 1
-    ties, kept = wanted, 0
-    for i in range(count):
-        ties -= -residual[nodes[i]] > low
-    for i in range(count):
-        excess = -residual[nodes[i]]
-        if excess > low or (excess == low and ties > 0):
-            ties -= excess == low
-            nodes[kept] = nodes[i]
-            kept += 1
-    return kept
-
-
 @kernel
-def delete_between(over, residual, changed, work):
-    """Delete edges between over-full nodes: for each in turn, those to the fullest of its neighbours."""
+def delete_between(over, residual, changed):
+    """Delete edges between over-full nodes, for each in turn."""
     starts, neighbours, removed, _ = changed
     for u in over:
-        wanted, count = -residual[u], 0
-        if wanted <= 0:
-            continue
         for i in range(starts[u], starts[u + 1]):
-            if residual[neighbours[i]] < 0 and not _holds(removed, u, neighbours[i]):
-                work[count] = neighbours[i]
-                count += 1
-        if count > wanted:
-            count = _keep_fullest(work, count, wanted, residual)
-        for i in range(count):
-            _change_edge(changed, u, work[i], -1)
-            residual[work[i]] += 1
-        residual[u] += count
+            if residual[u] == 0:
+                break
+            w = neighbours[i]
+            if residual[w] < 0 and not _holds(removed, u, w):
+                _change_edge(changed, u, w, -1)
+                residual[u] += 1
+                residual[w] += 1
 
 
 @helper
@@ -181,7 +150,7 @@ def add_between(budget, residual, changed, queue, place, ends, mark, unserved, w
                 work[count] = w
                 count += 1
             i += 1
-        for j in range(count - 1, -1, -1):  # from the end, because the queue behind a node is what moves
+        for j in range(count):
             _change_edge(changed, u, work[j], 1)
             _lessen(work[j], residual, queue, place, ends)
         unserved[u] = wanted - count
@@ -195,8 +164,7 @@ def add_between(budget, residual, changed, queue, place, ends, mark, unserved, w
 @helper
 def _find_second(sign, u, a, b, stubs, residual, changed):
     """A node that can take the end b of a changed edge a–b when u takes the end a; −1 if none is found soon."""
-    for i in range(min(_TRIES, len(stubs))):
-        v = stubs[i]
+    for v in stubs[:_TRIES]:
         if v not in (a, b) and sign * residual[v] > (u == v) and _has_edge(changed, v, b) == (sign < 0):
             return v
     return -1
@@ -204,37 +172,42 @@ def _find_second(sign, u, a, b, stubs, residual, changed):
 
 @helper
 def _swap_change(sign, u, a, b, stubs, residual, changed):
-    """Replace a–b by u–a and by v–b for some v; return whether that was possible."""
+    """Replace a–b by u–a and by v–b for some v. Returns 0, or how many steps it took to find that this is not possible
+    at once."""
     if u in (a, b) or _has_edge(changed, u, a) != (sign < 0):
-        return False
+        return 1
     v = _find_second(sign, u, a, b, stubs, residual, changed)
     if v < 0:
-        return False
+        return _TRIES
     _change_edge(changed, a, b, -sign)
     _change_edge(changed, u, a, sign)
     _change_edge(changed, v, b, sign)
     residual[u] -= sign
     residual[v] -= sign
-    return True
+    return 0
 
 
 @kernel
 def swap_changes(sign, budget, cursor, stubs, residual, changed):
     """Serve two residuals by one more change: where a–b was added, add u–a and v–b instead, or the same with removed.
-    Goes through the table of changes from a cursor on, at most once for each node; returns the cursor."""
+
+    ``stubs`` come by falling need: u from the end, since those find a change most easily, and v from the beginning.
+    Goes through the table of changes from a cursor on, at most once for each u; returns the cursor.
+    """
     table = changed[3] if sign > 0 else changed[2]
-    for u in stubs:
-        most = min(budget, len(table))
-        step = 0
-        while sign * residual[u] > 0 and step < most:
-            step += 1
+    for i in range(len(stubs) - 1, -1, -1):
+        u, slots = stubs[i], len(table)
+        while sign * residual[u] > 0 and slots > 0 and budget > 0:
+            slots -= 1
+            budget -= 1
             cursor = (cursor + 1) & (len(table) - 1)
             if table[cursor] <= 0:
                 continue
             a, b = (table[cursor] - 1) >> 32, (table[cursor] - 1) & 0xFFFFFFFF
-            if not _swap_change(sign, u, a, b, stubs, residual, changed):
-                _swap_change(sign, u, b, a, stubs, residual, changed)
-        budget -= step
+            steps = _swap_change(sign, u, a, b, stubs, residual, changed)
+            if steps > 0:
+                steps += _swap_change(sign, u, b, a, stubs, residual, changed)
+            budget -= steps
     return cursor
 
 
@@ -263,26 +236,24 @@ def move_ends(over, under, residual, changed):
 
 
 @kernel
-def spread_residual(sign, least, stubs, candidates, residual, degrees, sizes, changed):
-    """Change edges at the wish of one node alone: its partner moves to the next degree, if at least ``least`` nodes
-    have that and more than ``least`` the one it leaves.
+def spread_residual(u, sign, least, candidates, residual, degrees, sizes, changed):
+    """Change edges at the wish of one node alone. Each partner moves to the next degree: from one that more than
+    ``least`` nodes have to one that at least as many have.
 
-    ``sizes`` says how many nodes have each degree. Partners are among ``candidates``: the rows of the graph as it was
-    if edges are deleted, all nodes if edges are added.
+    ``sizes`` says how many nodes have each degree. Returns how many candidates at the beginning could not move.
     """
-    starts, first = changed[0], 0
-    for u in stubs:
-        begin, end = (starts[u], starts[u + 1]) if sign < 0 else (first, len(candidates))
-        for i in range(begin, end):
-            if residual[u] == 0:
-                break
-            w = candidates[i]
-            d = degrees[w]
-            if sizes[d] <= least or sizes[d + sign] < least:
-                first += i == first
-            elif residual[w] == 0 and w != u and _has_edge(changed, u, w) == (sign < 0):
-                _change_edge(changed, u, w, sign)
-                sizes[d] -= 1
-                sizes[d + sign] += 1
-                degrees[w] += sign
-                residual[u] -= sign
+    useless = 0
+    for i in range(len(candidates)):
+        if residual[u] == 0:
+            break
+        w = candidates[i]
+        d = degrees[w]
+        if sizes[d] <= least or sizes[d + sign] < least:
+            useless += i == useless
+        elif residual[w] == 0 and _has_edge(changed, u, w) == (sign < 0):
+            _change_edge(changed, u, w, sign)
+            sizes[d] -= 1
+            sizes[d + sign] += 1
+            degrees[w] += sign
+            residual[u] -= sign
+    return useless

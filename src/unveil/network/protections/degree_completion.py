@@ -2,32 +2,37 @@
 
 A graph is k-degree anonymous if at least k nodes have each degree that occurs (K. Liu, E. Terzi, *Towards identity
 anonymization on graphs*, SIGMOD 2008). The published search for one near a graph tries degree sequences at random until
-one can be realised, which on social networks may take for ever. Here degrees and edges are brought together in rounds:
+one can be realised: thousands of attempts on social networks, and many more edges than needed. Here degrees and edges
+are brought together in rounds:
 
 1. Choose the nearest k-anonymous degrees (:mod:`unveil.network.protections.degree_sequences`). Among nodes of equal
-   degree, those are lowered that have the most over-full neighbours.
+   degree, those are lowered that know over-full nodes, and those are raised that do not know under-full ones.
 2. Change edges that serve two residuals at once: delete edges between over-full nodes, add edges between under-full
-   ones, the largest residuals first (as V. Havel and S. Hakimi do). If two nodes u and v are left over that cannot be
-   paired, turn a change a–b into u–a and v–b.
+   ones, those that lack most with those that lack most (V. Havel, S. Hakimi). If two nodes u and v are left over that
+   cannot be paired, turn a change a–b into u–a and v–b.
 3. Move ends of edges from over-full to under-full nodes: one deletion and one addition serve two residuals.
 4. What is then left over is of one kind. Each unit takes an edge whose other end is a node that can move to the next
-   degree, since enough others have both; or any node, if there is none such.
+   degree, since enough others have both; or any node, if there is none such. Nodes of low degree come first, so that
+   whole groups of them move.
 5. If the degrees are not k-anonymous now, begin again with them.
+
+All of this is done for several prices of lowering a degree, and the fewest changes are kept: two under-full nodes are
+nearly always strangers, but two over-full ones seldom know each other, so that lowering may cost up to twice as many
+edges, while on dense networks with few hubs it is the other way round.
 
 **Why it ends.** Without deletions each round adds an edge: a node below its target, which is at most n − 1, has a node
 to which it is not connected, and step 4 finds one. At the latest the complete graph is k-degree anonymous. With
 deletions rounds might go round in circles, so after some rounds only additions are allowed. In practice there are one
 to three rounds.
 
-**What is free.** In step 2, which of several partners with equal residuals is chosen; in steps 3 and 4, which node is
-at the other end. All that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be
-replaced by a–c, b–d without changing a degree, which is the place for anyone who prefers some edges to others.
+**What is free.** In step 2, which of several partners is chosen; in steps 3 and 4, which node is at the other end. All
+that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be replaced by a–c, b–d
+without changing a degree, which is the place for anyone who prefers some edges to others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +57,10 @@ from unveil.wording import count_text
 
 __all__ = ["AnonymisedGraph", "anonymise_graph"]
 
-_PRICES = (0.5, 0.67, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 3.0)  # of lowering a degree, where raising one costs 1
+_PRICES = (1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5, 0.85, 0.75, 0.67, 0.6, 0.5)  # of lowering a degree; raising costs 1
+_SCARCITY = 4  # an edge between over-full nodes is harder to find than a gap between under-full ones
+_MOST_WORK = 1 << 30  # nodes × k up to which all prices are tried
+_ANYWHERE = -1  # as many nodes have every degree
 _ROUNDS = 20  # until no more edges may be deleted
 _MOST_ADDITIONS = 1 << 26  # edges that fit into memory
 _SLICE = 1 << 12  # nodes between two looks at whether to stop
@@ -85,72 +93,89 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
     """
     if graph.directed:
         raise UnveilError("edges of this network have directions; k-degree anonymity needs a network without them")
-    best = None
-    prices = (None,) if additions_only else _PRICES
+    best, fewest = None, graph.nodes**2
+    prices = _choose_prices(graph, k, additions_only)
     for place, price in enumerate(prices):
         run.progress("choosing edges to change", place / len(prices))
-        changed = _complete_degrees(graph, k, price, run)
-        if best is None or count_changes(changed) < count_changes(best):
-            best = changed
+        changed = _complete_degrees(graph, k, price, fewest, run)
+        if changed is not None and count_changes(changed) < fewest:
+            best, fewest = changed, count_changes(changed)
     assert best is not None
     bounds = find_bounds(graph, k, changed_degrees(best), additions_only)
     return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
 
 
-def _complete_degrees(graph: Graph, k: int, price: float | None, run: Run) -> ChangedGraph:
-    """Changes that make degrees k-anonymous; without a price, additions only."""
-    changed, degrees = start_changes(graph), graph.degrees
-    for completed in count():
+def _choose_prices(graph: Graph, k: int, additions_only: bool) -> Sequence[float | None]:
+    """The prices that are tried, None for additions only: a single one where the dynamic programme takes seconds."""
+    if additions_only:
+        return (None,)
+    return (*_PRICES, None) if graph.nodes * k <= _MOST_WORK else (_PRICES[0],)
+
+
+def _complete_degrees(graph: Graph, k: int, price: float | None, fewest: int, run: Run) -> ChangedGraph | None:
+    """Changes that make degrees k-anonymous; None if there would be at least as many as the fewest that are known."""
+    changed, degrees, completed = start_changes(graph), graph.degrees, 0
+    while True:
         run.check()
-        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True)
-        if np.array_equal(targets, degrees):
+        targets = anonymise_degrees(degrees, k, price if completed < _ROUNDS else None, even_sum=True, run=run)
+        distance = int(np.abs(targets - degrees).sum())
+        if distance == 0:
             return changed
-        targets = _lower_the_connected(graph, degrees, targets)
+        if distance >= 2 * fewest:
+            return None
+        targets = _choose_among_equals(graph, degrees, targets)
         residual = targets - degrees
-        missing = int(residual[residual > 0].sum())
-        if missing > 2 * _MOST_ADDITIONS:
-            raise UnveilError(
-                f"this takes at least {count_text(missing // 2, 'more edge')}; lower k, or allow deletions"
-            )
-        changed = make_room(changed, -int(residual[residual < 0].sum()), missing)
+        changed = _make_room(changed, residual)
         _serve_pairs(changed, residual, run)
         _serve_singles(changed, residual, targets, k, run)
         degrees = changed_degrees(changed)
-    raise AssertionError
+        completed += 1
 
 
-def _lower_the_connected(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
-    """Give the lowest targets among nodes of equal degree to those with the most over-full neighbours."""
+def _make_room(changed: ChangedGraph, residual: Ints) -> ChangedGraph:
+    """Room for one change for each unit of residual."""
+    surplus, missing = int(-residual[residual < 0].sum()), int(residual[residual > 0].sum())
+    if missing > 2 * _MOST_ADDITIONS:
+        raise UnveilError(f"this takes at least {count_text(missing // 2, 'more edge')}; lower k")
+    return make_room(changed, surplus, missing)
+
+
+def _choose_among_equals(graph: Graph, degrees: Ints, targets: Ints) -> Ints:
+    """Give the lowest targets among nodes of equal degree to those who know the most over-full nodes, and the highest
+    to those who know the fewest under-full ones."""
+    change = targets - degrees
+    values = np.where(change < 0, -_SCARCITY * change, change)
     weights = np.zeros(graph.nodes, np.int64)
-    excess = np.maximum(degrees - targets, 0)
-    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, excess, weights)
-    is_changed = np.bincount(degrees, targets != degrees) > 0
-    nodes = np.flatnonzero(is_changed[degrees])
+    _edge_kernels.sum_over_neighbours(graph.indptr, graph.neighbours, values, weights)
+    has_choice = np.bincount(degrees, change != 0) > 0
+    nodes = np.flatnonzero(has_choice[degrees])
     by_weight = nodes[np.lexsort((weights[nodes], -degrees[nodes]))]
     by_target = nodes[np.lexsort((-targets[nodes], -degrees[nodes]))]
-    assigned = targets.copy()
-    assigned[by_weight] = targets[by_target]
-    return assigned
+    chosen = targets.copy()
+    chosen[by_weight] = targets[by_target]
+    return chosen
 
 
 def _serve_pairs(changed: ChangedGraph, residual: Ints, run: Run) -> None:
     """Change edges that serve two residuals."""
-    work = np.empty(max(len(residual), 1), np.int64)
     for some in _in_slices(_neediest_first(-residual), run):
-        _edge_kernels.delete_between(some, residual, changed, work)
-    _add_between(changed, residual, work, run)
+        _edge_kernels.delete_between(some, residual, changed)
+    _add_between(changed, residual, run)
     for sign in (-1, 1):
         cursor = 0
-        for some in _in_slices(_neediest_first(sign * residual), run):
+        stubs = _neediest_first(sign * residual)
+        for some in _in_slices(stubs, run):
             cursor = _edge_kernels.swap_changes(sign, _STEPS, cursor, some, residual, changed)
 
 
-def _add_between(changed: ChangedGraph, residual: Ints, work: Ints, run: Run) -> None:
+def _add_between(changed: ChangedGraph, residual: Ints, run: Run) -> None:
+    """Add edges between under-full nodes."""
     queue = _neediest_first(residual)
     if not len(queue):
         return
     lacking = np.maximum(residual, 0)
-    place, mark, unserved = np.empty_like(residual), np.full(len(residual), -1), np.zeros_like(residual)
+    mark, unserved = np.full(len(residual), -1), np.zeros_like(residual)
+    place, work = np.empty_like(residual), np.empty_like(residual)
     place[queue] = np.arange(len(queue))
     ends = np.cumsum(np.bincount(lacking[queue])[::-1])[::-1].copy()
     while _edge_kernels.add_between(_STEPS, lacking, changed, queue, place, ends, mark, unserved, work):
@@ -164,20 +189,30 @@ def _serve_singles(changed: ChangedGraph, residual: Ints, targets: Ints, k: int,
     for some in _in_slices(_neediest_first(-residual), run):
         _edge_kernels.move_ends(some, under, residual, changed)
     degrees, sizes = targets.copy(), np.bincount(targets, minlength=len(targets) + 1)
-    for least in (k, -1):  # −1: wherever there is place
-        for sign in (-1, 1):
-            stubs = _neediest_first(sign * residual)
-            if not len(stubs):
-                continue
-            candidates = changed.neighbours if sign < 0 else _by_degree(degrees)
-            for some in _in_slices(stubs, run):
-                _edge_kernels.spread_residual(sign, least, some, candidates, residual, degrees, sizes, changed)
+    for sign in (-1, 1):
+        for least in (k, _ANYWHERE):
+            _spread(sign, least, changed, residual, degrees, sizes, run)
 
 
-def _by_degree(degrees: Ints) -> Int32s:
-    order = np.argsort(degrees, kind="stable").astype(np.int32)
-    order.setflags(write=False)  # as the neighbours in a graph, so that the loop is compiled once
-    return order
+def _spread(sign: int, least: int, changed: ChangedGraph, residual: Ints, degrees: Ints, sizes: Ints, run: Run) -> None:
+    """Let other nodes move to the next degree, those with the fewest neighbours first. That many of the same degree
+    move together is what saves edges in the next round."""
+    stubs = _neediest_first(sign * residual)
+    if not len(stubs):
+        return
+    everybody = _by_degree(np.arange(len(degrees), dtype=np.int32), degrees)
+    for u in stubs.tolist():
+        run.check()
+        if sign > 0:
+            useless = _edge_kernels.spread_residual(u, sign, least, everybody, residual, degrees, sizes, changed)
+            everybody = everybody[useless:]
+        else:
+            known = _by_degree(changed.neighbours[changed.starts[u] : changed.starts[u + 1]], degrees)
+            _edge_kernels.spread_residual(u, sign, least, known, residual, degrees, sizes, changed)
+
+
+def _by_degree(nodes: Int32s, degrees: Ints) -> Int32s:
+    return nodes[np.argsort(degrees[nodes], kind="stable")]
 
 
 def _neediest_first(needs: Ints) -> Ints:

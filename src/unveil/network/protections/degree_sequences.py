@@ -33,8 +33,11 @@ import numpy as np
 from unveil.arrays import Ints
 from unveil.errors import UnveilError
 from unveil.network.protections import _degree_groups
+from unveil.run import Run
 
 __all__ = ["anonymise_degrees", "is_k_anonymous"]
+
+_STEPS = 1 << 25  # groups between two looks at whether to stop
 
 
 def is_k_anonymous(degrees: Ints, k: int) -> bool:
@@ -46,7 +49,9 @@ def is_k_anonymous(degrees: Ints, k: int) -> bool:
     return bool((np.unique(degrees, return_counts=True)[1] >= k).all())
 
 
-def anonymise_degrees(degrees: Ints, k: int, lowering_price: float | None = None, even_sum: bool = False) -> Ints:
+def anonymise_degrees(
+    degrees: Ints, k: int, lowering_price: float | None = None, even_sum: bool = False, run: Run | None = None
+) -> Ints:
     """The nearest k-anonymous degrees between 0 and n − 1, in the order given. Without a price, no degree is lowered.
 
     >>> degrees = np.array([3, 3, 3, 2, 2, 1])
@@ -64,9 +69,9 @@ def anonymise_degrees(degrees: Ints, k: int, lowering_price: float | None = None
         return degrees.astype(np.int64)
     price = float(len(degrees)) ** 2  # raising every node to the largest degree costs less
     if lowering_price is not None:
-        price = min(price, lowering_price)
+        price = min(price, lowering_price)  # which may be infinite
     runs = _find_runs(degrees, 7 * k)
-    chosen = _choose_targets(runs, k, price, even_sum, len(degrees) - 1)
+    chosen = _choose_targets(runs, k, price, even_sum, len(degrees) - 1, run or Run())
     return _give_out(degrees, runs, chosen)
 
 
@@ -93,19 +98,24 @@ def _find_runs(degrees: Ints, most: int) -> _Runs:
     return _Runs(values, counts[values], np.minimum(counts[values], most))
 
 
-def _choose_targets(runs: _Runs, k: int, price: float, even_sum: bool, most: int) -> Ints:
+def _choose_targets(runs: _Runs, k: int, price: float, even_sum: bool, most: int, run: Run) -> Ints:
     """The targets of those who take part."""
-    falling = np.repeat(runs.degrees, runs.parts)
+    falling, ends = np.repeat(runs.degrees, runs.parts), np.cumsum(runs.parts)
     sums = np.append(0, np.cumsum(falling))
-    ends = np.cumsum(runs.parts)
-    run_begins, run_ends = np.repeat(ends - runs.parts, runs.parts), np.repeat(ends, runs.parts)
-    above = (np.arange(2 * k) / (1 + price)).astype(np.int64)
+    sequence = falling, sums, np.repeat(ends - runs.parts, runs.parts), np.repeat(ends, runs.parts)
+    before = (np.arange(2 * k) / (1 + price)).astype(np.int64)
     states = 2 if even_sum else 1
-    work = np.full((len(falling) + 1, states), np.inf), np.zeros((len(falling) + 1, states, 2), np.int64)
-    # nodes that take no part keep their degrees, so all that counts is the parity of everybody's change
-    change = int((runs.degrees * runs.sizes).sum()) & (states - 1)
-    targets = np.empty(len(falling), np.int64)
-    _degree_groups.group_degrees(falling, sums, run_begins, run_ends, above, k, price, most, change, *work, targets)
+    costs, choices = np.full((len(sums), states), np.inf), np.zeros((len(sums), states, 2), np.int64)
+    costs[0, 0] = 0
+    some = _STEPS // k + 1
+    for first in range(k, len(sums), some):
+        run.check()
+        last = min(first + some, len(sums))
+        _degree_groups.group_degrees(first, last, sequence, before, k, price, most, costs, choices)
+    # those who take no part keep their degrees, so the changes of the others have the parity of the sum that was there
+    parity = int((runs.degrees * runs.sizes).sum()) & (states - 1)
+    targets = np.empty_like(falling)
+    _degree_groups.trace_groups(parity, sums, choices, targets)
     return targets
 
 
@@ -113,19 +123,15 @@ def _give_out(degrees: Ints, runs: _Runs, chosen: Ints) -> Ints:
     """The target of each node. Nodes of the same degree are given theirs in falling order."""
     ends = np.cumsum(runs.parts)
     changes = np.append(0, np.cumsum(chosen != np.repeat(runs.degrees, runs.parts)))
-    changed = np.flatnonzero(changes[ends] > changes[ends - runs.parts])
+    has_changed = changes[ends] > changes[ends - runs.parts]
+    repeats = np.repeat(has_changed, runs.parts).astype(np.int64)
+    for r in np.flatnonzero(has_changed & (runs.sizes > runs.parts)):  # those who took no part keep their degree
+        begin = ends[r] - runs.parts[r]
+        kept = begin + np.flatnonzero(chosen[begin : ends[r]] == runs.degrees[r])[0]
+        repeats[kept] += runs.sizes[r] - runs.parts[r]
+    is_affected = np.zeros(degrees.max() + 1, np.bool_)
+    is_affected[runs.degrees[has_changed]] = True
+    nodes = np.flatnonzero(is_affected[degrees])
     targets = degrees.astype(np.int64)
-    is_changed = np.zeros(degrees.max() + 1, np.bool_)
-    is_changed[runs.degrees[changed]] = True
-    nodes = np.flatnonzero(is_changed[degrees])
-    nodes = nodes[np.argsort(-degrees[nodes], kind="stable")]
-    given = [_restore_run(chosen[ends[r] - runs.parts[r] : ends[r]], runs.degrees[r], runs.sizes[r]) for r in changed]
-    targets[nodes] = np.concatenate([np.empty(0, np.int64), *given])
+    targets[nodes[np.argsort(-degrees[nodes], kind="stable")]] = np.repeat(chosen, repeats)
     return targets
-
-
-def _restore_run(chosen: Ints, degree: int, size: int) -> Ints:
-    """The targets of a whole run: those who took no part keep their degree, beside others who do."""
-    if len(chosen) == size:
-        return chosen
-    return np.insert(chosen, np.flatnonzero(chosen == degree)[0], np.full(size - len(chosen), degree))

@@ -17,18 +17,26 @@ is guessing. The larger of both counts, since an attacker may know how edges wer
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from unveil.arrays import Floats, Int32s, Ints
 from unveil.intervals import estimate_mean
+from unveil.network.compared_graphs import (
+    ComparedGraphs,
+    are_among,
+    compare_edges,
+    compare_graphs,
+    compared_edge_keys,
+)
 from unveil.network.measures.graph_measures import undirected_graph
 from unveil.network.use import _kernels
-from unveil.network.use.compared_graphs import ComparedGraphs, are_among, compare_edges, compare_graphs, edge_keys
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
 from unveil.slices import chunks
+from unveil.usefulness.use_measure import UseMeasure
 from unveil.wording import percent_text
 
 __all__ = [
@@ -39,6 +47,7 @@ __all__ = [
     "fake_edge_sentence",
     "pair_evidence",
     "pair_scores",
+    "plausibility_use",
     "ranking_auc",
     "removed_edge_auc",
 ]
@@ -131,7 +140,18 @@ def fake_edge_auc(original: Graph, released: Graph, truth: Ints, run: Run | None
 
     ``truth`` is what each node of the original became, −1 if it was left out; no two became one.
     """
-    compared = compare_graphs(original, released, truth)
+    return _tell_added(compare_graphs(original, released, truth), run)
+
+
+def plausibility_use(compared: ComparedGraphs, run: Run) -> Iterator[UseMeasure]:
+    """How well added edges are told from real ones, if some were added: those that are recognised are of no use."""
+    found = _tell_added(compared, run)
+    if found is not None:
+        title = "Added connections recognised (about 50%: guessing)"
+        yield UseMeasure("added_recognised", title, None, found.auc, fake_edge_sentence(found))
+
+
+def _tell_added(compared: ComparedGraphs, run: Run | None) -> EdgeTelling | None:
     added = compare_edges(compared).added
     if not added.any() or added.all():
         return None
@@ -143,8 +163,8 @@ def fake_edge_auc(original: Graph, released: Graph, truth: Ints, run: Run | None
 def fake_edge_sentence(found: EdgeTelling) -> str:
     """What was found of edges that were added, for the owner."""
     return (
-        "Someone who ranks the connections by how many neighbours their ends share takes an added one for less "
-        f"plausible than an original one in {percent_text(found.auc)} of the cases (ties count half; 50% is guessing)."
+        "Someone who ranks the connections by the neighbours that their ends share, in the better of two ways, puts an "
+        f"added one below an original one {percent_text(found.auc)} of the time (ties count half; guessing: about 50%)."
     )
 
 
@@ -185,6 +205,6 @@ def _pairs_without_edge(compared: ComparedGraphs, rng: np.random.Generator) -> t
     keys = rng.integers(0, nodes * nodes, _DRAWS) if is_sample else np.arange(nodes * nodes)
     sources, targets = keys // nodes, keys % nodes
     is_free = (sources != targets) if directed else (sources < targets)
-    is_free &= ~are_among(keys, np.sort(np.concatenate(edge_keys(compared))))
+    is_free &= ~are_among(keys, np.sort(np.concatenate(compared_edge_keys(compared))))
     most = _SAMPLE if is_sample else len(keys)
     return (sources[is_free][:most], targets[is_free][:most]), is_sample

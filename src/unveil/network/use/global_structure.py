@@ -10,10 +10,10 @@ from itertools import permutations
 from math import isnan
 
 from unveil.arrays import Ints
+from unveil.network.compared_graphs import ComparedGraphs, measure_both
 from unveil.network.measures.path_lengths import affordable_sources, measure_path_lengths
 from unveil.network.use.change_text import change_measure
 from unveil.network.use.communities import adjusted_rand_index, find_communities
-from unveil.network.use.compared_graphs import ComparedGraphs, measure_both
 from unveil.network.use.page_rank import page_ranks, top_overlap, top_size
 from unveil.network.use.spectrum import largest_singular_values, spectral_distance
 from unveil.release.graph import Graph

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from unveil.arrays import Ints
+from unveil.network.compared_graphs import ComparedGraphs, compare_edges, measure_both
 from unveil.network.measures.graph_measures import density, measure_clustering
 from unveil.network.measures.power_law import fit_power_law
 from unveil.network.use.change_text import change_measure
-from unveil.network.use.compared_graphs import ComparedGraphs, compare_edges, measure_both
 from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.usefulness.use_measure import UseMeasure
@@ -50,7 +50,7 @@ def _change_counts(added: int, removed: int) -> str:
 def degree_distance(compared: ComparedGraphs) -> tuple[int, int]:
     """Half the sum of all changes of degrees, and of how many nodes a degree changes.
 
-    >>> from unveil.network.use.compared_graphs import compare_graphs
+    >>> from unveil.network.compared_graphs import compare_graphs
     >>> before, after = Graph.from_edges([0, 1], [1, 2], nodes=3), Graph.from_edges([0, 0], [1, 2], nodes=3)
     >>> degree_distance(compare_graphs(before, after, np.arange(3)))
     (1, 2)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unveil.case import Case
-from unveil.network.use.compared_graphs import compare_graphs
+from unveil.network.compared_graphs import compare_graphs
+from unveil.network.use.edge_plausibility import plausibility_use
 from unveil.network.use.global_structure import community_use, distance_use, page_rank_use, spectrum_use
 from unveil.network.use.local_structure import clustering_use, connection_use, degree_use, density_use, power_law_use
 from unveil.release.graph import Graph
@@ -27,6 +28,7 @@ def measure_graph_use(before: Case, after: Case, run: Run) -> Iterator[UseMeasur
     if compared.is_one_to_one:
         yield connection_use(compared)
         yield degree_use(compared)
+        yield from plausibility_use(compared, run)
     yield from density_use(compared)
     yield from clustering_use(compared, run)
     yield from distance_use(compared, run)

@@ -19,7 +19,7 @@ from unveil.release.graph import Graph
 from unveil.run import Run
 
 if TYPE_CHECKING:
-    from unveil.network.use.compared_graphs import ComparedGraphs
+    from unveil.network.compared_graphs import ComparedGraphs
 
 __all__ = ["page_ranks", "shares_at_top", "top_overlap", "top_size"]
 

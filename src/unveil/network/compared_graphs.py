@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from unveil.arrays import Bools, Ints
+from unveil.network.edge_keys import edge_keys
 from unveil.network.node_order import sorted_places
 from unveil.release.graph import Graph, edge_endpoints
 from unveil.run import Run
@@ -24,7 +25,7 @@ __all__ = [
     "are_among",
     "compare_edges",
     "compare_graphs",
-    "edge_keys",
+    "compared_edge_keys",
     "measure_both",
 ]
 
@@ -38,6 +39,11 @@ class ComparedGraphs:
     original: Graph
     released: Graph
     place: Ints
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nothing but names differs."""
+        return self.released.digest == self.original.digest
 
     @property
     def is_one_to_one(self) -> bool:
@@ -79,7 +85,7 @@ def _move_nodes(graph: Graph, position: Ints) -> Graph:
 def measure_both(compared: ComparedGraphs, what: str, measure: Callable[[Graph], _T], run: Run) -> tuple[_T, _T]:
     """Measure both graphs: the original once per run, and a release that is the same not again."""
     was: _T = run.once(("network.use", what, compared.original.digest), lambda: measure(compared.original))
-    return was, was if compared.released.digest == compared.original.digest else measure(compared.released)
+    return was, was if compared.is_unchanged else measure(compared.released)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +114,11 @@ def compare_edges(compared: ComparedGraphs) -> EdgeChanges:
     >>> found.removed.tolist(), found.added.tolist(), found.jaccard
     ([False, True], [False, True], 0.3333333333333333)
     """
-    was, now = edge_keys(compared)
+    was, now = compared_edge_keys(compared)
     return EdgeChanges(~are_among(was, np.sort(now)), ~are_among(now, np.sort(was)))
 
 
-def edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
+def compared_edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
     """A number for each edge of both graphs, the same for the same edge; −1 if it has lost an end."""
     nodes = compared.released.nodes
     was = _number_edges(compared.original, compared.place, nodes)
@@ -121,10 +127,8 @@ def edge_keys(compared: ComparedGraphs) -> tuple[Ints, Ints]:
 
 def _number_edges(graph: Graph, place: Ints, nodes: int) -> Ints:
     sources, targets = (place[ends] for ends in edge_endpoints(graph))
-    if not graph.directed:
-        sources, targets = np.minimum(sources, targets), np.maximum(sources, targets)
-    numbers: Ints = np.where((sources < 0) | (targets < 0), -1, sources * nodes + targets)
-    return numbers
+    keys: Ints = np.where((sources < 0) | (targets < 0), -1, edge_keys(sources, targets, nodes, graph.directed))
+    return keys
 
 
 def are_among(numbers: Ints, ordered: Ints) -> Bools:
