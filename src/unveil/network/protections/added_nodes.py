@@ -17,8 +17,8 @@ Havel, S. Hakimi). The degree x must be one that old nodes have, or any if there
 an x, and the smallest is taken. For odd m ≥ k there always is one: with D = Σ a(v), one of ⌈D/m⌉ and ⌈D/m⌉ + 1 has the
 parity of D.
 
-**What it does not do.** The old nodes have all their edges, and no others among themselves: whoever can tell the new
-nodes, for example because people who know the same new node do not know each other, deletes them and has the network.
+**What it does not do.** The old nodes keep all their edges and get no others among themselves: whoever can tell the new
+nodes deletes them and has the network. They all have one degree. Where they are many, it stands out.
 """
 
 from __future__ import annotations
