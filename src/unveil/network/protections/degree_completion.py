@@ -51,6 +51,7 @@ from unveil.network.protections.changed_graph import (
     start_changes,
 )
 from unveil.network.protections.degree_sequences import anonymise_degrees
+from unveil.network.protections.plausible_edges import move_to_plausible
 from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.wording import count_text
@@ -101,6 +102,7 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
         if changed is not None and count_changes(changed) < fewest:
             best, fewest = changed, count_changes(changed)
     assert best is not None
+    best = move_to_plausible(graph, best, run)
     bounds = find_bounds(graph, k, changed_degrees(best), additions_only)
     return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
 
