@@ -24,7 +24,7 @@ from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_
 from unveil.network.degree_chart import degree_chart
 from unveil.network.degrees import degree_class_sizes
 from unveil.network.original_order import check_original_and_mapping, compare_with_release
-from unveil.network.protect import PROTECTIONS, protection_hints
+from unveil.network.protect import PROTECTIONS, protection_hints, why_unprotectable
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
@@ -174,6 +174,7 @@ QUESTION = Question(
         risks.ACTIVE,
         risks.PASSIVE,
     ),
+    why_unprotectable=why_unprotectable,
     hints=protection_hints,
     measure_use=measure_use,
 )

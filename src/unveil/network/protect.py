@@ -12,15 +12,19 @@ from types import MappingProxyType
 
 from unveil.case import Case
 from unveil.network import risks
-from unveil.network.changed_release import is_undirected, make_protection, unprotected_graph
+from unveil.network.changed_release import make_protection, unprotected_graph
 from unveil.network.degree_offers import ADDED_NODES, DEGREES, NEIGHBOURHOODS, published_offer
 from unveil.network.random_offers import POSSIBLE_WORLD, RANDOM_CHANGES, SWITCHES
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
+from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.settings import option_text
+from unveil.wording import count_text, verb
 
-__all__ = ["PROTECTIONS", "protection_hints"]
+__all__ = ["PROTECTIONS", "protection_hints", "why_unprotectable"]
+
+_MEASURES = "publish measures of the network instead of its connections (unveil describe)"
 
 
 def _relabel_nodes(case: Case, policy: Policy, run: Run, strictness: float) -> Protection:
@@ -31,19 +35,36 @@ def _relabel_nodes(case: Case, policy: Policy, run: Run, strictness: float) -> P
 # ---- what is on offer ------------------------------------------------------------------------------------------------
 
 
+def why_unprotectable(case: Case, policy: Policy) -> str:
+    """Why none of the methods can change a network so that it is within tolerance; empty if one might."""
+    graph = case.release
+    assert isinstance(graph, Graph)
+    if case.original is not None:
+        return "this release is protected already; protect the original instead, with other goals"
+    if graph.directed:
+        return (
+            "no protection changes a network with directions yet; remove the directions (for an edge list, leave out "
+            f"{option_text('directed')}), or {_MEASURES}"
+        )
+    k = policy.tolerance_for(risks.DEGREE_K)
+    if k is not None and k > graph.nodes:
+        return (
+            f"{count_text(int(k), 'node')} cannot share a number of connections where there "
+            f"{verb(graph.nodes, 'is', 'are')} only {graph.nodes:,}; {_MEASURES}"
+        )
+    return ""
+
+
 def protection_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -> Iterator[str]:
     """What an owner can do if no protection reaches what is tolerated."""
     if not in_the_way:
         return
-    if not is_undirected(case, policy):
-        yield (
-            "no protection changes a network with directions yet; remove the directions (for an edge list, leave out "
-            f"{option_text('directed')}), or publish measures of the network instead"
-        )
+    if reason := why_unprotectable(case, policy):
+        yield reason
     elif set(in_the_way) - {risks.DEGREE_K.id, risks.DEGREE_UNIQUE.id}:
         yield (
-            "the methods for networks make numbers of connections alike, but people are found by the rest of the "
-            "structure; publish measures of the network instead of its connections"
+            "most methods make numbers of connections alike, but people are found by the rest of the structure; try "
+            f"{option_text('method', 'worlds')}, or {_MEASURES}"
         )
 
 

@@ -26,8 +26,8 @@ deletions rounds might go round in circles, so after some rounds only additions 
 to three rounds.
 
 **What is free.** In step 2, which of several partners is chosen; in steps 3 and 4, which node is at the other end. All
-that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be replaced by a–c, b–d
-without changing a degree, which is the place for anyone who prefers some edges to others.
+that counts there is how many edges change. Afterwards added edges move to where they are plausible, as many as there
+are (:mod:`unveil.network.protections.plausible_edges`); nodes may exchange degrees then, but no degree becomes rarer.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
         if changed is not None and count_changes(changed) < fewest:
             best, fewest = changed, count_changes(changed)
     assert best is not None
-    best = move_to_plausible(graph, best, run)
     bounds = find_bounds(graph, k, changed_degrees(best), additions_only)
+    best = move_to_plausible(graph, best, run)
     return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
 
 

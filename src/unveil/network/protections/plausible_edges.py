@@ -91,11 +91,10 @@ def move_to_plausible(graph: Graph, changed: ChangedGraph, run: Run) -> ChangedG
 def _scale_of(graph: Graph, now: Graph, changed: ChangedGraph, run: Run) -> _Scale | None:
     """What pairs are rated by in a changed graph; None if none of its edges is real."""
     sources, targets = edge_endpoints(graph)
-    some = (
-        np.unique(np.linspace(0, graph.edges - 1, _SAMPLE).astype(np.int64)) if graph.edges else np.empty(0, np.int64)
-    )
+    some = np.unique(np.linspace(0, max(0, graph.edges - 1), _SAMPLE).astype(np.int64))[: graph.edges]
     gone = edges_in(changed.removed)
-    kept = some[~np.isin(edge_keys(sources[some], targets[some], graph.nodes), edge_keys(*gone.T, graph.nodes))]
+    keys = edge_keys(sources[some], targets[some], graph.nodes)
+    kept = some[~np.isin(keys, edge_keys(gone[:, 0], gone[:, 1], graph.nodes))]
     if not len(kept):
         return None
     found = pair_evidence(now, sources[kept], targets[kept], run)
@@ -107,7 +106,7 @@ def _scale_of(graph: Graph, now: Graph, changed: ChangedGraph, run: Run) -> _Sca
 
 def _rank_pairs(now: Graph, ends: Ints, scale: _Scale, run: Run) -> Floats:
     """The share of real edges that each of some pairs exceeds, by both scores; equal ones count half."""
-    found = pair_evidence(now, *ends.T, run)
+    found = pair_evidence(now, ends[:, 0], ends[:, 1], run)
     ranks = [
         (np.searchsorted(real, own, "left") + np.searchsorted(real, own, "right")) / (2 * len(real))
         for real, own in ((scale.excess, found.excess), (scale.adamic_adar, found.adamic_adar))
