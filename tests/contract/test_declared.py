@@ -23,7 +23,8 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
-    "network.degree_found", "network.signature_found", "network.signature_unique", "network.automorphism", "network.active", "network.passive", "network.unmasked",
+    "network.degree_found", "network.signature_found",
+    "network.signature_unique", "network.automorphism", "network.active", "network.passive", "network.unmasked",
     "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
