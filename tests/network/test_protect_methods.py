@@ -20,6 +20,7 @@ from unveil import Graph, Policy, UnveilError
 from unveil.network.protect import PROTECTIONS
 from unveil.protect import ProtectedRelease
 from unveil.release.graph import edge_endpoints
+from unveil.wording import percent_text
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -151,7 +152,7 @@ def test_the_first_sentences_say_whom_it_does_not_protect_from(method: str) -> N
         ("network.active", "who created accounts in the original finds "),
     ):
         share = found[risk_id].value
-        assert f"{what}{found[risk_id].value_text} of" in said if share else f"{what}none of" in said
+        assert f"{what}{percent_text(share)} of" in said if share else f"{what}none of" in said
 
 
 # ---- mapping and assessing again -------------------------------------------------------------------------------------

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["known_connection_findings"]
 
+_HAY = (
+    "M. Hay, G. Miklau, D. Jensen, P. Weis, S. Srivastava, Anonymizing social networks, 2007 (candidates after changes); "
+    "averages are of unveil"
+)
+
 
 def known_connection_findings(compared: ComparedGraphs, policy: Policy) -> Iterator[Finding]:
     """Who is found by their own number of connections, and by those of their neighbours."""
@@ -40,4 +45,5 @@ def known_connection_findings(compared: ComparedGraphs, policy: Policy) -> Itera
             baseline=1 / people,
             sentence=f"Someone who knows {what}, and picks at random one of the nodes of which the same is true in the "
             f"release, finds " + (f"{percent_text(share)} of {nodes} on average." if share else f"none of {nodes}."),
+            source=_HAY,
         )
