@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["known_connection_findings"]
 
-_HAY = (
-    "M. Hay, G. Miklau, D. Jensen, P. Weis, S. Srivastava, Anonymizing social networks, 2007 (candidates after changes); "
-    "averages are of unveil"
-)
+_HAY = "M. Hay, G. Miklau, D. Jensen, P. Weis, S. Srivastava, Anonymizing social networks, 2007 (candidate sets)"
 
 
 def known_connection_findings(compared: ComparedGraphs, policy: Policy) -> Iterator[Finding]:
