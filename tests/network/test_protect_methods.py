@@ -221,6 +221,15 @@ def test_what_removes_connections_is_refused_with_additions_only(method: str) ->
         unveil.protect(named(FRIENDS), goal(3, additions_only=True), method=method)
 
 
+def test_drawing_anew_is_tried_by_default_where_it_may_help() -> None:
+    offer, graph = PROTECTIONS["worlds"], unveil.Case(named(FRIENDS))
+    for risk_id in ("network.passive", "network.active", "network.signature_found"):
+        assert not offer.only_if_named(graph, Policy(tolerance={risk_id: 0.1}))
+        only_added = Policy(tolerance={risk_id: 0.1}, settings={"network": {"additions_only": True}})
+        assert offer.only_if_named(graph, only_added), "it would be refused"
+    assert offer.only_if_named(graph, goal(5)), "fewer changes do"
+
+
 def test_a_result_with_unconnected_nodes_does_not_blame_the_input(unveil: Unveil, tmp_path: Path) -> None:
     (tmp_path / "star.edges").write_text("".join(f"hub p{v}\n" for v in range(8)))
     done = unveil("protect", "star.edges", "-o", "safe.edges", "--goal", "network.degree_k=2", "--method", "random",

@@ -135,9 +135,10 @@ def _move_nodes(graph: Graph, place: Ints) -> Graph:
     return simple_graph(ends.reshape(-1), graph.labels.take(np.argsort(place)), False, graph.name, None)
 
 
-def _may_be_reached_by_degrees(case: Case, policy: Policy) -> bool:
-    """Whether nothing is asked for that numbers of connections have nothing to do with."""
-    return all(policy.tolerance_for(risk) is None for risk in _NOT_FROM_DEGREES)
+def _world_is_no_help(case: Case, policy: Policy) -> bool:
+    """Whether nothing is asked for that numbers of connections have nothing to do with, or no edge may be removed."""
+    additions_only = policy.settings_for(NetworkSettings).additions_only
+    return additions_only or all(policy.tolerance_for(risk) is None for risk in _NOT_FROM_DEGREES)
 
 
 # ---- what is on offer ------------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ POSSIBLE_WORLD = ProtectionOffer(
     "Keep how many edges groups of k nodes have, and draw them anew.",
     _draw_world,
     applies_to=is_undirected,
-    only_if_named=_may_be_reached_by_degrees,
+    only_if_named=_world_is_no_help,
     describe_remaining_risk=describe_remaining_risk(
         "This hides who is who within groups of similar nodes, but not how groups are connected: where two groups are "
         "connected wholly or not at all, so are their members."
