@@ -243,6 +243,7 @@ def assess_resolved(resolved: ResolvedCase, run: Run, *, purpose: Risk | None = 
         checks_off=tuple(risk.id for risk in _checks_off(case, policy)),
         doubts=doubts,
         artefacts=MappingProxyType(artefacts),
+        unprotectable=next(filter(None, (q.why_unprotectable(case, policy) for q in _asked_questions(case, run))), ""),
     )
 
 

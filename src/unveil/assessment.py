@@ -131,7 +131,8 @@ class Assessment:
     that :func:`unveil.protect` compared before it made this release. ``not_asked`` names the questions and risks that
     were left out on request, ``checks_off`` the risks whose tolerance the policy turns off. ``doubts`` are the reasons
     why a person would have to decide even if nothing failed. ``artefacts`` are for the owner's eyes only and are never
-    written with the rest. ``typed`` is the command that asked for it, if one did, for the commands that pages print.
+    written with the rest, and neither is ``unprotectable``, why no protection suits the release. ``typed`` is the
+    command that asked for it, if one did, for the commands that pages print.
     """
 
     release: Summary
@@ -148,6 +149,7 @@ class Assessment:
         default_factory=lambda: MappingProxyType({}), repr=False, compare=False
     )
     typed: TypedCommand | None = field(default=None, repr=False, compare=False)
+    unprotectable: str = field(default="", repr=False, compare=False)
 
     def __getitem__(self, finding_id: str) -> Finding:
         return self.find(finding_id)

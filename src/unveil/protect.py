@@ -213,7 +213,7 @@ def protect(
         has_open_finding(start) and not any(o.is_harmless for o in offered.values())
     )
     aim = _aim_at_bounds(policy)
-    to_try = [method] if method is not None else _names_to_try(offered, over)
+    to_try = [method] if method is not None else _names_to_try(offered, over, case, policy)
     reorder = (lambda made: made) if keep_order or not isinstance(case.release, Table) else _shuffle_rows
     doubt = " ".join([*_repeated_people_doubts(before), *([_KEPT_ORDER] if keep_order else [])])
     if not to_try and not over:
@@ -364,9 +364,10 @@ def _reorder_only(
     return ProtectedRelease(moved, replace(after, protections=weighed), before)
 
 
-def _names_to_try(offered: Mapping[str, ProtectionOffer], over: bool) -> list[str]:
+def _names_to_try(offered: Mapping[str, ProtectionOffer], over: bool, case: Case, policy: Policy) -> list[str]:
     """Harmless protections suffice where nothing is over its tolerance, and do not help elsewhere."""
-    return [name for name, offer in offered.items() if over != offer.is_harmless and not offer.only_if_named]
+    suited = {name: offer for name, offer in offered.items() if over != offer.is_harmless}
+    return [name for name, offer in suited.items() if not offer.only_if_named(case, policy)]
 
 
 def offered_protections(case: Case, policy: Policy, method: str | None = None) -> dict[str, ProtectionOffer]:

@@ -44,6 +44,10 @@ def _no_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run: Run) -
     return ()
 
 
+def _can_be_protected(case: Case, policy: Policy) -> str:
+    return ""
+
+
 def _no_use(before: Case, after: Case, run: Run) -> Iterable[UseMeasure]:
     return ()
 
@@ -79,6 +83,8 @@ class Question:
         The protections it offers, by their names on the command line.
     protected_risks
         The risks that these protections lower.
+    why_unprotectable
+        Why none of its protections suits a case, as a sentence without a capital and a stop; empty if one does.
     hints
         What an owner can do if no protection reaches what is tolerated, given the ids of the findings in the way.
     measure_use
@@ -98,5 +104,6 @@ class Question:
     facts: Callable[[Release], Mapping[str, float | bool]] = _no_facts
     protections: Mapping[str, ProtectionOffer] = field(default_factory=lambda: MappingProxyType({}))
     protected_risks: tuple[Risk, ...] = ()
+    why_unprotectable: Callable[[Case, Policy], str] = _can_be_protected
     hints: Callable[[Case, Policy, Sequence[str], Run], Iterable[str]] = _no_hints
     measure_use: Callable[[Case, Case, Run], Iterable[UseMeasure]] = _no_use

@@ -23,6 +23,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "linkage.everything_learned", "linkage.matched", "linkage.original_matched",
     "items.point_knowledge", "items.expected_cracks", "items.correlation", "items.never_together",
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
+    "network.degree_found", "network.signature_found",
     "network.signature_unique", "network.automorphism", "network.active", "network.passive", "network.unmasked",
     "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip

@@ -189,7 +189,7 @@ VALUE_IN_SENTENCE = {  # how the value reads in the sentence
     "items.sample_knowledge": number_text, "items.similar_pairs": number_text,
     "items.correlation": number_text, "items.never_together": number_text,
     "matching.expected_cracks": number_text, "network.degree_unique": percent_text, "classes.presence": percent_text,
-    "network.unmasked": percent_text,
+    "network.unmasked": percent_text, "network.degree_found": percent_text, "network.signature_found": percent_text,
     "classes.dis_suda": percent_text, "classes.recursive_c": number_text, "classes.beta_enhanced": number_text,
     "classes.delta_disclosure": number_text, "classes.k": number_text, "classes.l_distinct": number_text,
     "classes.alpha": percent_text,
@@ -210,6 +210,7 @@ WITHOUT = {  # values that are told in words instead
     "classes.household_uniques": (0, "Every household"),
     "inference.learned": (0, "for none of"), "inference.certain": (0, " certain."),
     "items.itemsets_vulnerable": (0, None), "network.degree_unique": (0, "No node"),
+    "network.degree_found": (0, "finds none of"), "network.signature_found": (0, "finds none of"),
 }  # fmt: skip
 
 

@@ -52,8 +52,8 @@ def test_without_a_mapping_nodes_with_the_same_label_are_the_same() -> None:
     [
         (Case(FRIENDS, truth=np.arange(5)), "give both the original graph and the mapping"),
         (Case(FRIENDS, FRIENDS, np.arange(4)), "what became of each node"),
-        (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 3])), "lacks some of its nodes"),
-        (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 5])), "lacks some of its nodes"),
+        (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 3])), "several nodes became one node"),
+        (Case(FRIENDS, FRIENDS, np.array([0, 1, 2, 3, 5])), "a node of the release, or −1, for each node"),
         (
             Case(FRIENDS, Graph.from_edges(["a"] * 4, list("bcde"), directed=True), np.arange(5)),
             "the release is directed and its original is not",

@@ -97,7 +97,7 @@ def test_nothing_is_tried_where_nothing_could_help() -> None:
     assert made.advice == (
         "network.degree_k is 1 and must be at least 5, and no protection changes that",
         "no protection changes a network with directions yet; remove the directions (for an edge list, leave out "
-        "--directed), or publish measures of the network instead",
+        "--directed), or publish measures of the network instead of its connections (unveil describe)",
     )
     with pytest.raises(UnveilError, match=r"still over: network\.degree_k"):
         made.mapping()
@@ -268,7 +268,7 @@ def test_out_of_reach_writes_nothing(unveil: Unveil, tmp_path: Path) -> None:
         "unveil: no protection meets the tolerances; nothing was written",
         "unveil: network.degree_k is 1 and must be at least 5, and no protection changes that",
         "unveil: no protection changes a network with directions yet; remove the directions (for an edge list, leave "
-        "out --directed), or publish measures of the network instead",
+        "out --directed), or publish measures of the network instead of its connections (unveil describe)",
     ]
     done = unveil("protect", source, "-o", "safe.edges", "--method", "relabel", "--report", "r.html")
     assert done.returncode == 1

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import unveil
 from reference.naive_active import edge_set
 from unveil import Graph, Policy, UnveilError
-from unveil.network import protect as network_protect
+from unveil.network import degree_offers
+from unveil.network.protect import PROTECTIONS
 from unveil.protect import ProtectedRelease
 from unveil.wording import percent_text
 
@@ -80,16 +81,29 @@ def test_the_first_sentence_says_whom_it_does_not_protect_from() -> None:
 
 
 def test_an_attack_that_was_not_made_is_told() -> None:
-    text = network_protect._describe_remaining_risk(())
-    assert text.endswith("What someone with an overlapping network finds was not measured.")
+    for offer in PROTECTIONS.values():
+        if not offer.is_harmless:
+            text = offer.describe_remaining_risk(())
+            assert text.endswith(" What someone with an overlapping network finds was not measured.")
 
 
 def test_a_tolerance_of_another_attacker_decides_as_well() -> None:
     policy = Policy(tolerance={"network.degree_k": 4, "network.passive": 0.05})
-    made = unveil.protect(named(nx.gnm_random_graph(80, 900, seed=4)), policy)
+    graph = named(nx.gnm_random_graph(80, 900, seed=4))
+    made = unveil.protect(graph, policy, method="degrees")
     assert made.case is None and made.closest_method == "degrees"
     assert "network.passive" in made.blocking_findings
-    assert any("people are found by the rest of the structure" in advice for advice in made.advice)
+    assert any("try --method worlds, or publish measures" in advice for advice in made.advice)
+
+
+def test_only_drawing_anew_is_tried_against_attackers_who_hold_more_than_numbers() -> None:
+    """It is the only method that withstands them, and costs more than a goal for numbers of connections needs."""
+    graph = named(nx.gnm_random_graph(80, 900, seed=4))
+    policy = Policy(tolerance={"network.degree_k": 4, "network.passive": 0.3})
+    made = unveil.protect(graph, policy)
+    assert [p.id for p in made.assessment.protections] == ["none", "degrees", "worlds"]
+    assert [p.id for p in made.assessment.protections if p.chosen] == ["worlds"]
+    assert made.assessment["network.passive"].interval[1] <= 0.3
 
 
 def test_published_methods_are_tried_only_if_they_are_named() -> None:
@@ -106,7 +120,7 @@ def test_published_methods_are_tried_only_if_they_are_named() -> None:
 
 def test_a_published_method_may_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A triangle and a node that would have to be connected twice, with nodes that must not get another connection."""
-    monkeypatch.setattr(network_protect, "_MOST_PROBES", 0)
+    monkeypatch.setattr(degree_offers, "_MOST_PROBES", 0)
     graph = Graph.from_edges([0, 0, 1], [1, 2, 2], nodes=4)
     with pytest.raises(UnveilError, match="supergraph found no network in 0 attempts; try --method degrees"):
         unveil.protect(graph, goal(4), method="supergraph")

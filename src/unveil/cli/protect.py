@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -19,7 +19,7 @@ from unveil.cli.policy import column_names, make_policy, policy_options, refuse_
 from unveil.cli.reading import reading_options, reading_text
 from unveil.cli.typed_command import remember_command
 from unveil.errors import UnveilError
-from unveil.release import Graph, Transactions
+from unveil.release import Graph, Release, Transactions
 from unveil.release.kinds import check_kind, kinds_text
 from unveil.wording import safe_text
 
@@ -212,7 +212,7 @@ def command(
         report_progress("writing", None)
         held = io.BytesIO()
         if made.case is not None:
-            write(made.release, held)
+            _write_named(made.release, output, write, held)
         assessment = (
             made.assessment if made.case is None else made.assessment_of_file(Path(output).name, held.getvalue())
         )
@@ -244,6 +244,13 @@ def command(
     for caveat in made.caveats:
         tell(caveat)
     return 0 if exit_zero else assessment.verdict.exit_code
+
+
+def _write_named(release: Release, output: str, write: Callable[[Release, BinaryIO], None], held: BinaryIO) -> None:
+    """Write a release under the name of its own file, so that a refusal does not blame the file it was made from."""
+    if isinstance(release, Graph):
+        release = replace(release, name=Path(output).name)
+    write(release, held)
 
 
 def _options_of_assess(typed: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -18,12 +18,13 @@ from unveil.holding import MAPPING, ORIGINAL
 from unveil.network import risks
 from unveil.network.ask_active import active_finding, check_original, original_doubts
 from unveil.network.ask_fingerprints import fingerprint_findings, nodes_text
+from unveil.network.ask_known_connections import known_connection_findings
 from unveil.network.ask_passive import asks_passive, passive_doubts, passive_finding
 from unveil.network.ask_unmask import KNOWN_NETWORK, SEEDS, TRUE_MATCHES, check_known_network, unmask_findings
 from unveil.network.degree_chart import degree_chart
 from unveil.network.degrees import degree_class_sizes
 from unveil.network.original_order import check_original_and_mapping, compare_with_release
-from unveil.network.protect import PROTECTIONS, protection_hints
+from unveil.network.protect import PROTECTIONS, protection_hints, why_unprotectable
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.question import Artefact, Question
@@ -87,8 +88,13 @@ def _structure_findings(case: Case, policy: Policy, run: Run) -> Iterator[Findin
         source=f"{_LIU}; {_CLAUSET}",
     )
     yield from fingerprint_findings(graph, policy, run)
-    if asks_passive(graph, policy, run) and (compared := compare_with_release(case)).original.edges:
-        yield passive_finding(compared, policy, run)
+    asks_pairs = run.asks(risks.DEGREE_FOUND, risks.SIGNATURE_FOUND)
+    if asks_pairs or asks_passive(graph, policy, run):
+        compared = compare_with_release(case)
+        if asks_pairs:
+            yield from known_connection_findings(compared, policy)
+        if asks_passive(graph, policy, run) and compared.original.edges:
+            yield passive_finding(compared, policy, run)
     if run.asks(risks.ACTIVE) and graph.nodes > 1:
         # last, since it fails where there is no room to plant accounts
         yield active_finding(case, policy, run)
@@ -160,7 +166,15 @@ QUESTION = Question(
     check=check,
     doubts=doubts,
     protections=PROTECTIONS,
-    protected_risks=(risks.DEGREE_K, risks.DEGREE_UNIQUE),
+    protected_risks=(
+        risks.DEGREE_K,
+        risks.DEGREE_UNIQUE,
+        risks.DEGREE_FOUND,
+        risks.SIGNATURE_FOUND,
+        risks.ACTIVE,
+        risks.PASSIVE,
+    ),
+    why_unprotectable=why_unprotectable,
     hints=protection_hints,
     measure_use=measure_use,
 )

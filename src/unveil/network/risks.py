@@ -9,11 +9,13 @@ from unveil.risk import Risk
 __all__ = [
     "ACTIVE",
     "AUTOMORPHISM",
+    "DEGREE_FOUND",
     "DEGREE_K",
     "DEGREE_UNIQUE",
     "EDGES_DISCLOSED",
     "PASSIVE",
     "RISKS",
+    "SIGNATURE_FOUND",
     "SIGNATURE_UNIQUE",
     "UNMASKED",
 ]
@@ -33,10 +35,22 @@ DEGREE_UNIQUE = _share_risk(
     title="Nodes with a unique number of connections",
     summary="The share of nodes with a number of connections that no other node has.",
 )
+DEGREE_FOUND = _share_risk(
+    "network.degree_found",
+    title="People found by the number of their connections in the original",
+    summary="The share of people found by someone who knows how many connections they had before anything was changed, "
+    "and picks a node with as many at random.",
+)
 SIGNATURE_UNIQUE = _share_risk(
     "network.signature_unique",
     title="Nodes singled out by their neighbours' connections",
     summary="The share of nodes whose neighbours' numbers of connections no other node's neighbours have.",
+)
+SIGNATURE_FOUND = _share_risk(
+    "network.signature_found",
+    title="People found by their neighbours' connections in the original",
+    summary="The share of people found by someone who knows how many connections each of their neighbours had before "
+    "anything was changed, and picks a node of which the same is true at random.",
 )
 AUTOMORPHISM = _share_risk(
     "network.automorphism",
@@ -72,4 +86,15 @@ UNMASKED = _share_risk(
     summary="The share of nodes that someone names rightly who holds another network with names, in a file.",
 )
 
-RISKS = (DEGREE_K, DEGREE_UNIQUE, SIGNATURE_UNIQUE, AUTOMORPHISM, EDGES_DISCLOSED, ACTIVE, PASSIVE, UNMASKED)
+RISKS = (
+    DEGREE_K,
+    DEGREE_UNIQUE,
+    DEGREE_FOUND,
+    SIGNATURE_UNIQUE,
+    SIGNATURE_FOUND,
+    AUTOMORPHISM,
+    EDGES_DISCLOSED,
+    ACTIVE,
+    PASSIVE,
+    UNMASKED,
+)

@@ -35,3 +35,13 @@ class NetworkSettings:
         protecting=True,
         help="Protect by adding edges only, so that every edge of the original is released.",
     )
+    changed_edges: float = setting(
+        0.05,
+        kind="share",
+        greater_than=0,
+        release_kinds=("graph",),
+        protecting=True,
+        metavar="SHARE",
+        help="With the methods random and switch: the share of the edges to change, or more if that is not within "
+        "tolerance.",
+    )

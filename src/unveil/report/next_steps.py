@@ -65,6 +65,8 @@ def _steps_to_protect(assessment: Assessment) -> Iterator[NextStep]:
             f"unveil has no protection against the risks of {of} yet: change what would be released, then assess it "
             "again."
         )
+    elif assessment.unprotectable:
+        yield NextStep(f"{assessment.unprotectable[0].upper()}{assessment.unprotectable[1:]}.")
     elif not _is_protectable(failing, assessment):
         yield from _steps_about_roles(assessment)
         yield NextStep(

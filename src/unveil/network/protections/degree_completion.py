@@ -26,8 +26,8 @@ deletions rounds might go round in circles, so after some rounds only additions 
 to three rounds.
 
 **What is free.** In step 2, which of several partners is chosen; in steps 3 and 4, which node is at the other end. All
-that counts here is how many edges change. Afterwards two changes a–b, c–d of the same kind may be replaced by a–c, b–d
-without changing a degree, which is the place for anyone who prefers some edges to others.
+that counts there is how many edges change. Afterwards added edges move to where they are plausible, as many as there
+are (:mod:`unveil.network.protections.plausible_edges`); nodes may exchange degrees then, but no degree becomes rarer.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from unveil.network.protections.changed_graph import (
     start_changes,
 )
 from unveil.network.protections.degree_sequences import anonymise_degrees
+from unveil.network.protections.plausible_edges import move_to_plausible
 from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.wording import count_text
@@ -102,6 +103,7 @@ def anonymise_graph(graph: Graph, k: int, run: Run, additions_only: bool = False
             best, fewest = changed, count_changes(changed)
     assert best is not None
     bounds = find_bounds(graph, k, changed_degrees(best), additions_only)
+    best = move_to_plausible(graph, best, run)
     return AnonymisedGraph(apply_changes(graph, best), edges_in(best.removed), edges_in(best.added), bounds)
 
 
