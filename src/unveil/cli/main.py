@@ -47,6 +47,7 @@ class _LazyGroup(click.Group):
 _COMMAND_SUMMARIES = {
     "assess": "Attack a release and say whether it may be released.",
     "protect": "Write a safer version of a release, and say what it costs.",
+    "weigh": "Say what protections of a network cost at several goals, and whom they leave to be found.",
     "compare": "Say what changed between two assessments.",
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",

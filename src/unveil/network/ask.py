@@ -26,7 +26,7 @@ from unveil.network.original_order import check_original_and_mapping, compare_wi
 from unveil.network.protect import PROTECTIONS, protection_hints
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
-from unveil.question import Artefact, Question
+from unveil.question import Artefact, Question, WeighedBy
 from unveil.release import Release
 from unveil.release.graph import Graph
 from unveil.run import Run
@@ -163,4 +163,5 @@ QUESTION = Question(
     protected_risks=(risks.DEGREE_K, risks.DEGREE_UNIQUE),
     hints=protection_hints,
     measure_use=measure_use,
+    weighed_by=WeighedBy(risks.PASSIVE, "connections"),
 )
