@@ -131,8 +131,9 @@ class _Place:
 class _Scale:
     """How protections are weighed: at goals for which risk, by what, and beside what is found before.
 
-    There is a run for each release, so that a measure that draws a sample draws another one; they are the same for all
-    protections, so that the original is measured once for each.
+    There is a run for each release, so that a measure that draws a sample draws another one. They are the same for all
+    protections, so that the use of the original is measured once for each; whatever else keeps something for a run gets
+    a copy that knows of no other release.
     """
 
     goal: Risk
@@ -192,27 +193,28 @@ def _weigh_one(
 ) -> WeighedProtection:
     """One protection at one goal, applied as often as it needs."""
     aim = replace(policy, tolerance={**policy.tolerance, scale.goal.id: limit})
-    found = WeighedProtection(method=name, title=offer.title, limit=limit)
+    found = empty = WeighedProtection(method=name, title=offer.title, limit=limit)
     runs = scale.runs[:1] if offer.is_deterministic else scale.runs
-    use, attacks, reached, sentence = list[list[UseMeasure]](), list[list[UseMeasure]](), list[bool](), ""
+    use, attacks, reached = list[list[UseMeasure]](), list[list[UseMeasure]](), list[bool]()
     for number, run in enumerate(runs):
         run.check()
         try:
-            protection = offer.fit(case, aim, run, 1.0)
+            protection = offer.fit(case, aim, replace(run), 1.0)
         except UnveilError as error:
-            return replace(found, failure=_failure_text(str(error), case, number, len(runs)))
+            return replace(empty, failure=_failure_text(str(error), case, number, len(runs)))
         if protection is None:
-            return replace(found, failure=f"No protection of this kind reaches {_goal_text(scale.goal, limit)}.")
+            return replace(empty, failure=f"No protection of this kind reaches {_goal_text(scale.goal, limit)}.")
         safer = protection.apply()
         is_attacked = number == 0 or scale.attack_all
-        asked = run if is_attacked else replace(run, only=frozenset([scale.goal.id]))
+        asked = replace(run, only=run.only if is_attacked else frozenset([scale.goal.id]))
         after = assess_resolved(resolve(safer, aim, asked), asked)
         reached.append(any(f.id == scale.goal.id and f.status == "within" for f in after.findings))
         if is_attacked:
             attacks.append(_findings_as_measures(scale.before.findings, after.findings))
         if number == 0:
-            said = (offer.describe_remaining_risk(after.findings), protection.sentence, protection.doubt)
-            sentence = " ".join(part for part in said if part)
+            remaining = offer.describe_remaining_risk(after.findings)
+            said = f"{protection.sentence} {protection.doubt}".strip()
+            found = replace(found, remaining_risk=remaining, sentence=said)
         rooms = questions.questions_about(case.release.kind)
         use.append([measure for question in rooms for measure in question.measure_use(case, safer, run)])
     found = replace(
@@ -222,7 +224,6 @@ def _weigh_one(
         attacked=len(attacks),
         attacks=tuple(summarise_releases(attacks)),
         use=tuple(summarise_releases(use)),
-        sentence=sentence,
     )
     kept, harm = found.find(scale.by.use), found.find(scale.by.risk.id)
     return replace(found, usefulness=None if kept is None else kept.mean, harmed=_interval_of(harm))

@@ -26,8 +26,8 @@ class WeighedProtection:
     ``failure`` says why there is no release; it is empty if there is one. ``releases`` is how many were made,
     ``attacked`` how many of them were attacked in full, and ``reached`` whether all of them reach the goal.
     ``usefulness`` and ``harmed`` are what it is weighed by: a measure of use, and an interval of the share found.
-    ``is_unbeaten``: no other keeps more without harming more. ``attacks`` are what attackers find, and ``sentence`` is
-    about the first release.
+    ``is_unbeaten``: no other keeps more without harming more. ``attacks`` are what attackers find. ``remaining_risk``
+    says what the first release leaves to attackers, and ``sentence`` what was done to it.
     """
 
     method: str
@@ -42,6 +42,7 @@ class WeighedProtection:
     is_unbeaten: bool = False
     attacks: tuple[RepeatedMeasure, ...] = ()
     use: tuple[RepeatedMeasure, ...] = ()
+    remaining_risk: str = ""
     sentence: str = ""
 
     @property

@@ -60,7 +60,7 @@ _COMMAND_SUMMARIES = {
     "crack": "Say how likely an attacker is to crack each pseudonym in a matrix.",
     "theory": "Say what theorems guarantee an attacker before there is any data.",
     "demo": "Make five examples, assess them and write the report.",
-    "schema": "Print the JSON Schema of assessments or policies.",
+    "schema": "Print the JSON Schema of assessments, weighed protections or policies.",
     "completion": "Print a shell completion script.",
 }
 

@@ -92,8 +92,9 @@ class _Axis:
     end: float
 
     def place(self, share: float) -> float:
-        """Where a share is drawn."""
+        """Where a share is drawn; at the edge if it is beyond."""
         low, high = self.ticks[0], self.ticks[-1]
+        share = min(max(share, low), high)
         return self.start + (self.end - self.start) * (share - low) / (high - low)
 
 
@@ -116,9 +117,8 @@ def frontier_svg(weighed: WeighedProtections) -> str:
     if not placed:
         return ""
     was = next((m.mean for m in weighed.before if m.id == weighed.risk), None)
-    ends = [end for p in placed for end in p.harmed or ()]
     x = _fit_axis([p.usefulness or 0.0 for p in placed], _LEFT, _RIGHT)
-    y = _fit_axis([*ends, *([] if was is None else [was])], _BOTTOM, _TOP)
+    y = _fit_axis([*(_found(weighed, p) for p in placed), *([] if was is None else [was])], _BOTTOM, _TOP)
     drawing = blank_drawing(_HEIGHT)
     _draw_frame(drawing, x, y)
     taken = list[_Box]()
@@ -197,7 +197,7 @@ def _draw_label(drawing: ET.Element, text: str, x: float, y: float, taken: list[
     width = _LETTER_WIDTH * text_width(text)
     for left, bottom in _label_places(x, y, width):
         box = _Box(left, left + width, bottom - _LINE_HEIGHT + 3, bottom + 1)
-        if _LEFT < box.left and box.right < PICTURE_WIDTH and not any(box.overlaps(other) for other in taken):
+        if box.left > _LEFT and box.right < PICTURE_WIDTH and not any(box.overlaps(other) for other in taken):
             taken.append(box)
             _draw_text(drawing, text, left, bottom, bold=bold)
             return

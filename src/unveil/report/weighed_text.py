@@ -27,8 +27,8 @@ def _parts(weighed: WeighedProtections, details: bool) -> Iterator[RenderableTyp
     from rich.padding import Padding
     from rich.text import Text
 
-    def text(said: str, **look: bool) -> Text:
-        return Text(safe_text(said, _MAX_TEXT), **look)
+    def text(said: str, no_wrap: bool = False) -> Text:
+        return Text(safe_text(said, _MAX_TEXT), no_wrap=no_wrap)
 
     yield text(words.headline(weighed))
     for sentence in words.lead_sentences(weighed):
@@ -44,8 +44,8 @@ def _parts(weighed: WeighedProtections, details: bool) -> Iterator[RenderableTyp
         for title, head, rows in words.measure_tables(weighed):
             yield Padding(text(title), (1, 0, 0, 0))
             table = new_table(*head)
-            for row in rows:
-                table.add_row(*map(text, row))
+            for cells in rows:
+                table.add_row(*map(text, cells))
             yield table
     else:
         yield text("--details shows all measures (in Python: to_text(details=True)), --report FILE draws them.")

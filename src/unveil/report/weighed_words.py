@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -39,9 +40,9 @@ MEASURE_NOTE = (
 
 FRONTIER_READING = (
     "The further right, the more is kept; the lower, the fewer are found. Each point is a protection at the goal beside "
-    "it, in brackets if the goal was not reached; goals that have no room are in the table. Filled points are unbeaten: "
-    "no other keeps as much or more with as few or fewer found, going by the points. Upright lines are 95% intervals; "
-    "where they overlap, the order may be due to chance. Axes need not begin at 0."
+    "it, in brackets if the goal was not reached; goals without room are in the table. Filled points are unbeaten: no "
+    "other is as good in both respects and better in one, going by the points. Upright lines are 95% intervals, cut off "
+    "at the edge; where they overlap, the order may be due to chance. Axes need not begin at 0."
 )
 ATTACK_READING = (
     "Each picture shows one number for each goal, a line for each protection, and the number for the release as it is "
@@ -68,8 +69,8 @@ def lead_sentences(weighed: WeighedProtections) -> list[str]:
     """What the numbers are, and what the strictest release of each protection leaves."""
     kept = next((m.title for m in weighed.measures() if m.id == weighed.use), weighed.use)
     first = (
-        f"Goals are for {weighed.goal} ({weighed.goal_title}). “Kept” is the measure “{kept}”, and “found” the share of "
-        f"{_lower_first(weighed.risk_title)}. Nothing was released."
+        f"Goals are for {weighed.goal}: {_lower_first(weighed.goal_title)}. “Kept” stands for: {_lower_first(kept)}. "
+        f"“Found” stands for: {_lower_first(weighed.risk_title)}. Nothing was released."
     )
     return [first, *_strictest_sentences(weighed)]
 
@@ -80,11 +81,11 @@ def _lower_first(text: str) -> str:
 
 def _strictest_sentences(weighed: WeighedProtections) -> Iterator[str]:
     for method, title in weighed.methods.items():
-        made = [p for p in weighed.protections if p.method == method and not p.failure and p.reached]
+        made = [p for p in weighed.protections if p.method == method and p.remaining_risk and p.reached]
         if made:
             p = max(made, key=lambda p: p.limit)
             first = "" if p.releases == 1 else f", the first of {count_text(p.releases, 'release')}"
-            yield f"{title} ({method}) at {limit_text(weighed, p.limit)}{first}: {p.sentence}"
+            yield f"{title} ({method}) at {limit_text(weighed, p.limit)}{first}: {p.remaining_risk}"
 
 
 def limit_text(weighed: WeighedProtections, limit: float) -> str:
@@ -104,8 +105,14 @@ def _overview_row(weighed: WeighedProtections, p: WeighedProtection) -> tuple[st
     goal = limit_text(weighed, p.limit)
     if p.failure:
         return p.method, goal, "no release", "–", "–", ""
-    kept, found = (number_cell(p.find(name)) for name in (weighed.use, weighed.risk))
+    kept = "–" if p.usefulness is None else percent_text(p.usefulness)
+    found = "–" if p.harmed is None else range_text(_found(weighed, p), p.harmed, percent_text)
     return p.method, goal, "yes" if p.reached else "no", kept, found, "yes" if p.is_unbeaten else ""
+
+
+def _found(weighed: WeighedProtections, p: WeighedProtection) -> float:
+    found = p.find(weighed.risk)
+    return math.inf if found is None else found.mean
 
 
 def number_cell(measure: RepeatedMeasure | None) -> str:
@@ -134,6 +141,7 @@ def drawn_measures(weighed: WeighedProtections, of_attackers: bool) -> list[Repe
     """The measures of what attackers find, or else of use, that some release has and that some protection changes."""
     ids = {m.id for m in weighed.before}
     found = {m.id: m for p in weighed.protections for m in p.measures}
+    found.pop(weighed.goal, None)  # which is what was asked for
     return [m for m in found.values() if (m.id in ids) == of_attackers and not _is_unchanged(weighed, m.id)]
 
 
@@ -151,13 +159,14 @@ def unchanged_sentence(weighed: WeighedProtections) -> str:
 def follow_up_command(weighed: WeighedProtections) -> str:
     """The command that writes one of the releases: of those that reach their goal and are unbeaten, one with the
     fewest found. Empty if there is none, or if nothing was typed."""
-    best = [p for p in weighed.protections if p.reached and p.is_unbeaten and p.harmed is not None]
+    best = [p for p in weighed.protections if p.reached and p.is_unbeaten]
     if weighed.typed is None or not best:
         return ""
-    p, typed = min(best, key=lambda p: (p.harmed or (0.0, 0.0))[1]), weighed.typed
+    p, typed = min(best, key=lambda p: _found(weighed, p)), weighed.typed
     options = [text for texts in typed.options.values() for text in texts]
     output = shlex.quote(protected_name(typed.file, weighed.release.kind))
-    words = ["unveil protect", shlex.quote(typed.file), *typed.reading, *options]
+    kind = [] if typed.file.endswith((".edges", ".gml")) else ["--kind graph"]
+    words = ["unveil protect", shlex.quote(typed.file), *kind, *typed.reading, *options]
     return " ".join([*words, f"--goal {weighed.goal}={p.limit:g}", f"--method {p.method}", f"-o {output}"])
 
 

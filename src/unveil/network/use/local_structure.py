@@ -22,7 +22,7 @@ from unveil.network.use.change_text import change_measure
 from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.usefulness.use_measure import UseMeasure
-from unveil.wording import count_text, number_text, percent_text, verb
+from unveil.wording import count_text, number_text, percent_text
 
 __all__ = [
     "clustering_use",
