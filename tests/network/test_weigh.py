@@ -30,7 +30,8 @@ from unveil.report.weighed_charts import frontier_svg
 from unveil.usefulness.repeated_measure import RepeatedMeasure
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
-FRIENDS = Graph.from_networkx(nx.barabasi_albert_graph(40, 3, seed=2))
+NETWORK = nx.barabasi_albert_graph(40, 3, seed=2)
+FRIENDS = Graph.from_networkx(NETWORK)
 CHEAP = ["network.degree_unique"]
 
 
@@ -86,7 +87,7 @@ def offer_of(edges_left_out: list[int]) -> ProtectionOffer:
             raise UnveilError("friends: found no network")
 
         def apply() -> Case:
-            graph = FRIENDS.to_networkx()
+            graph = NETWORK.copy()
             graph.remove_edges_from(sorted(graph.edges)[:many])
             return replace(case, release=Graph.from_networkx(graph), original=case.release, truth=np.arange(40))
 

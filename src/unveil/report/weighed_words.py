@@ -39,10 +39,10 @@ MEASURE_NOTE = (
 )
 
 FRONTIER_READING = (
-    "The further right, the more is kept; the lower, the fewer are found. Each point is a protection at the goal beside "
-    "it, in brackets if the goal was not reached; goals without room are in the table. Filled points are unbeaten: no "
-    "other is as good in both respects and better in one, going by the points. Upright lines are 95% intervals, cut off "
-    "at the edge; where they overlap, the order may be due to chance. Axes need not begin at 0."
+    "The further right, the more is kept; the lower, the fewer are found. Each point is a protection at the goal "
+    "beside it, in brackets if the goal was not reached; goals without room are in the table. Filled points are "
+    "unbeaten: no other is as good in both respects and better in one, going by the points. Upright lines are 95% "
+    "intervals, cut off at the edge; where they overlap, the order may be due to chance. Axes need not begin at 0."
 )
 ATTACK_READING = (
     "Each picture shows one number for each goal, a line for each protection, and the number for the release as it is "

@@ -11,11 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from unveil.case import Case
 from unveil.errors import UnveilError
-from unveil.intervals import student_half_width
 from unveil.usefulness.use_measure import UseMeasure
 
 __all__ = ["RepeatedMeasure", "repeat_protection", "summarise_releases"]
@@ -73,6 +70,10 @@ def summarise_releases(measured: Iterable[Iterable[UseMeasure]]) -> list[Repeate
 
 
 def _summarise_measure(measures: list[UseMeasure]) -> RepeatedMeasure:
+    import numpy as np
+
+    from unveil.intervals import student_half_width
+
     first, values = measures[0], np.array([m.after for m in measures], np.float64)
     mean, variance, interval = float(values.mean()), None, first.interval
     if len(values) > 1:
