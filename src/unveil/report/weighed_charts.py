@@ -80,6 +80,7 @@ _HEIGHT = 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 388, 30, 250  # the frame of the plot
 _LETTER_WIDTH = 7.0  # usual upper limit for the width of a character, in pixels
 _LINE_HEIGHT = 13
+_LEAST_RANGE = 0.1  # of shares on an axis
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 
@@ -150,8 +151,11 @@ def _found(weighed: WeighedProtections, protection: WeighedProtection) -> float:
 
 
 def _fit_axis(shares: Sequence[float], start: float, end: float) -> _Axis:
-    """An axis with a few round shares, from one below all of these to one above."""
+    """An axis with a few round shares, from one below all of these to one above. It is not short, lest differences that
+    may be chance look large."""
     low, high = min(shares), max(shares)
+    room = max(0.0, _LEAST_RANGE - (high - low)) / 2
+    low, high = max(0.0, min(low - room, 1 - _LEAST_RANGE)), min(1.0, max(high + room, _LEAST_RANGE))
     for step in _STEPS:
         first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
         if last == first:
