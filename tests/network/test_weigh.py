@@ -26,7 +26,7 @@ from unveil.network.compared_graphs import compare_graphs
 from unveil.protection import Protection, ProtectionOffer
 from unveil.report import weighed_words as words
 from unveil.report.schema import weighed_schema
-from unveil.report.weighed_charts import _fit_axis, frontier_svg
+from unveil.report.weighed_charts import fit_axis, frontier_svg
 from unveil.usefulness.repeated_measure import RepeatedMeasure
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
@@ -249,9 +249,9 @@ def test_unbeaten_protections_are_those_that_no_other_beats() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (1.0, 1.0), (0.994, 0.996), (0.4, 0.43), (0.0, 1.0)])
 def test_axes_hold_all_shares_and_are_not_short(low: float, high: float) -> None:
-    ticks = _fit_axis([low, high], 0, 100).ticks
+    ticks = fit_axis([low, high], 0, 100).ticks
     assert ticks[0] <= low + 1e-9 and high - 1e-9 <= ticks[-1]
-    assert ticks[-1] - ticks[0] >= 0.1 - 1e-9 and 0 <= ticks[0] and ticks[-1] <= 1 + 1e-9
+    assert ticks[-1] - ticks[0] >= 0.1 - 1e-9 and ticks[0] >= 0 and ticks[-1] <= 1 + 1e-9
     assert 2 <= len(ticks) <= 7
 
 

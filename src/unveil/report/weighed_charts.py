@@ -22,7 +22,7 @@ from unveil.usefulness.repeated_measure import RepeatedMeasure
 from unveil.weighed_protections import WeighedProtection, WeighedProtections
 from unveil.wording import percent_text
 
-__all__ = ["frontier_svg", "panel_svg", "weighed_legend"]
+__all__ = ["ShareAxis", "fit_axis", "frontier_svg", "panel_svg", "weighed_legend"]
 
 _WIDE_SPAN = 8  # times the smallest goal, from which on goals stand on a logarithmic axis
 
@@ -85,7 +85,7 @@ _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
 
 @dataclass(frozen=True)
-class _Axis:
+class ShareAxis:
     """A stretch of shares, and where it is drawn."""
 
     ticks: tuple[float, ...]
@@ -118,8 +118,8 @@ def frontier_svg(weighed: WeighedProtections) -> str:
     if not placed:
         return ""
     was = next((m.mean for m in weighed.before if m.id == weighed.risk), None)
-    x = _fit_axis([p.usefulness or 0.0 for p in placed], _LEFT, _RIGHT)
-    y = _fit_axis([*(_found(weighed, p) for p in placed), *([] if was is None else [was])], _BOTTOM, _TOP)
+    x = fit_axis([p.usefulness or 0.0 for p in placed], _LEFT, _RIGHT)
+    y = fit_axis([*(_found(weighed, p) for p in placed), *([] if was is None else [was])], _BOTTOM, _TOP)
     drawing = blank_drawing(_HEIGHT)
     _draw_frame(drawing, x, y)
     taken = list[_Box]()
@@ -150,7 +150,7 @@ def _found(weighed: WeighedProtections, protection: WeighedProtection) -> float:
     return found.mean
 
 
-def _fit_axis(shares: Sequence[float], start: float, end: float) -> _Axis:
+def fit_axis(shares: Sequence[float], start: float, end: float) -> ShareAxis:
     """An axis with a few round shares, from one below all of these to one above. It is not short, lest differences that
     may be chance look large."""
     low, high = min(shares), max(shares)
@@ -161,11 +161,11 @@ def _fit_axis(shares: Sequence[float], start: float, end: float) -> _Axis:
         if last == first:
             first, last = max(0, first - 1), first + (first == 0)
         if last - first <= 6:
-            return _Axis(tuple(step * k for k in range(first, last + 1)), start, end)
-    return _Axis((0.0, 0.5, 1.0), start, end)
+            return ShareAxis(tuple(step * k for k in range(first, last + 1)), start, end)
+    return ShareAxis((0.0, 0.5, 1.0), start, end)
 
 
-def _draw_frame(drawing: ET.Element, x: _Axis, y: _Axis) -> None:
+def _draw_frame(drawing: ET.Element, x: ShareAxis, y: ShareAxis) -> None:
     for share in x.ticks:
         _draw_text(drawing, percent_text(share), x.place(share), _BOTTOM + 16, "middle")
     for share in y.ticks:
@@ -184,7 +184,7 @@ def _draw_level(drawing: ET.Element, y: float, taken: list[_Box]) -> None:
 
 
 def _draw_point(
-    drawing: ET.Element, protection: WeighedProtection, x: float, y: float, axis: _Axis, number: int
+    drawing: ET.Element, protection: WeighedProtection, x: float, y: float, axis: ShareAxis, number: int
 ) -> None:
     style = LINE_STYLES[number]
     assert protection.harmed is not None
