@@ -26,6 +26,8 @@ from unveil.release.read import read
 from unveil.release.write import write
 from unveil.run import Run
 from unveil.verdict import Verdict
+from unveil.weigh import weigh
+from unveil.weighed_protections import WeighedProtection, WeighedProtections
 
 __all__ = [
     "Assessment",
@@ -43,9 +45,12 @@ __all__ = [
     "Transactions",
     "UnveilError",
     "Verdict",
+    "WeighedProtection",
+    "WeighedProtections",
     "assess",
     "compare",
     "protect",
     "read",
+    "weigh",
     "write",
 ]

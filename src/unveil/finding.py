@@ -57,7 +57,8 @@ class Curve:
     ``low`` and ``high`` are a band around ``y``; ``mark`` is a place on the x axis worth a line (a tolerance).
     ``levels`` are places on the y axis worth a line, each with what it says (guessing, a tolerance); of lines only.
     ``series`` names for each point the line it belongs to, all points of one line together; without it there is one
-    line. A logarithmic ``y_scale`` is for lines through positive values, without levels. Only aggregates belong here: a
+    line. A logarithmic ``y_scale`` is for lines through positive values, without levels; a ``fitted`` one, for lines,
+    need not begin at 0. Only aggregates belong here: a
     curve is embedded in every report.
     """
 
@@ -75,7 +76,7 @@ class Curve:
     mark_label: str = ""
     series: tuple[str, ...] | None = None
     levels: tuple[tuple[float, str], ...] = ()
-    y_scale: Literal["linear", "log"] = "linear"
+    y_scale: Literal["linear", "log", "fitted"] = "linear"
 
     def __post_init__(self) -> None:
         lengths = {len(v) for v in (self.x, self.y, self.low, self.high, self.series) if v is not None}
@@ -91,6 +92,8 @@ class Curve:
             raise ValueError(f"the curve {self.title!r} has levels, which are drawn among lines only")
         if self.y_scale == "log":
             _check_logarithms(self)
+        if self.y_scale == "fitted" and self.kind != "line":
+            raise ValueError(f"the curve {self.title!r} has bars, which begin at 0")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,12 +49,12 @@ class ProtectionOffer:
     ``fit`` adapts it to a case, and returns None if no protection of this kind reaches the tolerance. Its last
     argument, the strictness, multiplies the tolerance to aim at: 1 at first, less while the assessment still finds the
     result over. ``release_kinds``: the kinds of release it is for; without any, all that its question is asked of.
+    ``is_deterministic`` protections release the same whenever they are applied, but for names and order.
     ``is_harmless`` protections change only names and order. They suffice where nothing is over its tolerance, and do
     not help where something is. ``only_if_named`` says for which cases and policies the protection is tried only if
     the owner names it, and ``applies_to`` which cases it is for. ``caveat`` is what an owner should know about any
-    release made this way, and
-    ``describe_remaining_risk`` what attackers still find, given the findings about it. ``has_recipe``: what it does can
-    be done to new rows.
+    release made this way, and ``describe_remaining_risk`` what attackers still find, given the findings about it.
+    ``has_recipe``: what it does can be done to new rows.
     ``keep_rows(case, together, policy, run, strictness)`` returns the rows of ``case`` that stay, or None if too many
     must go; ``together`` also holds the rows released before.
     """
@@ -63,6 +63,7 @@ class ProtectionOffer:
     summary: str
     fit: Callable[[Case, Policy, Run, float], Protection | None]
     is_harmless: bool = False
+    is_deterministic: bool = False
     only_if_named: Callable[[Case, Policy], bool] = lambda case, policy: False
     applies_to: Callable[[Case, Policy], bool] = lambda case, policy: True
     caveat: str = ""

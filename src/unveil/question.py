@@ -24,7 +24,7 @@ from unveil.usefulness.use_measure import UseMeasure
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Artefact", "Question"]
+__all__ = ["Artefact", "Question", "WeighedBy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,15 @@ class Artefact:
 
     name: str
     table: Callable[[], pa.Table]
+
+
+@dataclass(frozen=True)
+class WeighedBy:
+    """What protections are weighed by: the risk from those who know more than protections are made for, and the id of
+    the measure of use that is set against it."""
+
+    risk: Risk
+    use: str
 
 
 def _no_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterable[str]:
@@ -90,6 +99,8 @@ class Question:
     measure_use
         What a protected release can still be used for, given the case before and after. Tables, which several
         questions protect, are measured in ``usefulness``.
+    weighed_by
+        What its protections are weighed by, if they can be.
     """
 
     name: str
@@ -107,3 +118,4 @@ class Question:
     why_unprotectable: Callable[[Case, Policy], str] = _can_be_protected
     hints: Callable[[Case, Policy, Sequence[str], Run], Iterable[str]] = _no_hints
     measure_use: Callable[[Case, Case, Run], Iterable[UseMeasure]] = _no_use
+    weighed_by: WeighedBy | None = None

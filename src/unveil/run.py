@@ -35,7 +35,8 @@ class Run:
 
     ``exposed`` is how many of the most exposed subjects a finding lists. ``reveal`` lets findings carry names and
     values. ``confidence`` is the level for each sampled deciding finding: 1 − .05/m for m of them. ``only`` are the ids
-    of the risks that are asked about; all of them by default.
+    of the risks that are asked about; all of them by default. Without ``charts``, findings leave out what takes long
+    and only explains their value: charts, and further attacks.
     """
 
     seed: int = 0
@@ -44,6 +45,7 @@ class Run:
     confidence: float = 0.95
     progress: Progress = _no_progress
     only: frozenset[str] | None = None
+    charts: bool = True
     cancelled: threading.Event = field(default_factory=threading.Event)
     _kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 

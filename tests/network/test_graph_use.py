@@ -17,9 +17,10 @@ from jsonschema import Draft202012Validator
 import unveil
 from reference import naive_graph_use as naive
 from unveil import Case, Graph, Policy, Run, questions
-from unveil.assessment import Assessment
+from unveil.assessment import Assessment, ProtectionResult
 from unveil.network.compared_graphs import ComparedGraphs, compare_edges, compare_graphs
 from unveil.network.measures.path_lengths import measure_path_lengths
+from unveil.network.measures.power_law import fit_power_law
 from unveil.network.protections.relabel import relabel_graph
 from unveil.network.use import global_structure, spectrum
 from unveil.network.use.global_structure import distance_use
@@ -29,6 +30,7 @@ from unveil.network.use.page_rank import page_ranks, shares_at_top, top_overlap
 from unveil.network.use.spectrum import largest_singular_values, spectral_distance
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release.graph import edge_endpoints
+from unveil.report.phrases import use_summary
 from unveil.report.schema import assessment_schema
 from unveil.usefulness.use_measure import UseMeasure
 
@@ -214,6 +216,8 @@ def test_every_sentence_of_a_change_by_hand() -> None:
     found = use_of(TRIANGLE_AND_TAIL, after)
     assert {name: (m.before, m.after) for name, m in found.items() if name not in ("communities", "spectrum")} == {
         "connections": (1.0, 3 / 6),
+        "added": (0.0, 2),
+        "removed": (0.0, 1),
         "degrees": (0.0, 2),  # |2 − 3| + |2 − 3| + |3 − 2| + |1 − 2|, halved
         "added_recognised": (None, pytest.approx((2 + 4 / 2) / 6)),  # 0–1 is above both, four pairs are equal
         "density": (4 / 6, 5 / 6),
@@ -225,8 +229,10 @@ def test_every_sentence_of_a_change_by_hand() -> None:
         "page_rank": (1.0, 0.0),
         "power_law": (found["power_law"].before, found["power_law"].after),
     }
-    assert found["connections"].sentence == (
-        "Of the connections before or after protection, 50% are in both: 2 were added and 1 removed."
+    assert found["connections"].sentence == "Of the connections before or after protection, 50% are in both."
+    assert (found["added"].sentence, found["removed"].sentence) == (
+        "2 connections were added.",
+        "1 connection was removed.",
     )
     assert found["degrees"].sentence == (
         "4 nodes have more or fewer connections than before; for that, at least 2 connections must be added or removed "
@@ -240,6 +246,28 @@ def test_every_sentence_of_a_change_by_hand() -> None:
     assert found["page_rank"].sentence == (
         "The node with the highest PageRank, which says how important a node is, is another one than before."
     )
+
+
+def test_the_published_exponent_is_that_from_three_connections_on() -> None:
+    before, after = (graph_of(nx.barabasi_albert_graph(60, m, seed=3)) for m in (2, 3))
+    found = use_of(before, after)["power_law_3"]
+    laws = [fit_power_law(graph.degrees, x_min=3) for graph in (before, after)]
+    assert (found.before, found.after) == tuple(law.exponent for law in laws if law is not None)
+    assert found.sentence.startswith("The exponent of the power law for the numbers of connections from 3 on ")
+
+
+@pytest.mark.parametrize(("before", "told"), [(0.0, " (was 0%)"), (1.0, " (was 100%)"), (0.5, "")])
+def test_none_and_all_are_told_unless_they_are_what_no_change_gives(before: float, told: str) -> None:
+    def summary(is_comparison: bool) -> str:
+        use = (UseMeasure("a", "Clustering", before, 0.5, "", is_comparison=is_comparison),)
+        protection = ProtectionResult(id="x", title="X", sentence="", chosen=True, use=use)
+        return use_summary(replace(unveil.assess(RING_WITH_CHORD, only="network.degree_k"), protections=(protection,)))
+
+    if told:
+        assert summary(False) == f"Still usable: clustering 50%{told}."
+        assert summary(True) == "Still usable: clustering 50%."
+    else:
+        assert summary(False) == summary(True) == "Still usable as before, by 1 measure."
 
 
 def test_the_spectrum_of_a_change_by_hand() -> None:
@@ -257,7 +285,11 @@ def test_what_there_is_no_number_for_is_said() -> None:
     assert found["clustering_pairs"].sentence.endswith("was 60%; after protection no node has two neighbours.")
     assert found["power_law"].sentence.endswith("; after protection none can be fitted.")
     assert found["connections"].after == found["clustering"].after == found["distance_all"].after == 0
-    assert found["connections"].sentence.endswith("0% are in both: none was added and 4 removed.")
+    assert found["connections"].sentence.endswith(" 0% are in both.")
+    assert (found["added"].sentence, found["removed"].sentence) == (
+        "No connection was added.",
+        "4 connections were removed.",
+    )
     assert found["spectrum"].after == 1
     turned = use_of(NO_EDGES, TRIANGLE_AND_TAIL)
     assert turned["distance"].sentence.endswith("is 1.333 after protection; before, no path joins any two.")
@@ -281,7 +313,10 @@ def test_of_a_relabelled_graph_nothing_has_changed(other: nx.Graph, directed: bo
     for measure in found.values():
         assert measure.before == measure.after, measure
         assert measure.interval is None
-        unchanged = ("stays at", "as before", "the same as before", "as many", "There are no connections", "agree to")
+        unchanged = (
+            "stays at", "as before", "the same as before", "as many", "There are no connections", "agree to",
+            "No connection was",
+        )  # fmt: skip
         assert any(words in measure.sentence for words in unchanged), measure.sentence
 
 
@@ -411,7 +446,8 @@ def test_the_use_of_every_protection_is_reported() -> None:
     results = {p.id: {m.id: m for m in p.use} for p in made.assessment.protections}
     assert set(results) == {"none", "relabel", "move"} and not results["none"]
     assert results["move"]["connections"].after == 12 / 14
-    assert results["move"]["connections"].sentence.endswith("85.7% are in both: 1 was added and 1 removed.")
+    assert results["move"]["connections"].sentence.endswith("85.7% are in both.")
+    assert (results["move"]["added"].after, results["move"]["removed"].after) == (1, 1)
     assert results["move"]["degrees"].after == 1
     assert all(m.before == m.after for m in results["relabel"].values())
     document = json.loads(made.assessment.to_json())
@@ -427,7 +463,7 @@ def test_the_use_of_every_protection_is_reported() -> None:
 def test_what_has_changed_is_told_in_a_line() -> None:
     made = unveil.protect(RING_WITH_CHORD, ANY_K, method="move")
     text = " ".join(made.assessment.to_text().split())
-    assert "Still usable: connections in both 85.7%; numbers of connections off by 1; added connections" in text
+    assert "Still usable: connections in both 85.7%; connections added 1; connections removed 1; numbers of" in text
     assert re.search(r"recognised \(about 50%: guessing\) [\d.]+%; density 19\.7%; ", text)
     assert "average distance 2.818 (was 2.742);" in text and "largest distance 6;" in text
     details = made.assessment.to_text(details=True)

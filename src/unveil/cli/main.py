@@ -47,6 +47,7 @@ class _LazyGroup(click.Group):
 _COMMAND_SUMMARIES = {
     "assess": "Attack a release and say whether it may be released.",
     "protect": "Write a safer version of a release, and say what it costs.",
+    "weigh": "Say what protections of a network cost at several goals, and whom they leave to be found.",
     "compare": "Say what changed between two assessments.",
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",
@@ -59,7 +60,7 @@ _COMMAND_SUMMARIES = {
     "crack": "Say how likely an attacker is to crack each pseudonym in a matrix.",
     "theory": "Say what theorems guarantee an attacker before there is any data.",
     "demo": "Make five examples, assess them and write the report.",
-    "schema": "Print the JSON Schema of assessments or policies.",
+    "schema": "Print the JSON Schema of assessments, weighed protections or policies.",
     "completion": "Print a shell completion script.",
 }
 

@@ -26,6 +26,7 @@ __all__ = [
     "check_settings_fit",
     "column_names",
     "make_policy",
+    "parse_goal",
     "policy_options",
     "refuse_policy_options",
     "renamed_option",
@@ -79,11 +80,11 @@ def refuse_policy_options(*others: str, instead: str) -> None:
 
 
 def policy_options(
-    *rooms: str | None, kind: str | None = None, protecting: bool = False
+    *rooms: str | None, kind: str | None = None, protecting: bool = False, tolerances: bool = True
 ) -> Callable[[_Command], _Command]:
     """Add the options that make up a policy: those of the policy itself, and of these rooms, by default all (None
     stands for no room). With a kind of release, only those that say something about it. Some are for commands that
-    protect."""
+    protect. Without ``tolerances``, a command says in its own way what is tolerated."""
 
     def decorate(command: _Command) -> _Command:
         owned = [
@@ -98,7 +99,8 @@ def policy_options(
         former = {old: each.name for each in owned for old in each.setting.former_names if old not in names}
         taken = questions.all_holdings()
         hidden = [renamed_option(old, new) for old, new in former.items() if old not in taken]
-        return add_options((*_POLICY_FILE, *made, _GOAL if protecting else _TOLERANCE, *hidden), command)
+        tolerated = [_GOAL if protecting else _TOLERANCE] if tolerances else []
+        return add_options((*_POLICY_FILE, *made, *tolerated, *hidden), command)
 
     return decorate
 
@@ -216,7 +218,7 @@ def make_policy(given: Mapping[str, Any], tell: Callable[[str], None]) -> Policy
             changed[each.name] = parsed
         elif _fits_setting(each, parsed) or not _is_shared(each.name):
             in_rooms.setdefault(each.room, {})[each.name] = parsed
-    if given["tolerance"]:
+    if given.get("tolerance"):
         named = dict(map(_parse_tolerance, given["tolerance"]))
         changed["tolerance"] = MappingProxyType({**policy.tolerance, **named})
     checked = {
@@ -339,6 +341,18 @@ def _parse_tolerance(text: str) -> tuple[str, float | None]:
         return name, _parse_number(value)
     except ValueError:
         raise UnveilError(f"--tolerance {safe_text(text)}: the value must be a number or off") from None
+
+
+def parse_goal(text: str) -> tuple[str, list[float]]:
+    """A risk, and several values that are tolerated of it: ``network.degree_k=2,5,10``."""
+    name, found, values = text.partition("=")
+    try:
+        limits = [_parse_number(value.strip()) for value in values.split(",") if value.strip()]
+    except ValueError:
+        limits = []
+    if not found or not limits:
+        raise UnveilError(f"--goal {safe_text(text)}: write a finding and numbers, such as network.degree_k=2,5,10")
+    return name, limits
 
 
 def _parse_number(text: str) -> float:

@@ -15,9 +15,13 @@ from unveil.cli.reading import READING_NAMES
 
 __all__ = ["remember_command"]
 
-_ABOUT_THIS_RUN = frozenset(
-    ("output", "report", "form", "details", "exposed", "reveal", "exit_zero", "quiet", "matches", "only", "method")
-) | {"mapping_file", "truth", "write_recipe", "recipe_file", "released", "unseen"}
+_ABOUT_THIS_RUN = (
+    frozenset(
+        ("output", "report", "form", "details", "exposed", "reveal", "exit_zero", "quiet", "matches", "only", "method")
+    )
+    | {"mapping_file", "truth", "write_recipe", "recipe_file", "released", "unseen"}
+    | {"goal", "methods", "releases", "attack_all"}
+)
 
 
 def remember_command(file: str, earlier: tuple[str, ...] = ()) -> TypedCommand:

@@ -27,7 +27,7 @@ from unveil.network.original_order import check_original_and_mapping, compare_wi
 from unveil.network.protect import PROTECTIONS, protection_hints, why_unprotectable
 from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
-from unveil.question import Artefact, Question
+from unveil.question import Artefact, Question, WeighedBy
 from unveil.release import Release
 from unveil.release.graph import Graph
 from unveil.run import Run
@@ -177,4 +177,5 @@ QUESTION = Question(
     why_unprotectable=why_unprotectable,
     hints=protection_hints,
     measure_use=measure_use,
+    weighed_by=WeighedBy(risks.PASSIVE, "connections"),
 )

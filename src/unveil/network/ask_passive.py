@@ -73,8 +73,8 @@ def passive_finding(compared: ComparedGraphs, policy: Policy, run: Run) -> Findi
         attacker=f"Holds {percent_text(known)} of the {_connections_text(compared)}, drawn at random, with names, and "
         "does not know who any node is.",
         baseline=sum(trial.by_degree() for trial in trials) / _TRIALS,
-        sentence=" ".join(_sentences(trials, known, compared, interval)),
-        curves=tuple(_charts(compared, trials, known, run)),
+        sentence=" ".join(_sentences(trials, known, compared, interval, run)),
+        curves=tuple(_charts(compared, trials, known, run)) if run.charts else (),
         source=_NARAYANAN,
     )
 
@@ -168,7 +168,7 @@ def _recall_interval(trials: Sequence[_Trial], confidence: float) -> tuple[float
 
 
 def _sentences(
-    trials: Sequence[_Trial], known: float, compared: ComparedGraphs, interval: tuple[float, float]
+    trials: Sequence[_Trial], known: float, compared: ComparedGraphs, interval: tuple[float, float], run: Run
 ) -> Iterator[str]:
     recall = sum(trial.recall for trial in trials) / len(trials)
     low, high = (percent_text(end) for end in interval)
@@ -186,6 +186,8 @@ def _sentences(
     else:
         yield f"{found}: they name nobody."
     yield from _stated_sentences(trials)
+    if not run.charts:
+        return
     again, first = (percent_text(share) for share in (trials[0].from_the_truth(), trials[0].recall))
     yield (
         f"Started from the truth, the same attack finds {again} in the first trial, instead of {first}; that is no "

@@ -169,6 +169,7 @@ DEGREES = ProtectionOffer(
     "Make numbers of connections alike",
     "Add and remove few edges, until k nodes share each degree.",
     _share_degrees,
+    is_deterministic=True,
     applies_to=is_undirected,
     describe_remaining_risk=_describe_degree_risk,
 )

@@ -75,6 +75,7 @@ PROTECTIONS = MappingProxyType(
             "Number nodes at random, and put edges in random order.",
             _relabel_nodes,
             is_harmless=True,
+            is_deterministic=True,
             caveat="People can be found by structure even without names: see docs/network.md.",
         ),
         "degrees": DEGREES,

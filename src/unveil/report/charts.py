@@ -10,7 +10,8 @@ Conventions
 - Bars never overlap. If names are too long to fit under their bars, the chart lies on its side. It then shows the first
   bars only, and says so.
 - Several lines differ in colour, dash and point shape, so that they are distinct in greyscale. A legend below names
-them.
+them, unless several pictures share one.
+- A fitted axis need not begin at 0, but small differences stay small: it spans a quarter of the largest value or more.
 - A mark on a category axis stands before the first category that begins with a number at least as large as the mark.
 """
 
@@ -41,7 +42,7 @@ from unveil.report.svg_filter import BLUE, INK, LINE_COLOURS, PICTURE_WIDTH, RED
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["chart_svg"]
+__all__ = ["LINE_STYLES", "POINT_RADIUS", "LineStyle", "chart_svg", "legend_svg"]
 
 _CHART_HEIGHT = 215
 _ROW_HEIGHT = 20  # height of a bar in a chart on its side
@@ -52,12 +53,13 @@ _LINE_HEIGHT = 15
 _LETTER_WIDTH = 7.5  # usual upper limit for the width of a legend character, in pixels
 _MOST_POWERS = 8  # of ten that are labelled on an axis
 _MAX_POINTS = 16  # the most points of one series that are drawn individually
-_POINT_RADIUS = 3  # half the width of such a point
+POINT_RADIUS = 3  # half the width of such a point
 _SAMPLE_WIDTH = 34  # length of the line sample before a name in the legend
 _LEGEND_ROW = 20  # height of a legend row
+_LEAST_SPAN = 0.25  # of the largest value, which a fitted axis spans at least
 
 
-class _LineStyle(NamedTuple):
+class LineStyle(NamedTuple):
     """The style of one series. ``point`` is an SVG path, roughly in the square from -1 to 1."""
 
     colour: str
@@ -75,11 +77,15 @@ _POINT_SHAPES = (
     "M-1.1,-.9H1.1L0,1.1Z",  # triangle upside down
 )
 # The first line is solid and drawn first, so that it shows between the dashes of a line on top of it.
-_LINE_STYLES = tuple(map(_LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
+LINE_STYLES = tuple(map(LineStyle, LINE_COLOURS, _DASHES, _POINT_SHAPES))
 
 
-def chart_svg(curve: Drawing) -> str:
-    """A curve, candidate pairs, a lattice or a graph as an SVG element with an accessible name, ready for a page."""
+def chart_svg(curve: Drawing, lines: Sequence[str] = ()) -> str:
+    """A curve, candidate pairs, a lattice or a graph as an SVG element with an accessible name, ready for a page.
+
+    ``lines`` are the names of all lines of several curves that share a legend: a line looks the same in all of them,
+    and there is no legend below.
+    """
     if isinstance(curve, LinkChart):
         return link_charts.links_svg(curve)
     if isinstance(curve, LatticeChart):
@@ -94,22 +100,31 @@ def chart_svg(curve: Drawing) -> str:
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    drawing = vl_convert.vegalite_to_svg(_vega_lite_spec(plot), vl_version=version, allowed_base_urls=[])
-    return filter_svg(drawing, title, description, None if curve.series is None else _draw_legend(plot))
+    spec = _vega_lite_spec(plot, lines)
+    drawing = vl_convert.vegalite_to_svg(spec, vl_version=version, allowed_base_urls=[])
+    counts = {line: len(points) for line, points in points_by_line(plot).items()}
+    return filter_svg(drawing, title, description, None if curve.series is None or lines else _draw_legend(counts))
 
 
-def _vega_lite_spec(plot: Plot) -> dict[str, Any]:
+def legend_svg(lines: Sequence[str]) -> str:
+    """The legend of several pictures."""
+    blank = ET.Element("svg", {"width": str(PICTURE_WIDTH), "height": "0"})
+    legend = _draw_legend(dict.fromkeys(lines, 1))
+    return filter_svg(ET.tostring(blank, encoding="unicode"), "Legend", ", ".join(lines), legend)
+
+
+def _vega_lite_spec(plot: Plot, lines: Sequence[str]) -> dict[str, Any]:
     """The Vega-Lite specification: the layers, and above them the label of the vertical axis."""
     import altair as alt
 
     mark = mark_position(plot)
-    lines = textwrap.wrap(label_text(plot.curve.mark_label, 80), 26)[:2] if mark is not None else []
-    layers = _bar_layers(plot, mark) if plot.curve.kind == "bars" else _line_layers(plot, mark)
+    said = textwrap.wrap(label_text(plot.curve.mark_label, 80), 26)[:2] if mark is not None else []
+    layers = _bar_layers(plot, mark) if plot.curve.kind == "bars" else _line_layers(plot, mark, lines)
     if mark is not None:
-        layers += _mark_layers(plot, mark, lines)
+        layers += _mark_layers(plot, mark, said)
     upright = _category_label(plot) if plot.sideways else plot.curve.y_label
     title = alt.TitleParams(_wrap_label(upright), anchor="start", frame="bounds", offset=6)
-    height = 60 + _ROW_HEIGHT * len(plot.x) if plot.sideways else _CHART_HEIGHT + _LINE_HEIGHT * len(lines)
+    height = 60 + _ROW_HEIGHT * len(plot.x) if plot.sideways else _CHART_HEIGHT + _LINE_HEIGHT * len(said)
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     chart = alt.LayerChart(
         layer=layers, title=title, width=PICTURE_WIDTH, height=height, autosize=fit, config=_chart_config()
@@ -138,19 +153,22 @@ def _bar_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
     return [_inline_chart(cells).mark_rect(color=BLUE).encode(**encoding)]
 
 
-def _line_layers(plot: Plot, mark: float | str | None) -> list[alt.Chart]:
+def _line_layers(plot: Plot, mark: float | str | None, lines: Sequence[str]) -> list[alt.Chart]:
     x = _category_axis(plot) if plot.scale == "category" else _number_axis(plot, plot.x, mark)
     levels = [(y, text) for y, text in plot.curve.levels if math.isfinite(y)]
     values = (*plot.low, *plot.y, *plot.high, *(y for y, _ in levels))
     bands, drawn = [], []
-    for style, rows in zip(_LINE_STYLES, points_by_line(plot).values(), strict=False):
+    found = points_by_line(plot)
+    styles = dict(zip(lines or found, LINE_STYLES, strict=False))
+    for line, rows in found.items():
+        style = styles[line]
         base = _inline_chart(rows).encode(x=x)
         look = _single_line_style(len(rows)) if plot.curve.series is None else _series_line_style(style, len(rows))
         drawn.append(base.mark_line(color=style.colour, **look).encode(y=_value_axis(plot, values)))
         band = base.mark_area(color=style.colour, opacity=0.25 if plot.curve.series is None else 0.15)
         bands.append(band.encode(y=_value_axis(plot, values, "low"), y2="high:Q"))
     banded = plot.curve.low is not None or plot.curve.high is not None
-    return [*(bands if banded else []), *drawn, *_level_layers(levels, min((0.0, *values)), max((0.0, *values)))]
+    return [*(bands if banded else []), *drawn, *_level_layers(levels, *_value_span(plot, values))]
 
 
 def _level_layers(levels: Sequence[tuple[float, str]], low: float, high: float) -> list[alt.Chart]:
@@ -180,39 +198,39 @@ def _single_line_style(count: int) -> dict[str, Any]:
     return {"point": alt.OverlayMarkDef(color=BLUE, size=30) if count <= 30 else False}
 
 
-def _series_line_style(style: _LineStyle, count: int) -> dict[str, Any]:
+def _series_line_style(style: LineStyle, count: int) -> dict[str, Any]:
     """The style of one of several lines: dashes, and points unless there are too many to show each."""
     import altair as alt
 
-    area = (2 * _POINT_RADIUS) ** 2  # Vega scales a path by half the square root of its size
+    area = (2 * POINT_RADIUS) ** 2  # Vega scales a path by half the square root of its size
     point = alt.OverlayMarkDef(color=style.colour, size=area, shape=style.point) if count <= _MAX_POINTS else False
     return {"point": point, "strokeDash": list(style.dash) or alt.Undefined}
 
 
-def _draw_legend(plot: Plot) -> ET.Element:
-    """A sample of each line with its name, row by row, in as many columns as fit."""
-    entries = points_by_line(plot)
+def _draw_legend(entries: Mapping[str, int]) -> ET.Element:
+    """A sample of each line with its name, row by row, in as many columns as fit. Of each line, it is known how many
+    points it has."""
     room = _SAMPLE_WIDTH + 22 + _LETTER_WIDTH * max(map(text_width, entries))
     rows = math.ceil(len(entries) / max(1, int(PICTURE_WIDTH // room)))
     columns = math.ceil(len(entries) / rows)
     drawing = ET.Element("svg", {"height": str(6 + _LEGEND_ROW * rows)})
-    for i, (style, (line, points)) in enumerate(zip(_LINE_STYLES, entries.items(), strict=False)):
+    for i, (style, (line, points)) in enumerate(zip(LINE_STYLES, entries.items(), strict=False)):
         place = f"translate({4 + i % columns * room},{4 + _LEGEND_ROW * (i // columns) + _LEGEND_ROW / 2})"
         entry = ET.SubElement(drawing, "g", {"transform": place})
-        _draw_legend_line(entry, style, len(points))
+        _draw_legend_line(entry, style, points)
         ET.SubElement(
             entry, "text", {"x": f"{_SAMPLE_WIDTH + 6}", "y": "4", "fill": INK, "font-size": "12px"}
         ).text = line
     return drawing
 
 
-def _draw_legend_line(entry: ET.Element, style: _LineStyle, count: int) -> None:
+def _draw_legend_line(entry: ET.Element, style: LineStyle, count: int) -> None:
     """A sample of the line, with a point if the line shows its points."""
     dash = {"stroke-dasharray": ",".join(map(str, style.dash))} if style.dash else {}
     look = {"fill": "none", "stroke": style.colour, "stroke-width": "2", **dash}
     ET.SubElement(entry, "path", {"d": f"M0,0h{_SAMPLE_WIDTH}", **look})
     if count <= _MAX_POINTS:
-        middle = f"translate({_SAMPLE_WIDTH // 2},0) scale({_POINT_RADIUS})"
+        middle = f"translate({_SAMPLE_WIDTH // 2},0) scale({POINT_RADIUS})"
         ET.SubElement(entry, "path", {"d": style.point, "transform": middle, "fill": style.colour})
 
 
@@ -285,7 +303,7 @@ def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
 
     if plot.curve.y_scale == "log":
         return _logarithmic_axis(plot, values, field)
-    low, high = min(0.0, *values), max(0.0, *values)
+    low, high = _value_span(plot, values)
     whole = all(v == int(v) for v in values)
     axis = alt.Axis(
         title=_wrap_label(plot.curve.y_label) if plot.sideways else None,
@@ -298,8 +316,19 @@ def _value_axis(plot: Plot, values: Sequence[float], field: str = "y") -> Any:
         labelOverlap=True,
         labelFlush=False,
     )
-    scale = alt.Scale(domain=[low, high if high > low else low + 1], nice=4, zero=True)
+    begins_at_0 = plot.curve.y_scale != "fitted"
+    scale = alt.Scale(domain=[low, high if high > low else low + 1], nice=4 if begins_at_0 else False, zero=begins_at_0)
     return (alt.X if plot.sideways else alt.Y)(f"{field}:Q", axis=axis, scale=scale)
+
+
+def _value_span(plot: Plot, values: Sequence[float]) -> tuple[float, float]:
+    """From where to where the axis for the measured values reaches."""
+    low, high = min(values), max(values)
+    if plot.curve.y_scale != "fitted":
+        return min(0.0, low), max(0.0, high)
+    room = max(0.1 * (high - low), (_LEAST_SPAN * max(abs(low), abs(high)) - (high - low)) / 2)
+    least, most = (0.0 if low >= 0 else -math.inf), (1.0 if is_share_axis(plot.curve.y_label, values) else math.inf)
+    return max(least, low - room), min(most, high + room)
 
 
 def _logarithmic_axis(plot: Plot, values: Sequence[float], field: str) -> Any:

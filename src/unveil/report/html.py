@@ -32,7 +32,9 @@ from unveil.wording import safe_text
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["render_fragment", "render_page"]
+    from unveil.weighed_protections import WeighedProtections
+
+__all__ = ["render_fragment", "render_page", "render_weighed"]
 
 _MAX_TEXT = 20_000  # a suggestion may name hundreds of columns
 
@@ -41,14 +43,36 @@ def render_page(assessments: Sequence[Assessment]) -> str:
     """One or more assessments as a self-contained HTML page."""
     if not assessments:
         raise ValueError("a page needs an assessment to show")
+    revealed = any(phrases.reveals_values(a) for a in assessments)
+    template = _template_environment().get_template("page.html.j2")
+    return template.render(assessments=assessments, revealed=revealed, **_style_sheet()).lstrip()
+
+
+def render_weighed(weighed: WeighedProtections) -> str:
+    """Protections that were weighed against each other as a self-contained HTML page."""
+    from unveil.report import weighed_charts, weighed_words
+
+    template = _template_environment().get_template("weighed.html.j2")
+    pictures = {
+        "legend": _trusted_markup(weighed_charts.weighed_legend(weighed)),
+        "frontier": _trusted_markup(weighed_charts.frontier_svg(weighed)),
+        "panels": {
+            is_of_attackers: [
+                (measure, _trusted_markup(weighed_charts.panel_svg(weighed, measure, is_of_attackers)))
+                for measure in weighed_words.drawn_measures(weighed, is_of_attackers)
+            ]
+            for is_of_attackers in (True, False)
+        },
+    }
+    return template.render(w=weighed, said=weighed_words, **pictures, **_style_sheet()).lstrip()
+
+
+def _style_sheet() -> dict[str, object]:
+    """The style sheet of a page, and the content security policy that names it by hash."""
     style = _read_resource("style.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
-    revealed = any(phrases.reveals_values(a) for a in assessments)
-    template = _template_environment().get_template("page.html.j2")
-    return template.render(
-        assessments=assessments, style=_trusted_markup(style), csp=policy, revealed=revealed
-    ).lstrip()
+    return {"style": _trusted_markup(style), "csp": policy}
 
 
 def render_fragment(assessment: Assessment, before: Assessment | None = None, caveats: Sequence[str] = ()) -> str:

@@ -26,7 +26,7 @@ from unveil.release.write import choose_writer
 from unveil.settings import Setting, declared_settings, option_text
 from unveil.wording import list_text, safe_text
 
-__all__ = ["NextStep", "next_steps", "policy_options_text"]
+__all__ = ["NextStep", "next_steps", "policy_options_text", "protected_name"]
 
 _MAX_OPTIONS = 400  # characters; more are better written to a file
 _FALLBACK_ENDINGS = {"table": ".csv", "transactions": ".dat", "graph": ".edges"}
@@ -136,7 +136,7 @@ def _command(verb: str, assessment: Assessment) -> str | None:
         options = ["--policy unveil.toml" if repeated is None else repeated]
         options += [f"{option} FILE" for option in _held_options(assessment, protecting)]
     if protecting:
-        options.append(f"-o {shlex.quote(_protected_name(name, assessment.release.kind))}")
+        options.append(f"-o {shlex.quote(protected_name(name, assessment.release.kind))}")
     line = " ".join(["unveil", verb, shlex.quote(name), *filter(None, options)])
     return line if safe_text(line, len(line)) == line else None
 
@@ -188,7 +188,8 @@ def _takes_holding(held: Holding, protecting: bool) -> bool:
     return not (held.only_after_protection if protecting else held.only_for_protection)
 
 
-def _protected_name(name: str, kind: str) -> str:
+def protected_name(name: str, kind: str) -> str:
+    """The file beside this one to which a safer release may be written."""
     path = PurePath(name)
     try:
         choose_writer(kind, name)

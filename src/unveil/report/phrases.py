@@ -273,14 +273,16 @@ def use_summary(assessment: Assessment) -> str:
     )
     if all(m.before == m.after for m in known):
         return f"Still usable as before, by {count_text(len(known), 'measure')}.{missing}"
-    texts = ((m.title, *(use_text(m, number) for number in (m.before, m.after))) for m in known)
-    each = (f"{title[0].lower()}{title[1:]} {after}{_before_text(before, after)}" for title, before, after in texts)
+    each = (f"{m.title[0].lower()}{m.title[1:]} {use_text(m, m.after)}{_before_text(m)}" for m in known)
     return f"Still usable: {'; '.join(each)}.{missing}"
 
 
-def _before_text(before: str, after: str) -> str:
-    """The number before protection, if it is neither none nor all."""
-    return "" if before in ("0", "0%", "100%", "–", after) else f" (was {before})"
+def _before_text(measure: UseMeasure) -> str:
+    """The number before protection, if there was one, it is another, and it is not that of any data without a
+    change."""
+    before = use_text(measure, measure.before)
+    is_told = measure.before is not None and not measure.is_comparison and before != use_text(measure, measure.after)
+    return f" (was {before})" if is_told else ""
 
 
 def use_sentences(assessment: Assessment) -> list[str]:

@@ -1,6 +1,7 @@
 """The published descriptions of the JSON form of an assessment, and of a policy (JSON Schema 2020-12).
 
-The shape of an assessment is written down in ``assessment.schema.json``; everything about policies follows from what
+The shape of an assessment is written down in ``assessment.schema.json``, that of weighed protections in
+``weighed.schema.json``; everything about policies follows from what
 the policy and the rooms declare, so that an editor can complete ``unveil.toml`` and check it.
 """
 
@@ -16,13 +17,25 @@ from unveil.policy import COLUMN_SETTINGS, Policy
 from unveil.risk import Risk
 from unveil.settings import Kind, Setting, declared_settings
 
-__all__ = ["assessment_schema", "policy_schema"]
+__all__ = ["assessment_schema", "policy_schema", "weighed_schema"]
+
+
+def _read_schema(name: str) -> dict[str, Any]:
+    return dict(json.loads(files("unveil.report").joinpath(name).read_text(encoding="utf-8")))
+
+
+def weighed_schema() -> dict[str, Any]:
+    """The schema that :meth:`unveil.WeighedProtections.to_dict` obeys; a fresh copy."""
+    schema, shared = _read_schema("weighed.schema.json"), assessment_schema()
+    for name in ("release", "provenance"):
+        schema["properties"][name] = shared["properties"][name]
+    schema["$defs"]["policy"] = shared["$defs"]["policy"]
+    return schema
 
 
 def assessment_schema() -> dict[str, Any]:
     """The schema that :meth:`unveil.assessment.Assessment.to_dict` obeys; a fresh copy."""
-    text = files("unveil.report").joinpath("assessment.schema.json").read_text(encoding="utf-8")
-    schema = dict(json.loads(text))
+    schema = _read_schema("assessment.schema.json")
     schema["$defs"]["policy"] = _object_schema(
         _policy_properties(optional=False), "The policy as it was given.", closed=True
     )

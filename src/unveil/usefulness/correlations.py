@@ -39,7 +39,17 @@ def correlation_changes(columns: Sequence[ComparedColumn]) -> list[UseMeasure]:
         said = (
             f"The correlation of {names} stays as it was." if len(pairs) == 1 else "All correlations stay as they were."
         )
-    return [UseMeasure("correlations", "Correlations change by", 0.0, float(changes.mean()), said, is_share=False)]
+    return [
+        UseMeasure(
+            "correlations",
+            "Correlations change by",
+            0.0,
+            float(changes.mean()),
+            said,
+            is_share=False,
+            is_comparison=True,
+        )
+    ]
 
 
 def correlation(first: Floats, second: Floats) -> float:

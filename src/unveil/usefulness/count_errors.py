@@ -103,7 +103,7 @@ def _describe_distances(
     names = [named.name] if isinstance(named, ComparedColumn) else [column.name for column in named]
     most = f", most for {list_text(names)} ({percent_text(distances[worst])})" if distances[worst] else ""
     said = f"Shares counted by {by} are off by {percent_text(mean)} on average{most}."
-    return UseMeasure(measure_id, f"Shares by {by} off by", 0.0, mean, said)
+    return UseMeasure(measure_id, f"Shares by {by} off by", 0.0, mean, said, is_comparison=True)
 
 
 def _describe_queries(errors: Floats, columns: Sequence[ComparedColumn]) -> UseMeasure:
@@ -118,4 +118,6 @@ def _describe_queries(errors: Floats, columns: Sequence[ComparedColumn]) -> UseM
         f"Half of {count_text(n, 'random count')} over ranges of {of}{coarser} are off by at most "
         f"{percent_text(median)} (95% interval {percent_text(float(low))} to {percent_text(float(high))})."
     )
-    return UseMeasure("queries", "Random counts off by", 0.0, median, said, interval=(float(low), float(high)))
+    return UseMeasure(
+        "queries", "Random counts off by", 0.0, median, said, interval=(float(low), float(high)), is_comparison=True
+    )

@@ -70,4 +70,4 @@ def unchanged_cells(was: dict[str, Codes], now: dict[str, Codes], place: Ints) -
 
 def _describe_cells(share: float) -> UseMeasure:
     said = f"{percent_text(share)} of the cells are as they were; those of rows and columns left out are not."
-    return UseMeasure("cells", "Cells unchanged", 1.0, share, said)
+    return UseMeasure("cells", "Cells unchanged", 1.0, share, said, is_comparison=True)

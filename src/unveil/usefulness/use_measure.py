@@ -12,7 +12,9 @@ __all__ = ["UseMeasure"]
 @dataclass(frozen=True)
 class UseMeasure:
     """A number before and after protection, and what it says. There may be none: None. ``is_share``: it is a share, not
-    another number. ``interval``: where the number after protection lies with 95% confidence, if it was sampled."""
+    another number. ``interval``: where the number after protection lies with 95% confidence, if it was sampled.
+    ``is_comparison``: it compares the data after protection with the data before, so that ``before`` is what no change
+    would give."""
 
     id: str
     title: str
@@ -21,6 +23,7 @@ class UseMeasure:
     sentence: str
     is_share: bool = True
     interval: tuple[float, float] | None = None
+    is_comparison: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The measure as plain JSON values."""

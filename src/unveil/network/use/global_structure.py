@@ -143,7 +143,9 @@ def spectrum_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
     """How far the largest singular values differ."""
     what = "The ten largest singular values of the network, which say how things spread in it,"
     if _most_edges(compared) > _MOST_EDGES:
-        return UseMeasure("spectrum", "Spectral distance", None, None, f"{what} are {_NOT_SEARCHED}.")
+        return UseMeasure(
+            "spectrum", "Spectral distance", None, None, f"{what} are {_NOT_SEARCHED}.", is_comparison=True
+        )
     run.progress("comparing how things spread", None)
     rng_of = "network.use.spectrum"
     was, now = measure_both(
@@ -151,10 +153,10 @@ def spectrum_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
     )
     if was is None or now is None:
         said = f"{what} are not compared: finding them takes too long."
-        return UseMeasure("spectrum", "Spectral distance", None, None, said)
+        return UseMeasure("spectrum", "Spectral distance", None, None, said, is_comparison=True)
     distance = spectral_distance(was, now)
     said = f"{what} differ by {percent_text(distance)} of the larger ones." if distance else f"{what} are as before."
-    return UseMeasure("spectrum", "Spectral distance", 0.0, distance, said)
+    return UseMeasure("spectrum", "Spectral distance", 0.0, distance, said, is_comparison=True)
 
 
 def page_rank_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
@@ -171,4 +173,4 @@ def page_rank_use(compared: ComparedGraphs, run: Run) -> UseMeasure:
         same, other = "are the same as before", "are others than before"
     partly = f"agree to {percent_text(share)} with those before"
     said = f"{who} {same if share == 1 else other if share == 0 else partly}."
-    return UseMeasure("page_rank", "Most important nodes kept", 1.0, share, said)
+    return UseMeasure("page_rank", "Most important nodes kept", 1.0, share, said, is_comparison=True)

@@ -5,7 +5,7 @@
   because each of them changes two degrees by one (equation 9.1 of Vanhoef, *Privacy in databases*, 2012). In a directed
   graph both directions are added up. A node that is not in a graph has no connections there.
 - **Density**, **clustering** (equations 7.1 and 7.2, numbered so there) and the exponent of the nearest **power law**,
-  fitted to both graphs from the same number of connections on.
+  fitted to both graphs from the same number of connections on; that from 3 on is the one of section 9.8 there.
 """
 
 from __future__ import annotations
@@ -22,29 +22,38 @@ from unveil.network.use.change_text import change_measure
 from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.usefulness.use_measure import UseMeasure
-from unveil.wording import count_text, number_text, percent_text, verb
+from unveil.wording import count_text, number_text, percent_text
 
-__all__ = ["clustering_use", "connection_use", "degree_distance", "degree_use", "density_use", "power_law_use"]
+__all__ = [
+    "clustering_use",
+    "connection_use",
+    "degree_distance",
+    "degree_use",
+    "density_use",
+    "power_law_use",
+    "published_exponent_use",
+]
+
+_PUBLISHED_START = 3
 
 
-def connection_use(compared: ComparedGraphs) -> UseMeasure:
-    """How many connections are the same."""
+def connection_use(compared: ComparedGraphs) -> Iterator[UseMeasure]:
+    """How many connections are the same, and how many were added and removed."""
     changes = compare_edges(compared)
     added, removed = int(changes.added.sum()), int(changes.removed.sum())
     edges = compared.original.edges
     if added or removed:
         share = percent_text(changes.jaccard)
-        said = f"Of the connections before or after protection, {share} are in both: {_change_counts(added, removed)}."
+        said = f"Of the connections before or after protection, {share} are in both."
     elif edges == 0:
         said = "There are no connections, before or after protection."
     else:
         said = f"{'The only connection is' if edges == 1 else f'All {edges:,} connections are'} as before."
-    return UseMeasure("connections", "Connections in both", 1.0, changes.jaccard, said)
-
-
-def _change_counts(added: int, removed: int) -> str:
-    first = f"{added:,} {verb(added, 'was', 'were')} added" if added else "none was added"
-    return f"{first} and {removed:,} removed" if removed else f"{first} and none removed"
+    yield UseMeasure("connections", "Connections in both", 1.0, changes.jaccard, said, is_comparison=True)
+    for change, count in (("added", added), ("removed", removed)):
+        what = f"{count_text(count, 'connection was', 'connections were') if count else 'No connection was'} {change}."
+        title = f"Connections {change}"
+        yield UseMeasure(change, title, 0.0, float(count), what, is_share=False, is_comparison=True)
 
 
 def degree_distance(compared: ComparedGraphs) -> tuple[int, int]:
@@ -87,7 +96,9 @@ def degree_use(compared: ComparedGraphs) -> UseMeasure:
     else:
         ways = "outgoing and incoming connections" if directed else "connections"
         said = f"Every node has as many {ways} as before."
-    return UseMeasure("degrees", "Numbers of connections off by", 0.0, distance, said, is_share=False)
+    return UseMeasure(
+        "degrees", "Numbers of connections off by", 0.0, distance, said, is_share=False, is_comparison=True
+    )
 
 
 def _share_text(share: float) -> str:
@@ -117,6 +128,19 @@ def power_law_use(compared: ComparedGraphs, run: Run) -> list[UseMeasure]:
     numbers = was.exponent, float("nan") if now is None else now.exponent
     what = f"The exponent of the power law nearest to the numbers of connections, from {was.x_min:,} on,"
     return change_measure("power_law", "Exponent of the power law", numbers, what, "none can be fitted")
+
+
+def published_exponent_use(compared: ComparedGraphs, run: Run) -> list[UseMeasure]:
+    """The exponent as published comparisons of protections give it: from the same small number of connections on."""
+
+    def exponent(graph: Graph) -> float:
+        law = fit_power_law(_connections(graph), _PUBLISHED_START)
+        return float("nan") if law is None else law.exponent
+
+    numbers = measure_both(compared, "exponent from 3", exponent, run)
+    what = f"The exponent of the power law for the numbers of connections from {_PUBLISHED_START} on"
+    title = f"Exponent from {_PUBLISHED_START} connections on"
+    return change_measure("power_law_3", title, numbers, what, "none can be fitted")
 
 
 def _connections(graph: Graph) -> Ints:

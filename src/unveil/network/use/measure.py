@@ -11,7 +11,14 @@ from unveil.case import Case
 from unveil.network.compared_graphs import compare_graphs
 from unveil.network.use.edge_plausibility import plausibility_use
 from unveil.network.use.global_structure import community_use, distance_use, page_rank_use, spectrum_use
-from unveil.network.use.local_structure import clustering_use, connection_use, degree_use, density_use, power_law_use
+from unveil.network.use.local_structure import (
+    clustering_use,
+    connection_use,
+    degree_use,
+    density_use,
+    power_law_use,
+    published_exponent_use,
+)
 from unveil.release.graph import Graph
 from unveil.run import Run
 from unveil.usefulness.use_measure import UseMeasure
@@ -26,7 +33,7 @@ def measure_graph_use(before: Case, after: Case, run: Run) -> Iterator[UseMeasur
     run.progress("measuring what the network can still be used for", None)
     compared = compare_graphs(original, released, truth)
     if compared.is_one_to_one:
-        yield connection_use(compared)
+        yield from connection_use(compared)
         yield degree_use(compared)
         yield from plausibility_use(compared, run)
     yield from density_use(compared)
@@ -37,3 +44,4 @@ def measure_graph_use(before: Case, after: Case, run: Run) -> Iterator[UseMeasur
         yield page_rank_use(compared, run)
     yield spectrum_use(compared, run)
     yield from power_law_use(compared, run)
+    yield from published_exponent_use(compared, run)

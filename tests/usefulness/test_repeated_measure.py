@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unveil import Case, Graph, UnveilError
-from unveil.usefulness.repeated_use import repeat_protection
+from unveil.usefulness.repeated_measure import repeat_protection
 from unveil.usefulness.use_measure import UseMeasure
 
 RELEASE = Graph.from_edges([0], [1], nodes=2)
