@@ -172,7 +172,7 @@ def test_more_than_there_are_nodes() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"goal": "network.passive"}, "no protection aims at a goal for 'network.passive'"),
+        ({"goal": "network.automorphism"}, "no protection aims at a goal for 'network.automorphism'"),
         ({"limits": ()}, "name at least one goal"),
         ({"methods": ["relabel"]}, "no protection that can be weighed here is called 'relabel'"),
         ({"releases": 0}, "at least one release"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unveil.cli.messages import progress_bar, quiet_option
+from unveil.cli.messages import note_printer, progress_bar, quiet_option
+from unveil.cli.output import check_output_files
 from unveil.cli.reading import read_release, reading_options, reading_text
 from unveil.policy import Policy
 from unveil.release import Release, Table
@@ -22,7 +25,7 @@ __all__ = ["command"]
 _EPILOG = """\b
 Examples:
   unveil describe patients.csv
-  unveil describe friends.edges --directed --format json
+  unveil describe friends.edges --directed --format json -o measures.json
 """
 
 
@@ -31,20 +34,38 @@ Examples:
 @reading_options
 @click.option("--missing", multiple=True, metavar="TEXT", help="Text that stands for a missing value. Repeatable.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the description to FILE instead of standard output.")
 @quiet_option
-def command(file: str, missing: tuple[str, ...], form: str, quiet: bool, **given: Any) -> None:
+def command(file: str, missing: tuple[str, ...], form: str, output: str | None, quiet: bool, **given: Any) -> None:
     """Say what FILE holds: kind, size, columns with suggested roles, missing values. Shows no values."""
+    from unveil.release.delivery import OutputFile, deliver_files
+
+    check_output_files([output], [file])
     with progress_bar(reading_text(file), quiet):
         release = read_release(file, given)
         facts = _release_facts(release)
         columns = _column_facts(release, missing or Policy().missing) if isinstance(release, Table) else []
-    if form == "json":
-        said = {"kind": release.kind, "name": release.name, **facts, "notes": list(release.notes)}
-        click.echo(json.dumps(said | ({"columns": columns} if columns else {}), indent=2))
-        return
+    text = _to_json(release, facts, columns) if form == "json" else _to_text(release, facts, columns)
+    if output:
+        deliver_files([OutputFile(output, text.encode())])
+        note_printer(quiet)(f"{safe_text(output, 200)} written")
+    else:
+        click.echo(text, nl=False)
+
+
+def _to_json(release: Release, facts: dict[str, float | bool], columns: list[dict[str, Any]]) -> str:
+    said = {"kind": release.kind, "name": release.name, **facts, "notes": list(release.notes)}
+    return json.dumps(said | ({"columns": columns} if columns else {}), indent=2) + "\n"
+
+
+def _to_text(release: Release, facts: dict[str, float | bool], columns: list[dict[str, Any]]) -> str:
     from rich.console import Console
 
-    _print_description(release, facts, columns, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100))
+    written = io.StringIO()
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 100
+    _print_description(release, facts, columns, Console(file=written, width=width, force_terminal=terminal))
+    return written.getvalue()
 
 
 def _release_facts(release: Release) -> dict[str, float | bool]:
