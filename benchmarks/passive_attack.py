@@ -107,7 +107,8 @@ class _Pooled:
     def recall_at(self, clearness: list[np.ndarray], precision: float, pairs: np.ndarray | None = None) -> float:
         """The largest recall of the clearest matches of some pairs of views, at this precision or better."""
         chosen = range(len(self.right)) if pairs is None else pairs
-        order = np.argsort(-np.concatenate([clearness[k] for k in chosen]), kind="stable")
+        by_score, clear = (-np.concatenate([each[k] for k in chosen]) for each in (self.score, clearness))
+        order = np.lexsort((by_score, clear))  # probabilities may be equal, or 0 where there is no calibration
         right = np.cumsum(np.concatenate([self.right[k] for k in chosen])[order])
         enough = right >= precision * np.arange(1, len(right) + 1) - 1e-9
         return float(right[enough].max(initial=0) / sum(self.common[k] for k in chosen))

@@ -128,6 +128,23 @@ def test_rehearsals_unlike_the_attack_are_not_counted(views: TwoViews, monkeypat
     assert not calibrated.probability(found).any()
 
 
+def test_nobody_is_stated_surer_than_rehearsals_show() -> None:
+    """Each rehearsal is judged by a model of the others; few names show little, and one rehearsal shows nothing."""
+
+    def rehearsal(clear: int, right: int) -> tuple[np.ndarray, np.ndarray]:
+        """Clear matches, of which so many are right, and as many guesses, which are wrong."""
+        known = np.zeros((2 * clear, 1 + len(EVIDENCE)))
+        known[:clear, 0] = 5.0
+        return known, np.arange(2 * clear) < right
+
+    highest = calibration._highest_level
+    assert highest([rehearsal(300, 300)] * 3) == 1
+    assert highest([rehearsal(300, 282)] * 3) < 0.95
+    assert highest([rehearsal(4, 4)] * 3) < 0.95
+    assert highest([rehearsal(300, 300)] * 2 + [rehearsal(300, 200)]) < 0.95
+    assert highest([rehearsal(300, 300)]) == 0.5
+
+
 def test_a_match_is_symmetric(views: TwoViews) -> None:
     """Exchanging the networks exchanges the answer: almost all clear matches are the same."""
     there = passive_attack(views.left, views.right, Run()).stated_mapping()

@@ -20,14 +20,22 @@ often wrong as the attack found them to be.
 says little about it: the attack may have got stuck in a wrong corner, or the rehearsal. If all of them do, there is no
 calibration.
 
+**How sure it can be.** Nobody is stated surer than rehearsals show. For each of them, the model is fitted to the others
+and applied to it. A level of probability holds if at least the level less ``_SLACK`` is right of all matches stated at
+it or above, over all rehearsals, by the lower end of a Wilson interval, so that few matches show little. Probabilities
+are cut to the highest of ``_LEVELS`` that holds (or to the lowest, if none does), unless that is the first. One
+rehearsal alone shows nothing.
+
 A network whose two versions differ in other ways than by edges missing at random is attacked less well than rehearsed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from unveil.intervals import wilson_interval
 from unveil.network.passive.attack import Matches, passive_attack
 from unveil.network.passive.two_views import TwoViews, draw_seeds, two_views
 from unveil.release.graph import Graph, edge_endpoints
@@ -47,6 +55,9 @@ _UNEVEN = 20.0  # or less: whole neighbourhoods are missing
 _CORRELATION = 0.5
 _STEPS = 9
 _LIKE_HERE = 0.5, 2.0  # times as many matches as the attack has stated
+_LEVELS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
+_SLACK = 0.02
+_CONFIDENCE = 0.95
 _RIDGE = 1.0
 _ITERATIONS = 50
 
@@ -54,11 +65,13 @@ _ITERATIONS = 50
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """Step functions, one for each column of what is known of matches: where they rise or fall, and by how much. Their
-    sum and the ``base`` are the log-odds of being right. There is no base if no rehearsal was like the attack."""
+    sum and the ``base`` are the log-odds of being right. There is no base if no rehearsal was like the attack.
+    ``highest`` is the most that is stated."""
 
     thresholds: tuple[Floats, ...]
     steps: Floats | tuple[()]
     base: float | None
+    highest: float = 1.0
 
     def probability(self, matches: Matches) -> Floats:
         """For each left node, the probability that its match is right; 0 if it has none."""
@@ -66,10 +79,16 @@ class Calibration:
 
         found, matched = np.zeros(len(matches.mapping)), matches.mapping >= 0
         if self.base is not None:
-            passed = _passed_thresholds(_known_of_matches(matches, matched), self.thresholds)
-            odds = passed @ np.asarray(self.steps) + self.base
-            found[matched] = 1 / (1 + np.exp(-odds))
+            found[matched] = self.probability_of(_known_of_matches(matches, matched))
         return found
+
+    def probability_of(self, known: Floats) -> Floats:
+        """The probability that each match is right of which this is known."""
+        import numpy as np
+
+        odds = _passed_thresholds(known, self.thresholds) @ np.asarray(self.steps) + (self.base or 0.0)
+        probability: Floats = np.minimum(1 / (1 + np.exp(-odds)), self.highest)
+        return probability
 
 
 _NO_CALIBRATION = Calibration((), (), None)
@@ -87,8 +106,7 @@ def calibrate_matches(
     stated = (matches.stated_mapping() >= 0).mean()
     names = (matches.stated_mapping() >= 0).sum()
     correlation = _CORRELATION if min(matches.evenness) <= _UNEVEN else 0.0
-    known: list[Floats] = []
-    right_ones: list[Bools] = []
+    rehearsed: list[tuple[Floats, Bools]] = []
     for k in range(1 + _REHEARSALS):
         views = _draw_views(base, nodes, edges, correlation, rng)
         again = passive_attack(views.left, views.right, run, _same_seeds(views, matches, rng))
@@ -99,9 +117,26 @@ def calibrate_matches(
         if not _LIKE_HERE[0] <= (again.stated_mapping() >= 0).sum() / max(names, 1) <= _LIKE_HERE[1]:
             continue
         matched = again.mapping >= 0
-        known.append(_known_of_matches(again, matched))
-        right_ones.append(again.mapping[matched] == views.truth[matched])
-    return _fit_calibration(np.concatenate(known), np.concatenate(right_ones)) if known else _NO_CALIBRATION
+        rehearsed.append((_known_of_matches(again, matched), again.mapping[matched] == views.truth[matched]))
+    return replace(_fit_calibration(rehearsed), highest=_highest_level(rehearsed))
+
+
+def _highest_level(rehearsed: Sequence[tuple[Floats, Bools]]) -> float:
+    """The most that may be stated: no limit if the first level holds in rehearsals that the model has not seen."""
+    stated: list[Floats] = []
+    right_ones: list[Bools] = []
+    for k, (known, right) in enumerate(rehearsed):
+        others = _fit_calibration([*rehearsed[:k], *rehearsed[k + 1 :]])
+        if others.base is not None:
+            stated.append(others.probability_of(known))
+            right_ones.append(right)
+    for level in _LEVELS:
+        there = [right[probability >= level] for probability, right in zip(stated, right_ones, strict=True)]
+        named = sum(map(len, there))
+        low = wilson_interval(sum(int(right.sum()) for right in there), named, _CONFIDENCE)[0] if named else 0.0
+        if low >= level - _SLACK:
+            return 1.0 if level == _LEVELS[0] else level
+    return _LEVELS[-1]
 
 
 def _known_of_matches(matches: Matches, matched: Bools) -> Floats:
@@ -137,12 +172,13 @@ def _same_seeds(views: TwoViews, matches: Matches, rng: np.random.Generator) -> 
     return draw_seeds(views, seeds, 1 - matches.confirmed_seeds(), rng) if seeds else None
 
 
-def _fit_calibration(known: Floats, right: Bools) -> Calibration:
-    """Logistic regression by Newton's method."""
+def _fit_calibration(rehearsed: Sequence[tuple[Floats, Bools]]) -> Calibration:
+    """Logistic regression by Newton's method, on what is known of matches and whether they are right."""
     import numpy as np
 
-    if len(known) == 0:
+    if not any(len(known) for known, _ in rehearsed):
         return _NO_CALIBRATION
+    known, right = (np.concatenate(part) for part in zip(*rehearsed, strict=True))
     places = np.arange(1, _STEPS + 1) / (_STEPS + 1)
     values = [np.unique(column) for column in known.T]
     thresholds = tuple(
