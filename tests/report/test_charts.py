@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
+import altair
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from report.pictures import check_plain, smallest_text_size, svg_colours, svg_el
 from report.samples import ANSI, NASTY, OVERRIDE
 from unveil.finding import Curve
 from unveil.report import phrases
-from unveil.report.charts import chart_svg
+from unveil.report.charts import _vega_lite_spec, chart_svg
 from unveil.report.plot_data import PLOT_WIDTH, axis_ticks, bar_spans, mark_position, points_by_line, prepare_plot
 from unveil.report.svg_filter import LINE_COLOURS, filter_svg
 
@@ -64,9 +66,19 @@ CURVES = {
 }  # fmt: skip
 
 
+@cache
+def picture_of(name: str) -> str:
+    return chart_svg(CURVES[name])
+
+
+@pytest.mark.parametrize("name", [name for name, each in CURVES.items() if prepare_plot(each).x])
+def test_every_specification_is_valid(name: str) -> None:
+    altair.LayerChart.from_dict(_vega_lite_spec(prepare_plot(CURVES[name])), validate=True)
+
+
 @pytest.mark.parametrize("name", CURVES)
 def test_every_curve_is_a_plain_named_picture(name: str) -> None:
-    picture = chart_svg(CURVES[name])
+    picture = picture_of(name)
     root = ET.fromstring(picture)
     assert root.tag == "svg"
     assert root.get("role") == "img"
@@ -79,12 +91,12 @@ def test_every_curve_is_a_plain_named_picture(name: str) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_can_be_read_on_a_phone(name: str) -> None:
-    assert smallest_text_size(chart_svg(CURVES[name])) >= 9
+    assert smallest_text_size(picture_of(name)) >= 9
 
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_and_axes_take_the_colour_of_the_page(name: str) -> None:
-    picture = chart_svg(CURVES[name])
+    picture = picture_of(name)
     assert {e.get("fill") for e in svg_elements(picture) if e.tag == "text"} == {"currentColor"}
     several = LINE_COLOURS if CURVES[name].series else ()
     assert svg_colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a", *several}
