@@ -7,9 +7,11 @@ import xml.etree.ElementTree as ET
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from unittest.mock import patch
 
 import altair
 import pytest
+import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +19,7 @@ from report.pictures import check_plain, smallest_text_size, svg_colours, svg_el
 from report.samples import ANSI, NASTY, OVERRIDE
 from unveil.finding import Curve
 from unveil.report import phrases
-from unveil.report.charts import _vega_lite_spec, chart_svg
+from unveil.report.charts import chart_svg
 from unveil.report.plot_data import PLOT_WIDTH, axis_ticks, bar_spans, mark_position, points_by_line, prepare_plot
 from unveil.report.svg_filter import LINE_COLOURS, filter_svg
 
@@ -73,7 +75,9 @@ def picture_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", [name for name, each in CURVES.items() if prepare_plot(each).x])
 def test_every_specification_is_valid(name: str) -> None:
-    altair.LayerChart.from_dict(_vega_lite_spec(prepare_plot(CURVES[name])), validate=True)
+    with patch("vl_convert.vegalite_to_svg", wraps=vl_convert.vegalite_to_svg) as draw:
+        chart_svg(CURVES[name])
+    altair.LayerChart.from_dict(draw.call_args.args[0], validate=True)
 
 
 @pytest.mark.parametrize("name", CURVES)
