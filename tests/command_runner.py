@@ -1,33 +1,33 @@
-"""The command line in processes of its own, each forked from one that has loaded the libraries already."""
+"""The command line in processes of its own, each forked from one that has loaded the program already."""
 
 from __future__ import annotations
 
 import atexit
+import functools
 import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from multiprocessing import forkserver
 from pathlib import Path
+from unittest.mock import patch
 
-__all__ = ["LIBRARIES", "run_unveil"]
-
-LIBRARIES = (
-    "duckdb",
-    "numba.typed",
-    "pandas",
-    "pyarrow.compute",
-    "scipy.special",
-    "unveil.cli.main",
-    "unveil.report.html",
-)
-"""What takes long to load, and may be loaded before a process forks."""
+__all__ = ["loaded_program", "run_unveil"]
 
 _TIMEOUT_SECONDS = 120
 
-_fork_server = multiprocessing.get_context("forkserver")
-_fork_server.set_forkserver_preload(list(LIBRARIES))
+
+@functools.cache
+def loaded_program() -> multiprocessing.context.ForkServerContext:
+    """Where processes are forked from one that has loaded the program."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["loaded_program"])
+    found_by = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))))
+    with patch.dict(os.environ, PYTHONPATH=found_by):  # the server is not told where this process finds modules
+        forkserver.ensure_running()
+    return context
 
 
 def run_unveil(
@@ -37,7 +37,7 @@ def run_unveil(
     with tempfile.TemporaryDirectory() as folder:
         printed = [str(Path(folder, name)) for name in ("out", "err")]
         given = (arguments, str(cwd), dict(environment), str(stdin or os.devnull), printed)
-        process = _fork_server.Process(target=_run_in_child, args=given)
+        process = loaded_program().Process(target=_run_in_child, args=given)
         process.start()
         process.join(_TIMEOUT_SECONDS)
         if process.exitcode is None:

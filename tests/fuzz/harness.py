@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from command_runner import LIBRARIES
+from command_runner import loaded_program
 from fuzz.mutations import CANARY
 
 __all__ = ["Defect", "FuzzInput", "find_defects"]
@@ -67,8 +67,7 @@ class Defect:
 
 def find_defects(make: Callable[[int], FuzzInput], numbers: Sequence[int], keep: Path | None = None) -> list[Defect]:
     """The defects among the inputs with these numbers. The files of those are kept in a folder, if one is given."""
-    context = multiprocessing.get_context("forkserver")  # this process may have threads, which a fork does not survive
-    context.set_forkserver_preload(list(LIBRARIES))
+    context = loaded_program()  # this process may have threads, which a fork does not survive
     waiting, found = list(numbers), list[Defect]()
     while waiting:
         receiver, sender = context.Pipe(duplex=False)

@@ -190,6 +190,18 @@ def test_a_copy_that_leads_to_few_targets_is_not_believed() -> None:
     assert doubted.single_copy and doubted.nodes is None and doubted.targets.tolist() == [-1, -1, -1]
 
 
+def test_a_target_that_lost_a_link_is_found_if_that_is_allowed() -> None:
+    """Three known nodes in a row, of 3, 8 and 12 links; nodes 3 and 4 are the targets, all others have one link."""
+    network = nx.Graph([(0, 1), (1, 2), (0, 3), (0, 4), (1, 4), (2, 4)])
+    for node, links in ((1, 8), (2, 12)):
+        network.add_edges_from((node, network.number_of_nodes()) for _ in range(links - network.degree[node]))
+    known = subgraph_of(Graph.from_networkx(network), [0, 1, 2], np.array([0b001, 0b111]))
+    network.remove_edge(2, 4)
+    release = Graph.from_networkx(network)
+    assert recover_nodes(release, known, [Tolerance(degree=1)]).targets.tolist() == [3, -1]
+    assert recover_nodes(release, known, [Tolerance(degree=1, target_links=1)]).targets.tolist() == [3, 4]
+
+
 def test_of_several_copies_the_nearest_is_taken() -> None:
     """Two paths 0–1–2 and 4–5–6, whose last nodes have one and two more links."""
     graph = Graph.from_networkx(nx.Graph([(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (6, 8)]))

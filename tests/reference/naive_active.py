@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -12,10 +13,11 @@ from unveil.release.graph import Graph, edge_endpoints
 __all__ = ["all_copies", "anonymise_degrees", "change_edges", "edge_set", "symmetries", "target_of_copy"]
 
 
-def edge_set(graph: Graph) -> set[tuple[int, int]]:
+@lru_cache(maxsize=4)  # it is asked for again and again, for the same graph
+def edge_set(graph: Graph) -> frozenset[tuple[int, int]]:
     """All edges, in both directions."""
     sources, ends = (each.tolist() for each in edge_endpoints(graph))
-    return {*zip(sources, ends, strict=True), *zip(ends, sources, strict=True)}
+    return frozenset({*zip(sources, ends, strict=True), *zip(ends, sources, strict=True)})
 
 
 def all_copies(graph: Graph, known: KnownSubgraph, tolerance: Tolerance = EXACT) -> dict[tuple[int, ...], int]:

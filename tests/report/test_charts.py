@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from unittest.mock import patch
 
+import altair
 import pytest
+import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,9 +68,21 @@ CURVES = {
 }  # fmt: skip
 
 
+@cache
+def picture_of(name: str) -> str:
+    return chart_svg(CURVES[name])
+
+
+@pytest.mark.parametrize("name", [name for name, each in CURVES.items() if prepare_plot(each).x])
+def test_every_specification_is_valid(name: str) -> None:
+    with patch("vl_convert.vegalite_to_svg", wraps=vl_convert.vegalite_to_svg) as draw:
+        chart_svg(CURVES[name])
+    altair.LayerChart.from_dict(draw.call_args.args[0], validate=True)
+
+
 @pytest.mark.parametrize("name", CURVES)
 def test_every_curve_is_a_plain_named_picture(name: str) -> None:
-    picture = chart_svg(CURVES[name])
+    picture = picture_of(name)
     root = ET.fromstring(picture)
     assert root.tag == "svg"
     assert root.get("role") == "img"
@@ -79,12 +95,12 @@ def test_every_curve_is_a_plain_named_picture(name: str) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_can_be_read_on_a_phone(name: str) -> None:
-    assert smallest_text_size(chart_svg(CURVES[name])) >= 9
+    assert smallest_text_size(picture_of(name)) >= 9
 
 
 @pytest.mark.parametrize("name", CURVES)
 def test_text_and_axes_take_the_colour_of_the_page(name: str) -> None:
-    picture = chart_svg(CURVES[name])
+    picture = picture_of(name)
     assert {e.get("fill") for e in svg_elements(picture) if e.tag == "text"} == {"currentColor"}
     several = LINE_COLOURS if CURVES[name].series else ()
     assert svg_colours(picture) <= {"none", "currentColor", "#3a80bf", "#c4533a", *several}

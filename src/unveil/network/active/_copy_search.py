@@ -1,10 +1,10 @@
-"""The compiled search for copies of a small subgraph in a large graph."""
+"""The compiled search for copies of a small subgraph in a large graph, and for those whom they lead to."""
 
 from __future__ import annotations
 
 from unveil.compilation import kernel
 
-__all__ = ["search_copies"]
+__all__ = ["follow_links", "search_copies"]
 
 
 @kernel
@@ -85,3 +85,30 @@ def search_copies(  # type: ignore[no-untyped-def]
             count += 1
     state[0], state[1], state[2], state[3] = start, depth, count, tree
     return ended
+
+
+@kernel
+def follow_links(indptr, neighbours, copies, bits, near, copy, node, linked_with):  # type: ignore[no-untyped-def]
+    """Fill in which nodes outside are linked with each copy, and with which of its members, as bits; return how many.
+
+    ``bits`` and ``near`` are work space of one element per node; ``bits`` begins and ends as zeros.
+    """
+    found = 0
+    for c in range(copies.shape[0]):
+        reached = 0
+        for i in range(copies.shape[1]):
+            for e in range(indptr[copies[c, i]], indptr[copies[c, i] + 1]):
+                v = neighbours[e]
+                if bits[v] == 0:
+                    near[reached] = v
+                    reached += 1
+                bits[v] |= 1 << i
+        for i in range(copies.shape[1]):
+            bits[copies[c, i]] = 0
+        for r in range(reached):
+            v = near[r]
+            if bits[v] != 0:
+                copy[found], node[found], linked_with[found] = c, v, bits[v]
+                found += 1
+                bits[v] = 0
+    return found

@@ -150,12 +150,15 @@ def _recover_with(graph: Graph, known: KnownSubgraph, tolerance: Tolerance, run:
     wanted = len(known.target_sets)
     if not copies.complete or len(copies.nodes) == 0:
         return Recovery(copies, None, np.full(wanted, -1))
-    reached = (identify_targets(graph, known, copies.nodes) >= 0).sum(axis=1)
+    led_to = identify_targets(graph, known, copies.nodes)
+    reached = (led_to >= 0).sum(axis=1)
     if 2 * reached.max() < wanted:
         return Recovery(copies, None, np.full(wanted, -1))
     best = np.flatnonzero(reached == reached.max())
     best = best[copies.differences[best] == copies.differences[best].min()]
-    led_to = identify_targets(graph, known, copies.nodes[best], tolerance.target_links)
+    led_to = led_to[best]
+    if tolerance.target_links:
+        led_to = identify_targets(graph, known, copies.nodes[best], tolerance.target_links)
     agreed = np.where((led_to == led_to[0]).all(axis=0), led_to[0], -1)
     return Recovery(copies, copies.nodes[best[0]] if len(best) == 1 else None, agreed)
 
@@ -246,20 +249,13 @@ def nodes_linked_with(graph: Graph, copies: Ints) -> tuple[Ints, Ints, Ints]:
     """The nodes linked with each copy and outside it: (copy, node, bits of the known nodes it is linked with)."""
     import numpy as np
 
-    rows, k = copies.shape
-    counts = graph.degrees[copies.ravel()]
-    begins = np.repeat(graph.indptr[copies.ravel()] - np.cumsum(counts) + counts, counts)
-    node = graph.neighbours[begins + np.arange(counts.sum())].astype(np.int64)
-    place = np.repeat(np.arange(rows * k), counts)
-    keys = place // k * graph.nodes + node
-    outside = ~np.isin(keys, (np.arange(rows)[:, None] * graph.nodes + copies).ravel())
-    keys, bits = keys[outside], (np.int64(1) << (place % k))[outside]
-    order = np.argsort(keys, kind="stable")
-    keys, bits = keys[order], bits[order]
-    begin = np.flatnonzero(np.diff(keys, prepend=-1))
-    if not len(keys):
-        return keys, keys, keys
-    return keys[begin] // graph.nodes, keys[begin] % graph.nodes, np.bitwise_or.reduceat(bits, begin)
+    from unveil.network.active._copy_search import follow_links
+
+    most = int(graph.degrees[copies].sum())
+    copy, node, linked_with = (np.empty(most, np.int64) for _ in range(3))
+    bits, near = np.zeros(graph.nodes, np.int64), np.empty(graph.nodes, np.int64)
+    found = follow_links(graph.indptr, graph.neighbours, copies, bits, near, copy, node, linked_with)
+    return copy[:found], node[:found], linked_with[:found]
 
 
 def search_order(degrees: Ints, known: KnownSubgraph, tolerance: Tolerance) -> Ints:
