@@ -2,8 +2,8 @@
 
 The one place where the parts of a private answer meet: a question (:mod:`unveil.dp.query_language`) is checked against
 what was declared when its ledger was made, counted on the engine so that no person counts for more than declared
-(:mod:`unveil.dp.aggregate_sql`), and answered with noise (:mod:`unveil.dp.answers`) inside the transaction that books it
-(:mod:`unveil.ledger`).
+(:mod:`unveil.dp.aggregate_sql`), and answered with noise (:mod:`unveil.dp.answers`) inside the transaction that books
+it (:mod:`unveil.ledger`).
 
 **No error depends on rows.** What a question may ask, what it costs and whether it can be paid follow from its text and
 from the ledger. An empty selection is answered like any other. How long an answer takes is not hidden.
@@ -29,6 +29,7 @@ from unveil.dp.query_language import AllOf, Comparison, Condition, Question, par
 from unveil.errors import UnveilError
 from unveil.ledger import Booking, DataDigests, DataIdentity, Entry, Ledger, Part, PrivacyCost, identify_data
 from unveil.ledger.privacy_cost import exact_number, exact_text
+from unveil.policy import Policy
 from unveil.release import Table
 from unveil.run import Progress, Run
 from unveil.settings import option_text
@@ -37,12 +38,23 @@ from unveil.wording import list_text, safe_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["HALF", "PrivateAnswer", "PricedQuestion", "make_ledger", "price_questions", "query", "rebind_ledger"]
+__all__ = [
+    "HALF",
+    "PricedQuestion",
+    "PrivateAnswer",
+    "answer_from_entry",
+    "make_ledger",
+    "price_questions",
+    "query",
+    "rebind_ledger",
+    "repeated_people_note",
+]
 
 HALF = "half"
 """In place of an ε: half of what is left."""
 
-_ADJACENCY = "two tables are neighbours if one has one person more, with all of that person's rows"
+_ROWS_OF_A_PERSON = "two tables are neighbours if one has one person more, with all of that person's rows"
+_ROW_IS_A_PERSON = "two tables are neighbours if one has one row more: each row counts as a person"
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,7 @@ class PrivateAnswer:
     mechanism: str
     epsilon: Fraction
     asked_before: bool
+    neighbours: str
 
     @property
     def value(self) -> int | float | str | None:
@@ -92,7 +105,7 @@ class PrivateAnswer:
             "mechanism": self.mechanism,
             "epsilon": exact_text(self.epsilon),
             "asked_before": self.asked_before,
-            "neighbours": _ADJACENCY,
+            "neighbours": self.neighbours,
         }
 
 
@@ -111,6 +124,7 @@ def make_ledger(
     """Make the ledger of a table: what was declared about it, and what all answers together may cost, never change.
 
     ``another_budget`` is needed if the same people have a ledger already: they then bear the loss of both.
+    :func:`repeated_people_note` says whether rows seem to belong to people who have several.
     """
     _check_columns(table, declared)
     return Ledger.create(
@@ -120,6 +134,23 @@ def make_ledger(
         _identify(table, declared, Run(progress=progress) if progress else Run()),
         partitions=_partitions(declared),
         another_budget=another_budget,
+    )
+
+
+def repeated_people_note(table: Table, declared: DeclaredTable) -> str:
+    """What to tell an owner who did not say who a row is about, if several rows seem to be about one person."""
+    from unveil.release.repeated_subjects import find_repeated_subjects
+    from unveil.release.roles import complete_roles
+
+    if declared.person_column is not None:
+        return ""
+    policy, _ = complete_roles(Policy(), table)
+    found = find_repeated_subjects(table, policy)
+    if found is None:
+        return ""
+    return (
+        "several rows seem to be about one person, and only single rows are hidden; make the ledger with "
+        f"{option_text('subject', 'COLUMN')} to hide all rows of a person"
     )
 
 
@@ -196,7 +227,7 @@ def _price(
     together: int,
 ) -> PricedQuestion:
     if within is not None:
-        exact = find_epsilon(question, declared, Decimal(exact_number(str(within)).numerator) / exact_number(str(within)).denominator)
+        exact = find_epsilon(question, declared, exact_number(str(within)))
     elif epsilon == HALF:
         exact = ledger.left().loss / 2 / together
         if not exact:
@@ -215,9 +246,7 @@ def _answered_before(ledger: Ledger, text: str, epsilon: Fraction) -> Entry | No
     """The best answer to the same question that cost as much or more."""
     version = len(ledger.versions()) - 1
     same = [
-        e
-        for e in ledger.entries()
-        if e.version == version and e.details["question"] == text and e.cost.loss >= epsilon
+        e for e in ledger.entries() if e.version == version and e.details["question"] == text and e.cost.loss >= epsilon
     ]
     return max(same, key=lambda entry: entry.cost.loss, default=None)
 
@@ -267,12 +296,14 @@ def query(
     asked = price_questions(ledger, [texts] if isinstance(texts, str) else texts, epsilon=epsilon, within=within)
     declared = DeclaredTable.from_json(ledger.terms)
     run = Run(progress=progress) if progress else Run()
-    if any(each.before is None for each in asked):
-        _check_columns(table, declared)
-        ledger.check_data(_identify(table, declared, run))
+    _check_columns(table, declared)
+    ledger.check_data(_identify(table, declared, run))
     bookings = {each.text: _booking(each, table, declared, run) for each in asked if each.before is None}
     booked = dict(zip(bookings, ledger.book_together([*bookings.values()]), strict=True)) if bookings else {}
-    return [_answer_from_entry(each.before or booked[each.text], each.before is not None) for each in asked]
+    return [
+        answer_from_entry(each.before or booked[each.text], declared, asked_before=each.before is not None)
+        for each in asked
+    ]
 
 
 def _booking(asked: PricedQuestion, table: Table, declared: DeclaredTable, run: Run) -> Booking:
@@ -295,7 +326,8 @@ def _booking(asked: PricedQuestion, table: Table, declared: DeclaredTable, run: 
     )
 
 
-def _answer_from_entry(entry: Entry, asked_before: bool) -> PrivateAnswer:
+def answer_from_entry(entry: Entry, declared: DeclaredTable, asked_before: bool = False) -> PrivateAnswer:
+    """An answer as a ledger has it."""
     answer = entry.answer
     interval = answer["interval"]
     return PrivateAnswer(
@@ -306,4 +338,5 @@ def _answer_from_entry(entry: Entry, asked_before: bool) -> PrivateAnswer:
         entry.details["mechanism"],
         entry.cost.loss,
         asked_before or entry.asked_before,
+        _ROW_IS_A_PERSON if declared.person_column is None else _ROWS_OF_A_PERSON,
     )

@@ -113,7 +113,7 @@ def price_question(question: Question, table: DeclaredTable, epsilon: Fraction) 
     return Price(epsilon, _LAPLACE, within, f"{sentence}.")
 
 
-def find_epsilon(question: Question, table: DeclaredTable, within: Decimal) -> Fraction:
+def find_epsilon(question: Question, table: DeclaredTable, within: Fraction) -> Fraction:
     """The least ε, rounded up, with which the noise is within so much of 0 with 95% confidence."""
     if question.measure == "mean":
         raise UnveilError("how exact a mean is depends on how many rows it is of; say what it may cost instead")
@@ -122,7 +122,7 @@ def find_epsilon(question: Question, table: DeclaredTable, within: Decimal) -> F
     _check_cells(question, table)
     if question.measure in ("quantile", "top"):
         return _epsilon_of_choice(question, table, within)
-    steps = math.floor(within / _unit(question, table))
+    steps = math.floor(within / Fraction(_unit(question, table)))
     return epsilon_within(_sensitivity(question, table), steps, CONFIDENCE)
 
 
@@ -180,7 +180,7 @@ def _choice_slack(question: Question, table: DeclaredTable, epsilon: Fraction) -
     return slack if is_top else -(-slack // _share(question).denominator)
 
 
-def _epsilon_of_choice(question: Question, table: DeclaredTable, within: Decimal) -> Fraction:
+def _epsilon_of_choice(question: Question, table: DeclaredTable, within: Fraction) -> Fraction:
     low, high = _LEAST_EPSILON, _MOST_EPSILON
     if _choice_slack(question, table, high) > within:
         raise UnveilError("no answer can be as exact as that; allow it to be less exact")
