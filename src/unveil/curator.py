@@ -316,7 +316,7 @@ def _booking(asked: PricedQuestion, table: Table, declared: DeclaredTable, run: 
         table.column,
         lambda sql: [tuple(row.values()) for row in table.query(sql, run).to_pylist()],
     )
-    details = {"question": asked.text, "mechanism": price.mechanism, "within": price.within and str(price.within)}
+    details = {"question": asked.text, "mechanism": price.mechanism, "within": None if price.within is None else str(price.within)}
     return Booking(
         f"{asked.text} at ε = {price.epsilon}",
         PrivacyCost(price.epsilon),

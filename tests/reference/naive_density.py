@@ -8,7 +8,9 @@ from itertools import permutations
 __all__ = ["stream_distributions", "worst_loss"]
 
 
-def stream_distributions(unseen: float, seen: float, scale: float, reach: int) -> dict[str, dict[tuple[int, int], float]]:
+def stream_distributions(
+    unseen: float, seen: float, scale: float, reach: int
+) -> dict[str, dict[tuple[int, int], float]]:
     """For each kind of stream: the probability of the item's bit at the look with each noisy number of ones, in a list of one item."""
     q = math.exp(-1 / scale)
     when = {"never": (), "before": (0,), "after": (1,), "both": (0, 1)}

@@ -69,7 +69,9 @@ class NoisyTriangles:
     scale: int
 
 
-def degree_sensitivity(released: Literal["sequence", "histogram"], edges: int | None = None, nodes: int | None = None) -> int:
+def degree_sensitivity(
+    released: Literal["sequence", "histogram"], edges: int | None = None, nodes: int | None = None
+) -> int:
     """By how much neighbouring graphs' answers differ: with ``edges`` = k, graphs that differ by k edges; with ``nodes`` = n, graphs
     of at most n nodes that differ by one node.
 

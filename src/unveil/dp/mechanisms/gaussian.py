@@ -76,9 +76,7 @@ def _noise_source(scale: float) -> Any:
     return opendp.m.make_gaussian(domain, opendp.l2_distance(T="f64"), scale=scale)
 
 
-def gaussian_accuracy(
-    squared_sensitivity: int, rho: Fraction, confidence: Fraction | float, answers: int = 1
-) -> int:
+def gaussian_accuracy(squared_sensitivity: int, rho: Fraction, confidence: Fraction | float, answers: int = 1) -> int:
     """An a with P(all of so many noises lie within ± a) ≥ confidence: the smallest for σ up to 4,096, at most one more
     than the smallest beyond.
 
@@ -152,4 +150,6 @@ def _least_value(function: Any, near: float) -> float:
     """The least value of a function of one variable that falls and then rises, found around a first guess."""
     from scipy.optimize import minimize_scalar
 
-    return float(minimize_scalar(function, bounds=(near - 12, near + 12), method="bounded", options={"xatol": 1e-9}).fun)
+    return float(
+        minimize_scalar(function, bounds=(near - 12, near + 12), method="bounded", options={"xatol": 1e-9}).fun
+    )

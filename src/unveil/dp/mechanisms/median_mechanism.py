@@ -39,7 +39,12 @@ from unveil.errors import UnveilError
 
 __all__ = ["MedianAnswer", "MedianMechanism", "compare_mechanisms", "start_median_mechanism"]
 
-_SHARES = (Fraction(1, 20), Fraction(1, 5), Fraction(1, 2), Fraction(1, 4))  # of ε for total, threshold, comparisons, answers
+_SHARES = (
+    Fraction(1, 20),
+    Fraction(1, 5),
+    Fraction(1, 2),
+    Fraction(1, 4),
+)  # of ε for total, threshold, comparisons, answers
 _FITTINGS = 5  # how often the guess is fitted to each released answer again
 
 
@@ -128,7 +133,12 @@ def start_median_mechanism(
 
 
 def compare_mechanisms(
-    counts: Sequence[int], questions: Sequence[Bools], epsilon: Fraction, delta: Fraction, hard_limit: int, threshold: int
+    counts: Sequence[int],
+    questions: Sequence[Bools],
+    epsilon: Fraction,
+    delta: Fraction,
+    hard_limit: int,
+    threshold: int,
 ) -> list[tuple[str, float, int]]:
     """Mechanism, mean and largest error over the same questions at the same ε: a table of one run each.
 
