@@ -261,8 +261,8 @@ def _draw_mean(question: Question, table: DeclaredTable, counted: CellCounts, ep
         return Answer({"": None}, (float(column.lower), float(column.upper)), said)
 
     def value(total: int, of: int) -> float:
-        steps = min(max(Fraction(total, 2 * of) + Fraction(lower + upper, 2), lower), upper)
-        return float(steps * Fraction(column.step))
+        steps = Fraction(total, 2 * of) + Fraction(lower + upper, 2)
+        return float(min(max(steps, Fraction(lower)), Fraction(upper)) * Fraction(column.step))
 
     ends = [
         value(doubled + sign * sum_error, of)

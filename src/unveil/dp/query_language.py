@@ -197,21 +197,7 @@ class _Reader:
         self._table = table
 
     def read(self) -> Question:
-        measure = self._word("a measure: count, sum, mean, median, quantile, histogram or top")
-        read = {
-            "count": self._count,
-            "sum": lambda: Question("sum", (self._number_column("a sum"),)),
-            "mean": lambda: Question("mean", (self._number_column("a mean"),)),
-            "median": lambda: Question("quantile", (self._number_column("a median"),), share=Decimal("0.5")),
-            "quantile": self._quantile,
-            "histogram": self._histogram,
-            "top": lambda: Question("top", (self._counted_column("a top value"),)),
-        }.get(measure)
-        if read is None:
-            raise UnveilError(
-                f"a question begins with count, sum, mean, median, quantile, histogram or top, not {measure!r}"
-            )
-        asked = read()
+        asked = self._measure(self._word("a measure: count, sum, mean, median, quantile, histogram or top"))
         condition = self._any_of() if self._take_word("where") else None
         if self._next.kind != "end":
             raise UnveilError(f"the question ends before {self._next.shown()}; join conditions by and, or")
@@ -219,10 +205,23 @@ class _Reader:
 
     # measures
 
-    def _count(self) -> Question:
-        if self._take_word("people"):
-            return Question("count people")
-        return Question("count")
+    def _measure(self, word: str) -> Question:
+        match word:
+            case "count":
+                return Question("count people" if self._take_word("people") else "count")
+            case "sum" | "mean":
+                return Question(word, (self._number_column(f"a {word}"),))
+            case "median":
+                return Question("quantile", (self._number_column("a median"),), share=Decimal("0.5"))
+            case "quantile":
+                return self._quantile()
+            case "histogram":
+                return self._histogram()
+            case "top":
+                return Question("top", (self._counted_column("a top value"),))
+        raise UnveilError(
+            f"a question begins with count, sum, mean, median, quantile, histogram or top, not {safe_text(word)!r}"
+        )
 
     def _quantile(self) -> Question:
         share = self._number("the share of a quantile")
