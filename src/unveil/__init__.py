@@ -31,14 +31,14 @@ from unveil.run import Run
 from unveil.verdict import Verdict
 
 if TYPE_CHECKING:
-    from unveil.curator import PrivateAnswer, make_ledger, query
+    from unveil.dp.curator import PrivateAnswer, make_ledger, query
     from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn
     from unveil.ledger.ledger import Ledger
 else:
     _, __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "curator": "PrivateAnswer make_ledger query",
+            "dp.curator": "PrivateAnswer make_ledger query",
             "dp.declarations": "CategoryColumn DeclaredTable NumberColumn",
             "ledger.ledger": "Ledger",
         },

@@ -116,7 +116,7 @@ def init(
     Bounds, categories and cuts must not be taken from the data: whoever sees them learns them. What is declared, and
     the total, never change.
     """
-    from unveil.curator import make_ledger, repeated_people_note
+    from unveil.dp.curator import make_ledger, repeated_people_note
 
     declared = _declare_table(number, cuts, categories, subject, rows_per_person, missing)
     with progress_bar(reading_text(file), quiet) as progress:
@@ -204,7 +204,7 @@ def _read_lines(file: str) -> list[str]:
 @quiet_option
 def rebind(file: str, ledger: str, another_budget: bool, quiet: bool, **given: Any) -> None:
     """Bind a ledger to FILE, a new version of its table. What was spent stays spent, as many people are in both."""
-    from unveil.curator import rebind_ledger
+    from unveil.dp.curator import rebind_ledger
     from unveil.ledger import Ledger
 
     opened = Ledger.open(ledger)
@@ -235,7 +235,7 @@ def show(ledger: str, form: str, quiet: bool) -> None:
 
 
 def _ledger_json(ledger: Ledger) -> dict[str, Any]:
-    from unveil.curator import answer_from_entry
+    from unveil.dp.curator import answer_from_entry
     from unveil.dp.declarations import DeclaredTable
     from unveil.ledger.privacy_cost import exact_text
 

@@ -14,7 +14,7 @@ from unveil.cli.reading import read_table, reading_text, table_reading_options
 from unveil.wording import number_text, safe_text
 
 if TYPE_CHECKING:
-    from unveil.curator import PricedQuestion, PrivateAnswer
+    from unveil.dp.curator import PricedQuestion, PrivateAnswer
     from unveil.ledger import Ledger
 
 __all__ = ["command"]
@@ -68,7 +68,7 @@ def command(
     All questions are answered, or none if the budget does not suffice. An answer is booked before it is shown; asking
     again costs nothing.
     """
-    from unveil.curator import price_questions, query
+    from unveil.dp.curator import price_questions, query
     from unveil.ledger import Ledger
 
     opened = Ledger.open(ledger)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import unveil
-from unveil.curator import (
+from unveil.dp.curator import (
     PrivateAnswer,
     make_ledger,
     price_questions,

@@ -43,6 +43,7 @@ __all__ = [
     "PricedQuestion",
     "PrivateAnswer",
     "answer_from_entry",
+    "answers_table",
     "make_ledger",
     "price_questions",
     "query",
@@ -194,6 +195,27 @@ def _digest(table: Table, declared: DeclaredTable, run: Run) -> DataDigests:
     return DataDigests(table.digest, people.hexdigest())
 
 
+def answers_table(ledger: Ledger) -> Table:
+    """All answers of a ledger, a row for each, as what an attacker holds (``dp.membership``)."""
+    import pyarrow as pa
+
+    from unveil.release.table import table_from_frame
+
+    entries = ledger.entries()
+    if not entries:
+        raise UnveilError(f"{safe_text(ledger.path, 200)}: no answers were given yet")
+    columns = {
+        "epsilon": [str(entry.cost.loss) for entry in entries],
+        "partition": [entry.part and entry.part.partition for entry in entries],
+        "part": [entry.part and entry.part.name for entry in entries],
+        "version": [entry.version for entry in entries],
+        "question": [entry.details["question"] for entry in entries],
+    }
+    text = ("epsilon", "partition", "part", "question")
+    schema = [(name, pa.string() if name in text else pa.int64()) for name in columns]
+    return table_from_frame(pa.table(columns, pa.schema(schema)), name=ledger.path.name)
+
+
 # ---- questions -------------------------------------------------------------------------------------------------------
 
 
@@ -316,7 +338,11 @@ def _booking(asked: PricedQuestion, table: Table, declared: DeclaredTable, run: 
         table.column,
         lambda sql: [tuple(row.values()) for row in table.query(sql, run).to_pylist()],
     )
-    details = {"question": asked.text, "mechanism": price.mechanism, "within": None if price.within is None else str(price.within)}
+    details = {
+        "question": asked.text,
+        "mechanism": price.mechanism,
+        "within": None if price.within is None else str(price.within),
+    }
     return Booking(
         f"{asked.text} at ε = {price.epsilon}",
         PrivacyCost(price.epsilon),
