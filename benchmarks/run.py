@@ -17,6 +17,7 @@ import link_people
 import mondrian
 import pairs
 import passive_attack
+import private_answers
 import protect_classes
 import protect_graphs
 import protect_tables
@@ -63,5 +64,6 @@ if __name__ == "__main__":
         graph_measures,
         protect_graphs,
         passive_attack,
+        private_answers,
     ):
         benchmark.main()

@@ -89,11 +89,4 @@ def counted(question: Question, declared: DeclaredTable, lines: Sequence[Row]) -
     """What the engine counts; nothing if there are no rows, as there is no table then."""
     if not lines:
         return CellCounts({})
-    table = read_rows(lines)
-    return count_cells(
-        question,
-        declared,
-        table.relation,
-        table.column,
-        lambda sql: [tuple(row.values()) for row in table.query(sql).to_pylist()],
-    )
+    return count_cells(question, declared, read_rows(lines))

@@ -6,16 +6,19 @@ from collections import Counter
 from dataclasses import replace
 from random import Random
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unveil
 from dp.made_up import PEOPLE, VISITS, Row, counted, questions, read_rows, rows
 from reference.naive_cells import cells_by_person
-from unveil.dp.aggregate_sql import CellCounts, cell_sql
+from unveil.dp.aggregate_sql import CellCounts, cell_sql, count_cells
 from unveil.dp.answers import influence
 from unveil.dp.declarations import DeclaredTable
 from unveil.dp.query_language import Question, parse_question
+from unveil.release import Table
 
 declared_tables = st.one_of(st.just(PEOPLE), st.integers(1, 3).map(lambda most: replace(VISITS, rows_per_person=most)))
 
@@ -110,5 +113,19 @@ def test_no_text_of_a_question_reaches_the_engine_but_as_a_literal(hostile: str)
     }.items():
         question = parse_question(text, VISITS)
         assert counted(question, VISITS, lines).counts == {0: count}
-    sql = cell_sql(question, VISITS, "rows", read_rows(lines).column)
+    sql = cell_sql(question, VISITS, read_rows(lines))
     assert "'" + quoted + "'" in sql
+
+
+def test_numbers_count_the_same_whatever_their_type() -> None:
+    """A column of numbers is read as its text would be."""
+    values = [1, 17, 18, 65, 500, -3, None]
+    texts = ["" if value is None else str(value) for value in values]
+    same = {"id": texts, "length of stay": texts, "ill'ness": texts}
+    for text in ("sum age", "histogram age", "count where age >= 18", "count where age is missing", "median age"):
+        question, found = parse_question(text, PEOPLE), []
+        for ages in (pa.array(texts), pa.array(values, pa.int32()), pa.array(values, pa.float64())):
+            release = unveil.read(pa.table({"age": ages, **same}))
+            assert isinstance(release, Table)
+            found.append(count_cells(question, PEOPLE, release))
+        assert found[0] == found[1] == found[2]

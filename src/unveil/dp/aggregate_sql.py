@@ -10,13 +10,15 @@ Values never leave the engine, and no text of a question gets into SQL but as a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from unveil.dp.declarations import CategoryColumn, DeclaredColumn, DeclaredTable, NumberColumn, plain_text
 from unveil.dp.query_language import AllOf, AnyOf, Comparison, Condition, IsMissing, Not, Question
 from unveil.engine import sql_literal
+from unveil.release.table import Table
+from unveil.run import Run
 
 __all__ = ["CellCounts", "candidate_steps", "cell_labels", "cell_sql", "count_cells"]
 
@@ -33,19 +35,12 @@ class CellCounts:
     total: int = 0
 
 
-def count_cells(
-    question: Question,
-    table: DeclaredTable,
-    relation: str,
-    column_sql: Callable[[str], str],
-    query: Callable[[str], Sequence[Sequence[int | None]]],
-) -> CellCounts:
-    """Count on the engine. ``column_sql`` gives a column's name in SQL; ``query`` runs SQL and returns rows."""
-    rows = query(cell_sql(question, table, relation, column_sql))
+def count_cells(question: Question, declared: DeclaredTable, table: Table, run: Run | None = None) -> CellCounts:
+    """Count on the engine."""
+    rows = table.query(cell_sql(question, declared, table), run).to_pylist()
     if question.measure in ("sum", "mean"):
-        total, count = rows[0]
-        return CellCounts({0: int(count or 0)}, int(total or 0))
-    return CellCounts({int(cell or 0): int(count or 0) for cell, count in rows})
+        return CellCounts({0: int(rows[0]["n"] or 0)}, int(rows[0]["total"] or 0))
+    return CellCounts({int(row["cell"] or 0): int(row["n"] or 0) for row in rows})
 
 
 def cell_labels(column: DeclaredColumn) -> tuple[str, ...]:
@@ -65,42 +60,42 @@ def candidate_steps(column: NumberColumn) -> range:
 # ---- the query -------------------------------------------------------------------------------------------------------
 
 
-def cell_sql(question: Question, table: DeclaredTable, relation: str, column_sql: Callable[[str], str]) -> str:
-    """The query. It returns rows of a cell and its count; of a total and a count for sums and means."""
-    writer = _SqlWriter(table, column_sql)
+def cell_sql(question: Question, declared: DeclaredTable, table: Table) -> str:
+    """The query. It returns rows of a ``cell`` and its count ``n``; of a ``total`` and ``n`` for sums and means."""
+    writer = _SqlWriter(declared, table)
     cell = writer.cell(question)
     conditions = [] if question.condition is None else [writer.condition(question.condition)]
     person = "NULL"
-    if table.person_column is not None:
-        person = writer.text(table.person_column)
-        conditions.append(f"{person} IS NOT NULL")
+    if declared.person_column is not None:
+        person = table.column(declared.person_column)
+        conditions.append(f"{writer.present(declared.person_column)} IS NOT NULL")
     if question.measure in ("sum", "mean", "quantile"):
         conditions.append(f"{writer.number(question.columns[0])} IS NOT NULL")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = f"SELECT {person} AS person, {cell} AS cell FROM {relation}{''.join(writer.joins)}{where}"
+    rows = f"SELECT {person} AS person, {cell} AS cell FROM {table.relation}{''.join(writer.joins)}{where}"
     if question.measure == "count people":
-        counted = "count(*)" if table.person_column is None else "count(DISTINCT person)"
+        counted = "count(*)" if declared.person_column is None else "count(DISTINCT person)"
         return f"SELECT 0 AS cell, {counted} AS n FROM ({rows}) AS matching"
     if question.measure == "count":
-        return f"SELECT 0 AS cell, {_limited_count(rows, table)}"
-    limited = _limit_rows(rows, table)
+        return f"SELECT 0 AS cell, {_limited_count(rows, declared)}"
+    limited = _limit_rows(rows, declared)
     if question.measure in ("sum", "mean"):
         return f"SELECT sum(cell * n) AS total, sum(n) AS n FROM ({limited}) AS limited"
     return f"SELECT cell, sum(n) AS n FROM ({limited}) AS limited GROUP BY cell"
 
 
-def _limited_count(rows: str, table: DeclaredTable) -> str:
-    if table.person_column is None:
+def _limited_count(rows: str, declared: DeclaredTable) -> str:
+    if declared.person_column is None:
         return f"count(*) AS n FROM ({rows}) AS matching"
     counted = f"SELECT count(*) AS n FROM ({rows}) AS matching GROUP BY person"
-    return f"sum(least(n, {table.rows_per_person})) AS n FROM ({counted}) AS people"
+    return f"sum(least(n, {declared.rows_per_person})) AS n FROM ({counted}) AS people"
 
 
-def _limit_rows(rows: str, table: DeclaredTable) -> str:
+def _limit_rows(rows: str, declared: DeclaredTable) -> str:
     """Cells with the number of rows that count, one or several times each."""
-    if table.person_column is None:
+    if declared.person_column is None:
         return f"SELECT cell, count(*) AS n FROM ({rows}) AS matching GROUP BY cell"
-    most = table.rows_per_person
+    most = declared.rows_per_person
     if most == 1:
         return f"SELECT arg_min(cell, hash(person, cell)) AS cell, 1 AS n FROM ({rows}) AS matching GROUP BY person"
     cells = f"SELECT person, cell, count(*) AS n FROM ({rows}) AS matching GROUP BY person, cell"
@@ -115,21 +110,35 @@ def _limit_rows(rows: str, table: DeclaredTable) -> str:
 class _SqlWriter:
     """Expressions over one declared table. ``joins`` are the lists of categories that cells refer to."""
 
-    def __init__(self, table: DeclaredTable, column_sql: Callable[[str], str]) -> None:
-        self._table, self._column_sql = table, column_sql
+    def __init__(self, declared: DeclaredTable, table: Table) -> None:
+        self._declared, self._table = declared, table
         self.joins: list[str] = []
 
     def text(self, column: str) -> str:
         """The text of a column; null if it is missing."""
-        text = f"CAST({self._column_sql(column)} AS VARCHAR)"
-        for value in self._table.missing:
+        text = f"CAST({self._table.column(column)} AS VARCHAR)"
+        for value in self._declared.missing:
             text = f"nullif({text}, {sql_literal(value)})"
         return text
+
+    def present(self, column: str) -> str:
+        """What is null if a value is missing."""
+        return self._table.column(column) if self._holds_numbers(column) else self.text(column)
 
     def number(self, column: str) -> str:
         """The number in a column; null if there is none."""
         parsed = f"TRY_CAST({self.text(column)} AS DOUBLE)"
+        if self._holds_numbers(column):  # as text, it would be the same number
+            parsed = f"CAST({self._table.column(column)} AS DOUBLE)"
         return f"CASE WHEN isfinite({parsed}) THEN {parsed} END"
+
+    def _holds_numbers(self, column: str) -> bool:
+        """Whether a column has a type of numbers, none of which stands for a missing value."""
+        import pyarrow.types as kinds
+
+        kind = self._table.types.get(column)
+        is_number = kind is not None and (kinds.is_integer(kind) or kinds.is_floating(kind))
+        return is_number and not any(character.isdigit() for text in self._declared.missing for character in text)
 
     def steps(self, column: NumberColumn) -> str:
         """The number in a column, clamped and in steps."""
@@ -145,10 +154,10 @@ class _SqlWriter:
         if question.measure in ("histogram", "top"):
             cell = "0"
             for name in question.columns:
-                column = self._table.column(name)
+                column = self._declared.column(name)
                 cell = f"({cell}) * {len(cell_labels(column))} + {self._place(column)}"
             return cell
-        column = self._table.column(question.columns[0])
+        column = self._declared.column(question.columns[0])
         assert isinstance(column, NumberColumn)
         if question.measure != "quantile":
             return self.steps(column)
@@ -160,11 +169,8 @@ class _SqlWriter:
         """The place of a value among the cells of its column."""
         if isinstance(column, NumberColumn):
             number = self.number(column.name)
-            cases = " ".join(
-                f"WHEN {number} >= {_double(start)} THEN {place}"
-                for place, start in reversed(list(enumerate(column.cuts, 1)))
-            )
-            return f"CASE WHEN {number} IS NULL THEN {len(column.cuts) + 1} {cases} ELSE 0 END"
+            interval = _interval_sql(number, column.cuts, 0)
+            return f"CASE WHEN {number} IS NULL THEN {len(column.cuts) + 1} ELSE {interval} END"
         listed = f"listed{len(self.joins)}"
         values = ", ".join(f"({place}, {sql_literal(value)})" for place, value in enumerate(column.values))
         text = self.text(column.name)
@@ -192,7 +198,16 @@ class _SqlWriter:
         return map(self.condition, parts)
 
     def _value(self, name: str) -> str:
-        return self.text(name) if isinstance(self._table.column(name), CategoryColumn) else self.number(name)
+        return self.text(name) if isinstance(self._declared.column(name), CategoryColumn) else self.number(name)
+
+
+def _interval_sql(number: str, cuts: Sequence[Decimal], first: int) -> str:
+    """How many cuts a number has reached, plus ``first``: by halves, since there may be many."""
+    if not cuts:
+        return str(first)
+    half = len(cuts) // 2
+    below, above = _interval_sql(number, cuts[:half], first), _interval_sql(number, cuts[half + 1 :], first + half + 1)
+    return f"CASE WHEN {number} < {_double(cuts[half])} THEN {below} ELSE {above} END"
 
 
 def _double(value: Decimal) -> str:

@@ -331,13 +331,7 @@ def query(
 def _booking(asked: PricedQuestion, table: Table, declared: DeclaredTable, run: Run) -> Booking:
     """Count now, and draw the noise when the answer is booked."""
     price = asked.price
-    counted = count_cells(
-        asked.question,
-        declared,
-        table.relation,
-        table.column,
-        lambda sql: [tuple(row.values()) for row in table.query(sql, run).to_pylist()],
-    )
+    counted = count_cells(asked.question, declared, table, run)
     details = {
         "question": asked.text,
         "mechanism": price.mechanism,
