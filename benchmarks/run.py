@@ -31,6 +31,7 @@ import wildcard
 import classes
 import inference
 import items
+import ledger
 import matching
 
 if __name__ == "__main__":
@@ -63,5 +64,6 @@ if __name__ == "__main__":
         graph_measures,
         protect_graphs,
         passive_attack,
+        ledger,
     ):
         benchmark.main()

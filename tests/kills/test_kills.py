@@ -40,3 +40,10 @@ def test_so_do_runs_on_mounted_files_and_full_disks(found: dict[str, Any]) -> No
         pytest.skip("mounted files and full disks were not tried: this process may not mount anything")
     assert {"mounted files", "full disk", "another file system"} <= set(found["by place"])
     assert found["faults"] == []
+
+
+def test_processes_that_are_killed_while_they_book_have_answered_nothing_else(found: dict[str, Any]) -> None:
+    ledgers = found["ledgers"]
+    assert ledgers["faults"] == []
+    assert ledgers["kills inside transactions"] >= _KILLS / 2
+    assert ledgers["answers booked"] > 0

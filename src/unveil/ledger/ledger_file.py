@@ -227,7 +227,7 @@ def _execute(
             found = connection.execute(sql).fetchone()
             break
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY:
+            if _error_code(error) not in _BUSY:
                 raise
         pause()
     if otherwise is not None and found != (expected,):
@@ -271,14 +271,17 @@ def _flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def _error_code(error: sqlite3.Error) -> int:
+    """What kind of error this is; 0 if it is Python's own."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def _describe_sqlite_error(error: sqlite3.Error) -> str:
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+    match _error_code(error):
         case sqlite3.SQLITE_FULL:
             return "the disk is full"
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return "no permission to write there"
-        case sqlite3.SQLITE_CANTOPEN:
-            return "cannot be opened; check the permissions of the file and of its directory"
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            return "cannot be written to; check the permissions of the file and of its directory"
         case sqlite3.SQLITE_NOTADB:
             return _FOREIGN
         case sqlite3.SQLITE_CORRUPT:
@@ -291,9 +294,7 @@ def _describe_sqlite_error(error: sqlite3.Error) -> str:
 
 def _describe_os_error(error: OSError) -> str:
     match error.errno:
-        case errno.ENOENT:
-            return "there is no such file or directory"
-        case errno.ENOTDIR:
+        case errno.ENOENT | errno.ENOTDIR:
             return "the directory does not exist"
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             return "the disk is full"
