@@ -61,20 +61,24 @@ def _work(what: str, folder: Path, name: str) -> Callable[[int], object]:
         ledger = Ledger.open(folder / "ledger")
         ledger.check_data(ledger.versions()[-1].identity)
         return lambda number: ledger.book(f"{name} count {number}", _COST, _DETAILS, lambda: _ANSWER)
-    files = [os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600) for name in ("database", "journal", "lock")]
-    directory = os.open(folder, os.O_RDONLY)
+    lock, directory = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600), os.open(folder, os.O_RDONLY)
+    database = os.open(folder / "database", os.O_WRONLY | os.O_CREAT, 0o600)
 
     def write(number: int) -> None:
-        fcntl.flock(files[2], fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if what == "five flushes":
-            for file in (files[1], directory, files[1]):
-                os.pwrite(file, bytes(_RECORD), 0) if file != directory else None
-                os.fsync(file)
-        os.pwrite(files[0], bytes(_RECORD), _RECORD * number)
-        os.fsync(files[0])
+            journal = os.open(folder / "journal", os.O_WRONLY | os.O_CREAT, 0o600)
+            for flushed, written in ((journal, bytes(_RECORD)), (directory, b""), (journal, b"header")):
+                if written:
+                    os.pwrite(journal, written, 0)
+                os.fsync(flushed)
+            os.close(journal)
+        os.pwrite(database, bytes(_RECORD), _RECORD * number)
+        os.fsync(database)
         if what == "five flushes":
+            os.unlink(folder / "journal")
             os.fsync(directory)
-        fcntl.flock(files[2], fcntl.LOCK_UN)
+        fcntl.flock(lock, fcntl.LOCK_UN)
 
     return write
 

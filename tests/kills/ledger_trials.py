@@ -253,7 +253,7 @@ def _is_expected(refusal: str) -> bool:
             "were not checked",
             "the disk is full",
             "check the permissions",
-            "nothing was entered",
+            "nothing was answered",
         )
     )
 

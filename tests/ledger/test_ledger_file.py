@@ -54,8 +54,8 @@ def used(make: MakeLedger, ask: Ask) -> Ledger:
 
 
 def test_what_is_not_there_or_no_file(path: Path) -> None:
-    missing = "there is no ledger of this name; make one with unveil budget init; nothing was entered"
-    assert refusal(path) in (missing, missing.removesuffix("; nothing was entered"))
+    missing = "there is no ledger of this name; make one with unveil budget init; nothing was answered"
+    assert refusal(path) in (missing, missing.removesuffix("; nothing was answered"))
     assert not path.exists()
     path.mkdir()
     assert refusal(path) == "is a directory; name a file"
@@ -68,7 +68,7 @@ def test_what_is_not_there_or_no_file(path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\0" * 8192, b"age,zip\n34,01234\n" * 500, random.Random(1).randbytes(9000)])
 def test_other_files_are_not_ledgers(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    assert refusal(path).removesuffix("; nothing was entered") == FOREIGN
+    assert refusal(path).removesuffix("; nothing was answered") == FOREIGN
     assert path.read_bytes() == content
 
 
@@ -93,7 +93,7 @@ def test_a_ledger_of_a_later_format(used: Ledger, path: Path) -> None:
 @pytest.mark.parametrize("kept", [0.1, 0.3, 0.5, 0.7, 0.95])
 def test_a_truncated_ledger_is_refused(used: Ledger, path: Path, kept: float) -> None:
     os.truncate(path, int(kept * path.stat().st_size))
-    assert refusal(path).removesuffix("; nothing was entered") in (DAMAGED, FOREIGN, EDITED)
+    assert refusal(path).removesuffix("; nothing was answered") in (DAMAGED, FOREIGN, EDITED)
 
 
 def test_any_changed_byte_is_noticed_or_changes_nothing(used: Ledger, path: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_ledger_that_may_only_be_read_answers_nothing_new(
         path.parent.chmod(0o500)
     if what == "file":
         path.chmod(0o400)
-    said = f"{path}: cannot be written to; check the permissions of the file and of its directory; nothing was entered"
+    said = f"{path}: cannot be written to; check the permissions of the file and of its directory; nothing was answered"
 
     def work() -> None:
         assert used.find("count 1") is not None
@@ -296,7 +296,7 @@ def test_a_file_that_may_not_grow_takes_no_entry(used: Ledger, ask: Ask, path: P
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         with pytest.raises(UnveilError) as refused:
             ask(used, "new", value="x" * 20_000)
-        full = "cannot be read or written to its end: the disk is full or broken; nothing was entered"
+        full = "cannot be read or written to its end: the disk is full or broken; nothing was answered"
         assert str(refused.value) == f"{path}: {full}"
 
     in_child(work)
@@ -331,9 +331,9 @@ for free in range(40):
     except UnveilError as error:
         text = str(error).removeprefix(f"{ledger.path}: ")
         assert text in (
-            "the disk is full; nothing was entered",
-            "cannot be read or written to its end: the disk is full or broken; nothing was entered",
-            "cannot be written to; check the permissions of the file and of its directory; nothing was entered",
+            "the disk is full; nothing was answered",
+            "cannot be read or written to its end: the disk is full or broken; nothing was answered",
+            "cannot be written to; check the permissions of the file and of its directory; nothing was answered",
         ), error
     ballast.unlink()
     entered = [entry.query for entry in Ledger.open(ledger.path).entries()]

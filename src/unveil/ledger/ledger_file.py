@@ -7,7 +7,7 @@
 * No other code in this process may open the file: closing it would release SQLite's locks (POSIX locks belong to the
   process, not to the handle).
 
-Every failure is said in one line. A failed transaction has entered nothing.
+Every failure is said in one line, and nothing leaves that was not committed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Transaction:
             _insert(self._connection, record)
 
     def commit(self) -> None:
-        """Return once everything is on the disk."""
+        """Return once everything is on the disk. After an error, the transaction may be on the disk or not."""
         with self._file.explained_errors():
             _execute(self._connection, "COMMIT", self._file.pauses())
 
@@ -124,6 +124,7 @@ class LedgerFile:
                 for left in (part, f"{part}-journal"):
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink(left)
+        with self.explained_errors("; the ledger was made, but may be lost if the power fails now"):
             _flush_folder(self.path.parent)
 
     def is_open_to_others(self) -> bool:
@@ -188,7 +189,7 @@ class LedgerFile:
         return UnveilError(f"{self._name}: {what}")
 
     @contextmanager
-    def explained_errors(self, outcome: str = "; nothing was entered") -> Iterator[None]:
+    def explained_errors(self, outcome: str = "; nothing was answered") -> Iterator[None]:
         """Say in one line why the file cannot be read or written."""
         try:
             yield
