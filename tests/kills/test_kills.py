@@ -17,9 +17,10 @@ _KILLS = 20
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     """What came of the kills."""
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-m", "kills", "--kills", str(_KILLS), "--seed", "7"],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
         check=False,
