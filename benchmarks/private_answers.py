@@ -1,8 +1,9 @@
 """What a private answer costs on top of counting: a histogram of 100 bins of 10 million rows.
 
 Each person has 2.5 rows on average. The baselines are queries that an expert would write for DuckDB, on the same file:
-a GROUP BY of which at most C rows of each person count, by row numbers, or in two steps that need all values of a person
-once. CPU seconds of all threads; noise included, the library of noise (OpenDP) and the file's hash made before.
+a GROUP BY of which at most C rows of each person count, by row numbers; and one in two steps that limits each value of
+a person by itself. CPU seconds of all threads, with the noise; the library of noise is loaded, and the file hashed,
+before.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ import wildcard
 import classes
 import inference
 import items
+import ledger
 import matching
 
 if __name__ == "__main__":
@@ -65,5 +66,6 @@ if __name__ == "__main__":
         protect_graphs,
         passive_attack,
         private_answers,
+        ledger,
     ):
         benchmark.main()

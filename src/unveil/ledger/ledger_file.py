@@ -7,7 +7,7 @@
 * No other code in this process may open the file: closing it would release SQLite's locks (POSIX locks belong to the
   process, not to the handle).
 
-Every failure is said in one line. A failed transaction has entered nothing.
+Every failure is said in one line, and nothing leaves that was not committed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Transaction:
             _insert(self._connection, record)
 
     def commit(self) -> None:
-        """Return once everything is on the disk."""
+        """Return once everything is on the disk. After an error, the transaction may be on the disk or not."""
         with self._file.explained_errors():
             _execute(self._connection, "COMMIT", self._file.pauses())
 
@@ -124,6 +124,7 @@ class LedgerFile:
                 for left in (part, f"{part}-journal"):
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink(left)
+        with self.explained_errors("; the ledger was made, but may be lost if the power fails now"):
             _flush_folder(self.path.parent)
 
     def is_open_to_others(self) -> bool:
@@ -188,7 +189,7 @@ class LedgerFile:
         return UnveilError(f"{self._name}: {what}")
 
     @contextmanager
-    def explained_errors(self, outcome: str = "; nothing was entered") -> Iterator[None]:
+    def explained_errors(self, outcome: str = "; nothing was answered") -> Iterator[None]:
         """Say in one line why the file cannot be read or written."""
         try:
             yield
@@ -227,7 +228,7 @@ def _execute(
             found = connection.execute(sql).fetchone()
             break
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY:
+            if _error_code(error) not in _BUSY:
                 raise
         pause()
     if otherwise is not None and found != (expected,):
@@ -271,14 +272,17 @@ def _flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def _error_code(error: sqlite3.Error) -> int:
+    """What kind of error this is; 0 if it is Python's own."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def _describe_sqlite_error(error: sqlite3.Error) -> str:
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+    match _error_code(error):
         case sqlite3.SQLITE_FULL:
             return "the disk is full"
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return "no permission to write there"
-        case sqlite3.SQLITE_CANTOPEN:
-            return "cannot be opened; check the permissions of the file and of its directory"
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            return "cannot be written to; check the permissions of the file and of its directory"
         case sqlite3.SQLITE_NOTADB:
             return _FOREIGN
         case sqlite3.SQLITE_CORRUPT:
@@ -291,9 +295,7 @@ def _describe_sqlite_error(error: sqlite3.Error) -> str:
 
 def _describe_os_error(error: OSError) -> str:
     match error.errno:
-        case errno.ENOENT:
-            return "there is no such file or directory"
-        case errno.ENOTDIR:
+        case errno.ENOENT | errno.ENOTDIR:
             return "the directory does not exist"
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             return "the disk is full"

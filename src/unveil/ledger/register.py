@@ -99,8 +99,14 @@ class Register:
 
     def read_mark(self, ledger: str) -> Mark | None:
         """The mark of a ledger as it is now, without waiting for those who are about to change it."""
-        with self._noted_errors(_NO_MARK), contextlib.suppress(FileNotFoundError):
-            return self._parse_mark(ledger, (self._folder / f"{ledger}.mark").read_bytes())
+        with self._noted_errors(_NO_MARK):
+            try:
+                return self._parse_mark(ledger, (self._folder / f"{ledger}.mark").read_bytes())
+            except FileNotFoundError:
+                return None
+            except UnveilError:  # it may have been read while it was written
+                with self.holding_mark(ledger) as held:
+                    return held and held.mark
         return None
 
     @contextmanager
