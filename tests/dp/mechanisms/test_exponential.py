@@ -39,14 +39,19 @@ def test_the_references_agree_and_permute_and_flip_is_never_worse(given_scores: 
     assert flip == pytest.approx(permute_and_flip_by_orders(given_scores, rate), abs=1e-12)
     exponential = exponential_probabilities(given_scores, rate)
     for t in range(1, 13):
-        missed = [sum(p[i] for i, s in enumerate(given_scores) if s <= max(given_scores) - t) for p in (flip, exponential)]
+        missed = [
+            sum(p[i] for i, s in enumerate(given_scores) if s <= max(given_scores) - t) for p in (flip, exponential)
+        ]
         assert missed[0] <= missed[1] + 1e-12
 
 
-@pytest.mark.parametrize(("choose", "exact"), [
-    (choose_best, permute_and_flip_probabilities),
-    (choose_exponentially, exponential_probabilities),
-])
+@pytest.mark.parametrize(
+    ("choose", "exact"),
+    [
+        (choose_best, permute_and_flip_probabilities),
+        (choose_exponentially, exponential_probabilities),
+    ],
+)
 @pytest.mark.parametrize(("given_scores", "sensitivity", "epsilon", "monotone"), [
     ([3, 2, 0, 2], 1, Fraction(1), False),
     ([10**30, 10**30 - 3, 10**30 - 2], 2, Fraction(2), True),
@@ -110,7 +115,8 @@ def test_accuracy_holds(given_scores: list[int], rate: float, confidence: float)
 
 @pytest.mark.parametrize(("candidates", "rate", "confidence"), [(2, 0.5, 0.9), (6, 1.0, 0.5), (6, 0.1, 0.99)])
 def test_accuracy_is_attained_by_the_exponential_mechanism(candidates: int, rate: float, confidence: float) -> None:
-    """All others lie just as far below the best as the statement allows: they are chosen too often for one step less."""
+    """All others lie just as far below the best as the statement allows: they are chosen too often for one step
+    less."""
     within = selection_accuracy(candidates, 1, Fraction(2 * rate), confidence)
     best = exponential_probabilities([within, *[0] * (candidates - 1)], rate)[0]
     assert within > 0 and best < confidence
@@ -118,7 +124,11 @@ def test_accuracy_is_attained_by_the_exponential_mechanism(candidates: int, rate
 
 def test_one_candidate_is_chosen_and_a_hopeless_one_is_not() -> None:
     assert choose_best([5], 1, Fraction(1)) == choose_exponentially([5], 1, Fraction(1)) == 0
-    assert choose_best([-(10**40), 10**40], 1, Fraction(1)) == choose_exponentially([-(10**40), 10**40], 1, Fraction(1)) == 1
+    assert (
+        choose_best([-(10**40), 10**40], 1, Fraction(1))
+        == choose_exponentially([-(10**40), 10**40], 1, Fraction(1))
+        == 1
+    )
 
 
 @pytest.mark.parametrize("choose", [choose_best, choose_exponentially])

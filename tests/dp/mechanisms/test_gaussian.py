@@ -85,12 +85,13 @@ def test_accuracy_holds_at_its_rate() -> None:
 
 @given(rhos, deltas)
 def test_no_order_gives_a_better_epsilon(rho: Fraction, delta: Fraction) -> None:
-    """The conversion for orders on a grid: none beats the one that is found, by more than its rounding."""
+    """The conversion for orders on a grid: none beats the one that is found by more than its rounding, and it claims no
+    more than the best of them."""
     orders = 1 + np.exp(np.linspace(-8, 12, 20_001))
     epsilons = float(rho) * orders + np.log1p(-1 / orders) - np.log(float(delta) * orders) / (orders - 1)
     found = float(epsilon_of_rho(rho, delta))
     assert found == pytest.approx(max(0.0, epsilons.min()), rel=2e-5, abs=1e-9)
-    assert found >= epsilons.min() * (1 - 1e-12)
+    assert found >= epsilons.min() * (1 - 1e-6)  # the grid's own error
 
 
 @given(st.decimals("0.01", "10", places=2).map(Fraction), deltas)
@@ -113,7 +114,7 @@ def test_the_promised_epsilon_holds(rho: str, delta: str) -> None:
     epsilon = float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
     sigma = math.sqrt(1 / (2 * float(rho)))
     assert exact_delta(sigma, epsilon) <= float(Fraction(delta))
-    assert exact_delta(sigma, epsilon * 0.8) > float(Fraction(delta))  # and not much less would do
+    assert exact_delta(sigma, epsilon * 0.75) > float(Fraction(delta))  # and not much less would do
 
 
 def test_opendp_converts_alike() -> None:

@@ -156,7 +156,9 @@ def test_figures_5_1_and_5_2() -> None:
         ([0.5], 1, Fraction(1), "must be whole numbers"),
     ],
 )
-def test_impossible_parameters_are_refused(values: list[int], sensitivity: int, epsilon: Fraction, complaint: str) -> None:
+def test_impossible_parameters_are_refused(
+    values: list[int], sensitivity: int, epsilon: Fraction, complaint: str
+) -> None:
     with pytest.raises(UnveilError, match=complaint):
         add_laplace(values, sensitivity, epsilon)
 
