@@ -30,7 +30,7 @@ from unveil.errors import UnveilError
 
 _CONFIDENCE = 1 - 1e-6  # each test of a right mechanism fails once in a million runs
 _ONE = Fraction(1)
-_PLAN = plan_counter(2, _ONE)
+_PLAN = plan_counter(2, Fraction(3))
 
 
 def laplace(neighbour: int, runs: int) -> object:
@@ -47,7 +47,7 @@ def response(neighbour: int, runs: int) -> object:
     return randomise_answers(np.full(runs, neighbour), 3, _ONE)
 
 
-@pytest.mark.parametrize(("sample", "least"), [(laplace, 0.8), (sequence, 0.5), (response, 0.8)])
+@pytest.mark.parametrize(("sample", "least"), [(laplace, 0.7), (sequence, 0.35), (response, 0.7)])
 def test_mechanisms_that_draw_many_at_once_keep_epsilon_1(sample: Callable[[int, int], object], least: float) -> None:
     found = audit_outputs(sample(0, 20_000), sample(1, 20_000), _CONFIDENCE)  # type: ignore[arg-type]
     assert least < found.epsilon <= 1
@@ -64,7 +64,7 @@ def histogram(neighbour: int) -> list[int]:
 
 def triangles(neighbour: int) -> tuple[int, int]:
     """K₄ without an edge, and with it."""
-    found = add_triangle_noise(4 if neighbour else 2, 2, _ONE, Fraction(1, 1000))
+    found = add_triangle_noise(4 if neighbour else 2, 2, Fraction(4), Fraction(1, 1000))
     return found.value, found.scale
 
 
@@ -78,26 +78,29 @@ def density(neighbour: int) -> tuple[float, float]:
 
 
 def median(neighbour: int) -> list[int]:
-    """Three questions about six cells, one of which has a person more: answers, and which were hard."""
-    mechanism = start_median_mechanism([3 + neighbour, 0, 0, 9, 0, 0], _ONE, 1, 4)
-    answers = [mechanism.answer(np.arange(6) < end) for end in (1, 3, 4)]
+    """Two questions about four cells, one of which has a person more: answers, and which were hard."""
+    mechanism = start_median_mechanism([40 + neighbour, 0, 0, 0], Fraction(8), 1, 6)
+    answers = [mechanism.answer(np.arange(4) < end) for end in (3, 1)]
     return [n for answer in answers for n in (answer.value, int(answer.hard))]
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "runs", "delta", "least"),
+    ("mechanism", "runs", "epsilon", "delta", "least"),
     [
-        (one_choice(choose_best), 4_000, 0.0, 0.6),
-        (one_choice(choose_exponentially), 4_000, 0.0, 0.2),
-        (histogram, 8_000, 0.0, 0.15),
-        (triangles, 3_000, 0.001, 0.0),
-        (density, 3_000, 0.0, 0.0),
-        (median, 1_500, 0.0, 0.0),
+        (one_choice(choose_best), 4_000, 1, 0.0, 0.3),
+        (one_choice(choose_exponentially), 4_000, 1, 0.0, 0.0),
+        (histogram, 8_000, 1, 0.0, 0.0),
+        (triangles, 3_000, 4, 0.001, 0.0),
+        (density, 3_000, 3, 0.0, 0.25),
+        (median, 3_000, 8, 0.0, 0.5),
     ],
 )
-def test_mechanisms_keep_epsilon_1(mechanism: Callable[[int], object], runs: int, delta: float, least: float) -> None:
+def test_mechanisms_keep_their_epsilon(
+    mechanism: Callable[[int], object], runs: int, epsilon: float, delta: float, least: float
+) -> None:
+    """How much of ε an audit sees depends on the mechanism: several noises hide one another."""
     found = audit(mechanism, runs, _CONFIDENCE, delta=delta)
-    assert least <= found.epsilon <= 1
+    assert least <= found.epsilon <= epsilon
 
 
 def test_gaussian_noise_keeps_epsilon_1_with_delta() -> None:

@@ -96,7 +96,7 @@ def test_triangles_change_by_common_neighbours_and_those_by_one() -> None:
         assert abs(common_neighbours(graph) - common_neighbours(other)) <= 1
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 8), st.data())
 def test_triangles_and_common_neighbours_are_counted(nodes: int, data: st.DataObject) -> None:
     pairs = [(u, v) for v in range(nodes) for u in range(v)]
@@ -105,6 +105,7 @@ def test_triangles_and_common_neighbours_are_counted(nodes: int, data: st.DataOb
     assert triangle_statistics(edges, nodes) == (triangles_of(graph), common_neighbours(graph))
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=9))
 def test_the_nearest_falling_sequence_is_that_of_the_formula(values: list[int]) -> None:
     assert nearest_falling(values).tolist() == pytest.approx([float(x) for x in best_falling(values)], abs=1e-9)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from reference.exact_noise import chi_squared
+from unveil.dp.mechanisms.laplace import laplace_probability
 from unveil.dp.mechanisms.median_mechanism import compare_mechanisms, start_median_mechanism
 from unveil.errors import UnveilError
 
@@ -49,6 +51,27 @@ def test_after_the_last_hard_answer_nothing_is_compared_any_more() -> None:
     assert unchecked.value > 10**5
 
 
+def test_comparisons_and_hard_answers_have_the_noise_of_the_proof() -> None:
+    """All cells are meant, so the guess is off by Z₀ alone, and a question is hard if |Z₀| + Z₁ ≥ T + Z."""
+    epsilon, hard_limit, threshold, runs = Fraction(4), 2, 6, 4_000
+    asked = [
+        start_median_mechanism([30, 30], epsilon, hard_limit, threshold).answer(np.array([True, True]))
+        for _ in range(runs)
+    ]
+
+    def noise(sensitivity: int, share: str) -> np.ndarray:
+        return np.array([laplace_probability(z, sensitivity, epsilon * Fraction(share)) for z in range(-60, 61)])
+
+    off = noise(1, "1/20")
+    off = np.concatenate([np.zeros(60), off[60:61], off[61:] * 2])  # |Z₀|
+    difference = np.convolve(np.convolve(off, noise(2 * hard_limit, "1/2")), noise(1, "1/5"))  # Z is symmetric
+    hard = float(difference[180 + threshold :].sum())
+    assert binomtest(sum(answer.hard for answer in asked), runs, hard).pvalue > _ERROR_RATE
+    released = [answer.value - 60 for answer in asked if answer.hard]
+    share = epsilon / 4
+    assert chi_squared(released, lambda z: laplace_probability(z, hard_limit, share), range(-3, 4)) > _ERROR_RATE
+
+
 def test_accuracy_holds_at_its_rate() -> None:
     rng = np.random.default_rng(1)
     counts = rng.multinomial(3_000, rng.dirichlet(np.full(30, 0.3))).tolist()
@@ -62,8 +85,16 @@ def test_accuracy_holds_at_its_rate() -> None:
     assert binomtest(hits, runs, 0.8, alternative="less").pvalue > _ERROR_RATE
 
 
-def test_the_true_counts_are_not_shown() -> None:
-    assert "12345" not in repr(start_median_mechanism([12345, 1], Fraction(1), 1, 1))
+def test_secrets_are_not_shown() -> None:
+    mechanism = start_median_mechanism([12345, 1], Fraction(1), 1, 10**9)
+    assert "12345" not in repr(mechanism)
+    assert str(mechanism.noisy_threshold) not in repr(mechanism) or mechanism.noisy_threshold == 10**9
+
+
+def test_counts_of_any_size_are_added_without_overflow() -> None:
+    mechanism = start_median_mechanism([2**62, 2**62, 2**62, 2**70], Fraction(10), 1, 0)
+    answer = mechanism.answer(np.array([True, True, True, False]))
+    assert answer.hard and abs(answer.value - 3 * 2**62) < 10**6
 
 
 def test_many_questions_are_compared_by_mechanism() -> None:

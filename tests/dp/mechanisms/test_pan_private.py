@@ -25,7 +25,7 @@ from unveil.errors import UnveilError
 _ERROR_RATE = 1e-6
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.floats(0.1, 4))
 def test_the_loss_is_that_of_all_outcomes(unseen: float, seen: float, output_epsilon: float) -> None:
     streams = stream_distributions(unseen, seen, 1 / output_epsilon, 12)
@@ -92,6 +92,15 @@ def test_bits_have_their_probabilities() -> None:
     record_items(memory, np.arange(30_000), plan)
     assert binomtest(int(memory[:30_000].sum()), 30_000, plan.bit_probability).pvalue > _ERROR_RATE
     assert np.array_equal(memory[30_000:], before[30_000:])
+    record_items(memory, [], plan)
+
+
+def test_an_interval_lies_between_0_and_1() -> None:
+    plan = plan_counter(2, Fraction(20))
+    memory = first_memory(plan)
+    for _ in range(200):
+        low, high = release_density(memory, plan, 0.01).interval
+        assert 0 <= low <= high <= 1
 
 
 def test_impossible_parameters_are_refused() -> None:
@@ -104,7 +113,7 @@ def test_impossible_parameters_are_refused() -> None:
         with pytest.raises(UnveilError, match=complaint):
             plan_counter(items, epsilon)  # type: ignore[arg-type]
     plan = plan_counter(5, Fraction(1))
-    for item in (-1, 5):
+    for item in (-1, 5, 0.5):
         with pytest.raises(UnveilError, match="numbered from 0 to 4"):
             record_items(first_memory(plan), [item], plan)
     with pytest.raises(UnveilError, match="confidence"):

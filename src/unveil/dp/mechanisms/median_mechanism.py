@@ -32,8 +32,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.arrays import Bools, Floats
 from unveil.dp.mechanisms.gaussian import add_gaussian, rho_of_epsilon
@@ -67,11 +69,11 @@ class MedianMechanism:
     """The true counts and the public state. Only answers leave it; one mechanism costs its ε once, however many
     questions are asked."""
 
-    counts: list[int] = field(repr=False)
+    counts: npt.NDArray[Any] = field(repr=False)
     epsilon: Fraction
     hard_limit: int
     threshold: int
-    noisy_threshold: int
+    noisy_threshold: int = field(repr=False)
     total: int
     guess: Floats
     released: list[tuple[Bools, int]] = field(default_factory=list)
@@ -84,7 +86,7 @@ class MedianMechanism:
         easy = round(float(self.guess[cells].sum()))
         if len(self.released) == self.hard_limit:
             return MedianAnswer(easy, hard=False, checked=False)
-        true = sum(self.counts[cell] for cell in np.flatnonzero(cells))
+        true = int(self.counts[cells].sum())
         share = self.epsilon * _SHARES[2]
         (noisy_error,) = add_laplace([abs(true - easy)], 2 * self.hard_limit, share)
         if noisy_error < self.noisy_threshold:
@@ -132,9 +134,9 @@ def start_median_mechanism(
     (total,) = add_laplace([sum(exact)], 1, budget * _SHARES[0])
     (noisy_threshold,) = add_laplace([limit], 1, budget * _SHARES[1])
     people = max(total, 2)
-    return MedianMechanism(
-        exact, budget, hard, limit, noisy_threshold, people, np.full(len(exact), people / len(exact))
-    )
+    cells = np.array(exact, dtype=np.int64 if sum(map(abs, exact)) < 2**62 else object)
+    guess = np.full(len(exact), people / len(exact))
+    return MedianMechanism(cells, budget, hard, limit, noisy_threshold, people, guess)
 
 
 def compare_mechanisms(

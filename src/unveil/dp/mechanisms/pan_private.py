@@ -136,8 +136,10 @@ def first_memory(counter: DensityCounter) -> Bools:
 def record_items(memory: Bools, items: npt.ArrayLike, counter: DensityCounter) -> None:
     """Draw the bits of items that occurred anew, in place. Items wait outside the memory until then: record each at
     once, or whoever looks sees those that wait."""
-    occurred = np.unique(np.asarray(items, np.int64))
-    if len(occurred) and (occurred[0] < 0 or occurred[-1] >= counter.items):
+    occurred = np.unique(np.asarray(items))
+    if not len(occurred):
+        return
+    if not np.issubdtype(occurred.dtype, np.integer) or occurred[0] < 0 or occurred[-1] >= counter.items:
         raise UnveilError(f"items are numbered from 0 to {counter.items - 1:,}")
     memory[occurred] = flip_coins(counter.parts, len(occurred))
 
@@ -148,7 +150,8 @@ def release_density(memory: Bools, counter: DensityCounter, confidence: float = 
     p = counter.bit_probability
     value = (ones / counter.items - (1 - p)) / (2 * p - 1)
     half = _half_width(counter, check_confidence(confidence))
-    return DensityEstimate(value, (max(0.0, value - half), min(1.0, value + half)))
+    low, high = (min(max(end, 0.0), 1.0) for end in (value - half, value + half))
+    return DensityEstimate(value, (low, high))
 
 
 def _half_width(counter: DensityCounter, confidence: float) -> float:

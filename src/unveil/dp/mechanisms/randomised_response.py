@@ -62,7 +62,7 @@ def randomise_answer(answer: int, answers: int, epsilon: Fraction) -> int:
 def randomise_answers(truths: npt.ArrayLike, answers: int, epsilon: Fraction) -> Ints:
     """What many people say, each for themselves."""
     true = np.asarray(truths)
-    if true.size and (not np.issubdtype(true.dtype, np.integer) or true.min() < 0 or true.max() >= answers):
+    if true.ndim != 1 or not np.issubdtype(true.dtype, np.integer) or not ((true >= 0) & (true < answers)).all():
         raise UnveilError(f"answers must be whole numbers from 0 to {answers - 1}")
     said = true.astype(np.int64)
     lies = np.flatnonzero(~flip_coins(int(truth_probability(answers, epsilon) * COIN_PARTS), len(said)))
