@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -141,8 +142,12 @@ def test_triangles_have_noise_of_the_released_scale() -> None:
     draws = [add_triangle_noise(500, 7, epsilon, delta) for _ in range(4_000)]
     above = sum(draw.scale >= 7 for draw in draws)
     assert binomtest(above, len(draws), 1 - float(delta), alternative="less").pvalue > _ERROR_RATE
-    inside = sum(abs(draw.value - 500) <= draw.scale / 3 * 0.6931 for draw in draws)  # the median of |noise|
-    assert 0.45 < inside / len(draws) < 0.65
+    inside = sum(abs(draw.value - 500) <= 3 for draw in draws)
+    chances = [
+        sum(laplace_probability(z, draw.scale, epsilon * 3 / 4) for z in range(-3, 4)) for draw in draws
+    ]  # given the released scale
+    deviation = math.sqrt(sum(chance * (1 - chance) for chance in chances))
+    assert abs(inside - sum(chances)) < 5 * deviation  # exceeded by chance once in a million runs
     assert np.median([draw.scale for draw in draws]) < 20
 
 

@@ -53,23 +53,35 @@ def test_after_the_last_hard_answer_nothing_is_compared_any_more() -> None:
 
 def test_comparisons_and_hard_answers_have_the_noise_of_the_proof() -> None:
     """All cells are meant, so the guess is off by Z₀ alone, and a question is hard if |Z₀| + Z₁ ≥ T + Z."""
-    epsilon, hard_limit, threshold, runs = Fraction(4), 2, 6, 4_000
+    epsilon, hard_limit, threshold, runs, reach = Fraction(4), 20, 20, 4_000, 600
     asked = [
-        start_median_mechanism([30, 30], epsilon, hard_limit, threshold).answer(np.array([True, True]))
+        start_median_mechanism([300, 300], epsilon, hard_limit, threshold).answer(np.array([True, True]))
         for _ in range(runs)
     ]
 
     def noise(sensitivity: int, share: str) -> np.ndarray:
-        return np.array([laplace_probability(z, sensitivity, epsilon * Fraction(share)) for z in range(-60, 61)])
+        scaled = epsilon * Fraction(share)
+        return np.array([laplace_probability(z, sensitivity, scaled) for z in range(-reach, reach + 1)])
 
     off = noise(1, "1/20")
-    off = np.concatenate([np.zeros(60), off[60:61], off[61:] * 2])  # |Z₀|
+    off[reach + 1 :] *= 2  # |Z₀|
+    off[:reach] = 0
     difference = np.convolve(np.convolve(off, noise(2 * hard_limit, "1/2")), noise(1, "1/5"))  # Z is symmetric
-    hard = float(difference[180 + threshold :].sum())
+    hard = float(difference[3 * reach + threshold :].sum())
     assert binomtest(sum(answer.hard for answer in asked), runs, hard).pvalue > _ERROR_RATE
-    released = [answer.value - 60 for answer in asked if answer.hard]
+    released = [answer.value - 600 for answer in asked if answer.hard]
     share = epsilon / 4
-    assert chi_squared(released, lambda z: laplace_probability(z, hard_limit, share), range(-3, 4)) > _ERROR_RATE
+    assert chi_squared(released, lambda z: laplace_probability(z, hard_limit, share), range(-4, 5)) > _ERROR_RATE
+
+
+def test_total_and_threshold_have_the_noise_of_the_proof() -> None:
+    epsilon = Fraction(4)
+    started = [start_median_mechanism([50, 50], epsilon, 3, 7) for _ in range(4_000)]
+    for draws, share in (
+        ([mechanism.total - 100 for mechanism in started], epsilon / 20),
+        ([mechanism.noisy_threshold - 7 for mechanism in started], epsilon / 5),
+    ):
+        assert chi_squared(draws, lambda z, share=share: laplace_probability(z, 1, share), range(-4, 5)) > _ERROR_RATE
 
 
 def test_accuracy_holds_at_its_rate() -> None:

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from reference.exact_noise import chi_squared
 from reference.naive_density import stream_distributions, worst_loss
-from unveil.dp.mechanisms.laplace import laplace_scale
+from unveil.dp.mechanisms.laplace import laplace_probability, laplace_scale
 from unveil.dp.mechanisms.pan_private import (
     exact_loss,
     first_memory,
@@ -93,6 +94,14 @@ def test_bits_have_their_probabilities() -> None:
     assert binomtest(int(memory[:30_000].sum()), 30_000, plan.bit_probability).pvalue > _ERROR_RATE
     assert np.array_equal(memory[30_000:], before[30_000:])
     record_items(memory, [], plan)
+
+
+def test_the_output_has_the_noise_of_the_proof() -> None:
+    plan = plan_counter(100, Fraction(10))
+    memory, p = first_memory(plan), plan.bit_probability
+    values = [release_density(memory, plan).value for _ in range(5_000)]
+    noise = [round((value * (2 * p - 1) + 1 - p) * 100) - int(memory.sum()) for value in values]
+    assert chi_squared(noise, lambda z: laplace_probability(z, 1, plan.output_epsilon), range(-2, 3)) > _ERROR_RATE
 
 
 def test_an_interval_lies_between_0_and_1() -> None:
