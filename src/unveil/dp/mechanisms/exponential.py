@@ -21,6 +21,9 @@ as McSherry and Talwar do, it is 2εΔ-differentially private.) If all scores ri
 the sum both grow by a factor between 1 and e^(λΔ), so that r's probability changes by at most e^(λΔ) in either
 direction: monotone scores allow λ = ε/Δ.
 
+The candidates are finitely many and public. On ℝ^d the weights of Definition 6.3 need not have a finite integral: the
+classifier of Section 6.1.1 scores all positive multiples of a vector alike, so choose among directions.
+
 Scores of any size. Candidates that lie more than 2⁶² below the best count as 2⁶² below it. s ↦ max(s, best − 2⁶²)
 changes by at most Δ if all scores do and keeps monotone scores monotone, so the proofs apply to the raised scores.
 Both mechanisms depend on differences only, so the best is then shifted to 0.
