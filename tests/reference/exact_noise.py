@@ -1,4 +1,5 @@
-"""Exact distributions of noise and of choices, by summing what the definitions say, and a test of draws against them."""
+"""Exact distributions of noise and of choices, by summing what the definitions say, and a test of draws against
+them."""
 
 from __future__ import annotations
 

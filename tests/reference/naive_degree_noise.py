@@ -1,4 +1,5 @@
-"""Sensitivities of degrees and triangles by looking at every small graph and every neighbour; isotonic regression by its formula."""
+"""Sensitivities of degrees and triangles by looking at every small graph and every neighbour; isotonic regression by
+its formula."""
 
 from __future__ import annotations
 

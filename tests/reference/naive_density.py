@@ -11,7 +11,8 @@ __all__ = ["stream_distributions", "worst_loss"]
 def stream_distributions(
     unseen: float, seen: float, scale: float, reach: int
 ) -> dict[str, dict[tuple[int, int], float]]:
-    """For each kind of stream: the probability of the item's bit at the look with each noisy number of ones, in a list of one item."""
+    """For each kind of stream: the probability of the item's bit at the look with each noisy number of ones, in a list
+    of one item."""
     q = math.exp(-1 / scale)
     when = {"never": (), "before": (0,), "after": (1,), "both": (0, 1)}
     found: dict[str, dict[tuple[int, int], float]] = {}
@@ -30,7 +31,8 @@ def stream_distributions(
 
 
 def worst_loss(distributions: dict[str, dict[tuple[int, int], float]], must_contain: str | None = None) -> float:
-    """The largest |ln ratio| of one outcome's probabilities between two kinds of streams, all or those with one given kind."""
+    """The largest |ln ratio| of one outcome's probabilities between two kinds of streams, all or those with one given
+    kind."""
     return max(
         abs(math.log(a[outcome] / b[outcome]))
         for (one, a), (other, b) in permutations(distributions.items(), 2)

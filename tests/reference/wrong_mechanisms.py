@@ -1,6 +1,7 @@
 """Mechanisms that lose more than they claim, each run many times at once. An audit must catch them.
 
-Each takes which of two neighbouring inputs it runs on, how often, and a seeded generator, and claims ε = 1 unless it says otherwise.
+Each takes which of two neighbouring inputs it runs on, how often, and a seeded generator, and claims ε = 1 unless it
+says otherwise.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def floating_laplace(neighbour: int, runs: int, rng: np.random.Generator) -> Row
 
 
 def histogram_with_sequence_noise(neighbour: int, runs: int, rng: np.random.Generator) -> Rows:
-    """How many nodes have degree 0, 1, 2 and 3, with the degree sequence's noise of scale 2/ε. The edge between a node of
-    degree 0 and one of degree 2 moves both."""
+    """How many nodes have degree 0, 1, 2 and 3, with the degree sequence's noise of scale 2/ε. The edge between a node
+    of degree 0 and one of degree 2 moves both."""
     counts = np.array([[5, 5, 5, 5], [4, 6, 4, 6]])[neighbour]
     return (counts + draw_integer_laplace(2.0, (runs, 4), rng)).astype(np.float64)
 
@@ -55,8 +56,8 @@ def kmeans_with_ties(neighbour: int, runs: int, rng: np.random.Generator) -> Row
 
 
 def printed_density(neighbour: int, runs: int, rng: np.random.Generator) -> Rows:
-    """Algorithm 6.1 for ε = .5, claimed total 2ε = 1, over two items of which the first occurs after the look (neighbour 1)
-    or never: its bit at the look, and the released density."""
+    """Algorithm 6.1 for ε = .5, claimed total 2ε = 1, over two items of which the first occurs after the look
+    (neighbour 1) or never: its bit at the look, and the released density."""
     epsilon, items = 0.5, 2
     bits = rng.random((runs, items)) < 0.5
     seen = bits[:, 0].copy()

@@ -1,32 +1,35 @@
 """Does a mechanism keep its promise? A lower bound on ε from what it does on two neighbouring inputs.
 
-If a mechanism is (ε, δ)-differentially private, then P(M(D) ∈ E) ≤ e^ε P(M(D′) ∈ E) + δ for every event E. So an event whose probability is at least
-p on D and at most p′ on D′ proves that ε ≥ ln((p − δ)/p′). The audit runs the mechanism on both inputs, looks for a telling event in
-one half of the runs, and tests that single event on the other half, with Clopper and Pearson's limits for the two
-probabilities (in the manner of Jagielski, Ullman and Oprea 2020, and of Bichsel et al.'s DP-Sniper 2021). The bound is too high
-with a probability of at most 1 − confidence, however the event was found. A low bound proves nothing: there may be an event that
-was not looked for, or neighbours that were not tried.
+If a mechanism is (ε, δ)-differentially private, then P(M(D) ∈ E) ≤ e^ε P(M(D′) ∈ E) + δ for every event E. So an event
+whose probability is at least p on D and at most p′ on D′ proves that ε ≥ ln((p − δ)/p′). The audit runs the mechanism
+on both inputs, looks for a telling event in one half of the runs, and tests that single event on the other half, with
+Clopper and Pearson's limits for the two probabilities (in the manner of Jagielski, Ullman and Oprea 2020, and of
+Bichsel et al.'s DP-Sniper 2021). The bound is too high with a probability of at most 1 − confidence, however the event
+was found. A low bound proves nothing: there may be an event that was not looked for, or neighbours that were not
+tried.
 
-Where it looks, if no events are given:
+Where it looks, if no events are given: whether one of these numbers, computed from an output, reaches a threshold.
 
-- *cells*: each number of an output is sorted into bins, and outputs with the same bins form a cell. Cells in which D is
-  overrepresented are joined, the most telling ones first (Neyman and Pearson's test).
-- *sums*: per number of an output, each bin's log-ratio between D and D′; the sum of an output's log-ratios is compared with thresholds. This
-  finds leaks that are spread over many independent numbers.
-- *last bits*: for floating-point numbers, whether they are multiples of 2⁻ᵏ. Naive noise betrays the true answer there (Mironov 2012).
+- *The sum of log-ratios.* Each number of an output is sorted into bins, and each bin has a log-ratio: how much
+  likelier it was on D than on D′ in the training half. For independent numbers, their sum is the most telling number
+  of all (Neyman and Pearson).
+- *The log-ratio of the cell.* Outputs whose numbers all have the same bins form a cell, which finds leaks in several
+  numbers together. Outputs with so many numbers that each cell holds few are left to the sums.
+- *The last bits* of floating-point numbers: whether they are multiples of 2⁻ᵏ. Naive noise betrays the true answer
+  there (Mironov 2012).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from unveil.arrays import Bools, Floats, Ints
+from unveil.arrays import Floats, Ints
 from unveil.dp.mechanisms.parameters import check_count
 from unveil.errors import UnveilError
 from unveil.intervals import check_confidence
@@ -49,11 +52,20 @@ class PrivacyAudit:
 
 
 @dataclass(frozen=True)
-class _Event:
-    """A set of outputs: what it is called, and which outputs are in it."""
+class _Feature:
+    """A number for each output. The events are that it reaches a threshold, and that it does not."""
 
     name: str
-    contains: Callable[[Floats], Bools]
+    value: Callable[[Floats], Floats]
+
+
+class _Event(NamedTuple):
+    """A feature that reaches a threshold, or does not, and the input on which the training half saw that more often."""
+
+    feature: _Feature
+    threshold: float
+    reaches: bool
+    likelier: int
 
 
 def audit(
@@ -82,7 +94,8 @@ def audit_outputs(
     events: Sequence[Callable[[Floats], bool]] | None = None,
     delta: float = 0.0,
 ) -> PrivacyAudit:
-    """The same for independent outputs that were already drawn on the two inputs, for mechanisms that draw many at once."""
+    """The same for independent outputs that were already drawn on the two inputs, for mechanisms that draw many at
+    once."""
     both = _as_rows(first), _as_rows(second)
     check_confidence(confidence)
     if not 0 <= delta < 1:
@@ -91,13 +104,12 @@ def audit_outputs(
         raise UnveilError("an audit needs equally many outputs of both inputs, at least 4, of equal length")
     half = len(both[0]) // 2
     train, test = [rows[:half] for rows in both], [rows[half:] for rows in both]
-    candidates = _given_events(events) if events is not None else _telling_events(train[0], train[1])
-    best, swapped = _most_telling(candidates, train, confidence, delta)
-    hits = [int(best.contains(rows).sum()) for rows in test]
-    runs = len(test[0])
-    high, low = (hits[1], hits[0]) if swapped else (hits[0], hits[1])
-    bound = float(_loss_bound(np.array([high]), np.array([low]), runs, confidence, delta)[0])
-    return PrivacyAudit(max(0.0, bound), best.name, (hits[0], hits[1]), runs, confidence)
+    features = _given_features(events) if events is not None else _telling_features(train[0], train[1])
+    event = _most_telling_event(features, train, confidence, delta)
+    hits = [int(((event.feature.value(rows) >= event.threshold) == event.reaches).sum()) for rows in test]
+    often, seldom = (np.array([hits[i]]) for i in (event.likelier, 1 - event.likelier))
+    bound = float(_loss_bounds(often, seldom, len(test[0]), confidence, delta)[0])
+    return PrivacyAudit(max(0.0, bound), event.feature.name, (hits[0], hits[1]), len(test[0]), confidence)
 
 
 def _as_rows(outputs: npt.ArrayLike) -> Floats:
@@ -106,43 +118,55 @@ def _as_rows(outputs: npt.ArrayLike) -> Floats:
     return rows.reshape(len(rows), -1) if rows.ndim else rows.reshape(0, 0)
 
 
-def _loss_bound(often: Ints, seldom: Ints, runs: int, confidence: float, delta: float) -> Floats:
-    """ln((p − δ)/p′), with a lower limit for p and an upper limit for p′, each with half of the error probability; −∞ if
-    p is not known to exceed δ."""
+def _loss_bounds(often: Ints, seldom: Ints, runs: int, confidence: float, delta: float) -> Floats:
+    """ln((p − δ)/p′) for events that occurred so often on either input: a lower limit for p and an upper limit for p′,
+    each with half of the error probability. −∞ if p is not known to exceed δ."""
     from scipy.special import betaincinv
 
     error = (1 - confidence) / 2
     low = np.where(often > 0, betaincinv(np.maximum(often, 1), runs - often + 1, error), 0.0)
     high = np.where(seldom < runs, betaincinv(seldom + 1, np.maximum(runs - seldom, 1), 1 - error), 1.0)
     with np.errstate(divide="ignore"):
-        bound: Floats = np.log(np.maximum(low - delta, 0.0)) - np.log(high)
-    return bound
+        bounds: Floats = np.log(np.maximum(low - delta, 0.0)) - np.log(high)
+    return bounds
 
 
-def _most_telling(
-    events: Sequence[_Event], rows: Sequence[Floats], confidence: float, delta: float
-) -> tuple[_Event, bool]:
-    """The event with the highest bound in the training half, and whether it is likelier on the second input."""
-    if not events:
+def _most_telling_event(
+    features: Sequence[_Feature], rows: Sequence[Floats], confidence: float, delta: float
+) -> _Event:
+    """The event with the highest bound in the training half. Both inputs are neighbours of each other, so either may
+    be D."""
+    if not features:
         raise UnveilError("an audit needs at least one event")
-    hits = np.array([[int(event.contains(part).sum()) for part in rows] for event in events], np.int64)
-    runs = len(rows[0])
-    forward = _loss_bound(hits[:, 0], hits[:, 1], runs, confidence, delta)
-    backward = _loss_bound(hits[:, 1], hits[:, 0], runs, confidence, delta)
-    best = int(np.argmax(np.maximum(forward, backward)))
-    return events[best], bool(backward[best] > forward[best])
+    runs, highest, best = len(rows[0]), -math.inf, _Event(features[0], 0.0, True, 0)
+    for feature in features:
+        values = [np.sort(feature.value(part)) for part in rows]
+        shares = np.arange(1, _THRESHOLDS) / _THRESHOLDS
+        ends = np.unique(np.quantile(np.concatenate(values), shares, method="inverted_cdf"))
+        below = np.column_stack([np.searchsorted(part, ends, side="left") for part in values])
+        for hits, reaches in ((runs - below, True), (below, False)):
+            bounds = _loss_bounds(hits.max(axis=1), hits.min(axis=1), runs, confidence, delta)
+            at = int(bounds.argmax())
+            if bounds[at] > highest:
+                highest, best = float(bounds[at]), _Event(feature, float(ends[at]), reaches, int(hits[at].argmax()))
+    return best
 
 
-def _given_events(events: Sequence[Callable[[Floats], bool]]) -> list[_Event]:
-    def over_rows(holds: Callable[[Floats], bool]) -> Callable[[Floats], Bools]:
-        return lambda rows: np.fromiter((bool(holds(row)) for row in rows), np.bool_, len(rows))
+def _given_features(events: Sequence[Callable[[Floats], bool]]) -> list[_Feature]:
+    def as_numbers(holds: Callable[[Floats], bool]) -> Callable[[Floats], Floats]:
+        return lambda rows: np.fromiter((float(holds(row)) for row in rows), np.float64, len(rows))
 
-    return [_Event(f"event {number}", over_rows(holds)) for number, holds in enumerate(events, 1)]
+    return [_Feature(f"event {number}", as_numbers(holds)) for number, holds in enumerate(events, 1)]
 
 
-def _telling_events(first: Floats, second: Floats) -> list[_Event]:
-    """Events that may tell the inputs apart, by the training half alone."""
-    return [*_cell_events(first, second), *_sum_events(first, second), *_last_bit_events(first, second)]
+def _telling_features(first: Floats, second: Floats) -> list[_Feature]:
+    """Features that may tell the inputs apart, by the training half alone."""
+    features = [_sum_feature(first, second)]
+    if first.shape[1] > 1:
+        features.append(_cell_feature(first, second))
+    if not all(np.array_equal(rows, np.rint(rows)) for rows in (first, second)):
+        features += [_last_bit_feature(column) for column in range(first.shape[1])]
+    return features
 
 
 def _bin_edges(first: Floats, second: Floats, bins: int) -> list[Floats]:
@@ -158,61 +182,48 @@ def _bin_rows(rows: Floats, edges: Sequence[Floats]) -> Ints:
     return np.array(binned, np.int64).T
 
 
-def _cell_events(first: Floats, second: Floats) -> Iterator[_Event]:
-    columns = first.shape[1]
-    bins = max(2, min(_THRESHOLDS, int(len(first) ** (1 / (2 * columns)))))
-    edges = _bin_edges(first, second, bins)
-    if sum(len(ends) for ends in edges) > 62 and columns > 1:
-        return  # too many cells to learn from, or to number
-    sizes = np.array([len(ends) + 1 for ends in edges], np.int64)
-    places = np.concatenate([[1], np.cumprod(sizes[:-1])])
-
-    def cell(rows: Floats) -> Ints:
-        numbers: Ints = _bin_rows(rows, edges) @ places
-        return numbers
-
-    cells, where = np.unique(np.concatenate([cell(first), cell(second)]), return_inverse=True)
-    seen = [np.bincount(part, minlength=len(cells)) for part in np.split(where, [len(first)])]
-    order = np.argsort((seen[1] + 0.5) / (seen[0] + 0.5), kind="stable")
-    for size in np.unique(np.linspace(1, len(cells) - 1, _THRESHOLDS).astype(np.int64)) if len(cells) > 1 else ():
-        for name, chosen in (("most", order[:size]), ("fewest", order[-size:])):
-            members = cells[chosen]
-            yield _Event(
-                f"the {len(members)} cells with the {name} outputs of the first input",
-                lambda rows, members=members: np.isin(cell(rows), members),  # type: ignore[misc]
-            )
+def _log_ratios(first: Ints, second: Ints, size: int) -> Floats:
+    """ln of how much likelier each code is on the first input, drawn towards 0 where few were seen."""
+    seen = [np.bincount(codes, minlength=size) + 1.0 for codes in (first, second)]
+    ratios: Floats = np.log(seen[0] / seen[1])
+    return ratios
 
 
-def _sum_events(first: Floats, second: Floats) -> Iterator[_Event]:
-    edges = _bin_edges(first, second, max(2, min(_THRESHOLDS, int(len(first) ** 0.5) // 4)))
-    tables = []
-    for column, ends in enumerate(edges):
-        seen = [
-            np.bincount(np.searchsorted(ends, rows[:, column], side="left"), minlength=len(ends) + 1)
-            for rows in (first, second)
-        ]
-        tables.append(np.log((seen[0] + 1) / (seen[1] + 1)))
+def _sum_feature(first: Floats, second: Floats) -> _Feature:
+    edges = _bin_edges(first, second, min(_THRESHOLDS, max(2, len(first) // 100)))
+    binned = _bin_rows(first, edges), _bin_rows(second, edges)
+    tables = [_log_ratios(binned[0][:, i], binned[1][:, i], len(ends) + 1) for i, ends in enumerate(edges)]
 
     def score(rows: Floats) -> Floats:
         total = np.zeros(len(rows))
-        for table, binned in zip(tables, _bin_rows(rows, edges).T, strict=True):
-            total += table[binned]
+        for table, bins in zip(tables, _bin_rows(rows, edges).T, strict=True):
+            total += table[bins]
         return total
 
-    pooled = np.concatenate([score(first), score(second)])
-    for threshold in np.unique(np.quantile(pooled, np.arange(1, _THRESHOLDS) / _THRESHOLDS)):
-        yield _Event("a high sum of log-ratios", lambda rows, t=threshold: score(rows) >= t)  # type: ignore[misc]
-        yield _Event("a low sum of log-ratios", lambda rows, t=threshold: score(rows) < t)  # type: ignore[misc]
+    return _Feature("the sum of log-ratios", score)
 
 
-def _last_bit_events(first: Floats, second: Floats) -> Iterator[_Event]:
-    if all(np.array_equal(rows, np.rint(rows)) for rows in (first, second)):
-        return
-    for column in range(first.shape[1]):
-        for bits in _LAST_BITS:
+def _cell_feature(first: Floats, second: Floats) -> _Feature:
+    columns = first.shape[1]
+    edges = _bin_edges(first, second, max(2, int(len(first) ** (1 / (2 * columns)))))
+    sizes = [len(ends) + 1 for ends in edges]
+    edges = edges if math.prod(sizes) <= len(first) else [ends[:0] for ends in edges]  # too many cells to learn from
+    places = np.cumprod([1, *(len(ends) + 1 for ends in edges[:-1])])
 
-            def fine(rows: Floats, column: int = column, bits: int = bits) -> Bools:
-                scaled = np.ldexp(rows[:, column], bits)
-                return np.isfinite(scaled) & (scaled != np.rint(scaled))
+    def cell(rows: Floats) -> Ints:
+        codes: Ints = _bin_rows(rows, edges) @ places
+        return codes
 
-            yield _Event(f"number {column + 1} is no multiple of 2 to the power of −{bits}", fine)
+    ratios = _log_ratios(cell(first), cell(second), math.prod(len(ends) + 1 for ends in edges))
+    return _Feature("the log-ratio of the cell", lambda rows: ratios[cell(rows)])
+
+
+def _last_bit_feature(column: int) -> _Feature:
+    """How many of the powers 2⁻ᵏ a number is no multiple of."""
+
+    def fineness(rows: Floats) -> Floats:
+        scaled = [np.ldexp(rows[:, column], bits) for bits in _LAST_BITS]
+        count: Floats = np.sum([part != np.rint(part) for part in scaled], axis=0, dtype=np.float64)
+        return count
+
+    return _Feature(f"the last bits of number {column + 1}", fineness)

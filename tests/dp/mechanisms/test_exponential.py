@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference.exact_noise import (
@@ -33,6 +33,7 @@ scores = st.lists(st.integers(-6, 6), min_size=1, max_size=5)
 rates = st.sampled_from([0.1, 0.5, 1.0, 2.5])
 
 
+@settings(max_examples=60, deadline=None)
 @given(scores, rates)
 def test_the_references_agree_and_permute_and_flip_is_never_worse(given_scores: list[int], rate: float) -> None:
     flip = permute_and_flip_probabilities(given_scores, rate)
@@ -104,6 +105,7 @@ def test_opendp_says_at_most_epsilon(monotone: bool) -> None:
         assert epsilon * (1 - Fraction(1, 10**13)) < Fraction(selector.map(sensitivity)) <= epsilon
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=6), rates, st.sampled_from([0.5, 0.9, 0.99]))
 def test_accuracy_holds(given_scores: list[int], rate: float, confidence: float) -> None:
     within = selection_accuracy(len(given_scores), 1, Fraction(2 * rate), confidence)
@@ -115,7 +117,8 @@ def test_accuracy_holds(given_scores: list[int], rate: float, confidence: float)
 
 @pytest.mark.parametrize(("candidates", "rate", "confidence"), [(2, 0.5, 0.9), (6, 1.0, 0.5), (6, 0.1, 0.99)])
 def test_accuracy_is_attained_by_the_exponential_mechanism(candidates: int, rate: float, confidence: float) -> None:
-    """All others lie just as far below the best as the statement allows: they are chosen too often for one step less."""
+    """All others lie just as far below the best as the statement allows: they are chosen too often for one step
+    less."""
     within = selection_accuracy(candidates, 1, Fraction(2 * rate), confidence)
     best = exponential_probabilities([within, *[0] * (candidates - 1)], rate)[0]
     assert within > 0 and best < confidence

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -30,6 +30,7 @@ rhos = st.decimals("0.0001", "10", places=4).map(Fraction)
 deltas = st.integers(2, 15).map(lambda places: Fraction(1, 10**places))
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 2**40), rhos)
 def test_opendp_says_at_most_rho(squared: int, rho: Fraction) -> None:
     opendp = load_opendp()
@@ -39,6 +40,7 @@ def test_opendp_says_at_most_rho(squared: int, rho: Fraction) -> None:
     assert rho * (1 - Fraction(1, 10**13)) < loss <= rho
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 2**40), rhos)
 def test_the_scale_is_never_below_what_privacy_needs(squared: int, rho: Fraction) -> None:
     scale = Fraction(gaussian_scale(squared, rho))
@@ -56,6 +58,7 @@ def test_noise_is_added_to_integers_of_any_size() -> None:
     assert chi_squared(draws, lambda z: gaussian_probability(z, 2.0), range(-5, 6)) > _ERROR_RATE
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.decimals("0.3", "60", places=2).map(float), st.sampled_from([0.5, 0.9, 0.95, 0.999]), st.integers(1, 20))
 def test_accuracy_is_the_smallest_for_narrow_noise(sigma: float, confidence: float, answers: int) -> None:
     rho = 1 / (2 * Fraction(sigma) ** 2)
@@ -83,16 +86,19 @@ def test_accuracy_holds_at_its_rate() -> None:
     assert binomtest(hits, 3_000, 0.9, alternative="less").pvalue > _ERROR_RATE
 
 
+@settings(max_examples=60, deadline=None)
 @given(rhos, deltas)
 def test_no_order_gives_a_better_epsilon(rho: Fraction, delta: Fraction) -> None:
-    """The conversion for orders on a grid: none beats the one that is found, by more than its rounding."""
+    """The conversion for orders on a grid: none beats the one that is found by more than its rounding, and it claims no
+    more than the best of them."""
     orders = 1 + np.exp(np.linspace(-8, 12, 20_001))
     epsilons = float(rho) * orders + np.log1p(-1 / orders) - np.log(float(delta) * orders) / (orders - 1)
     found = float(epsilon_of_rho(rho, delta))
     assert found == pytest.approx(max(0.0, epsilons.min()), rel=2e-5, abs=1e-9)
-    assert found >= epsilons.min() * (1 - 1e-12)
+    assert found >= epsilons.min() * (1 - 1e-6)  # the grid's own error
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.decimals("0.01", "10", places=2).map(Fraction), deltas)
 def test_rho_of_epsilon_is_the_largest(epsilon: Fraction, delta: Fraction) -> None:
     rho = rho_of_epsilon(epsilon, delta)
@@ -113,7 +119,7 @@ def test_the_promised_epsilon_holds(rho: str, delta: str) -> None:
     epsilon = float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
     sigma = math.sqrt(1 / (2 * float(rho)))
     assert exact_delta(sigma, epsilon) <= float(Fraction(delta))
-    assert exact_delta(sigma, epsilon * 0.8) > float(Fraction(delta))  # and not much less would do
+    assert exact_delta(sigma, epsilon * 0.75) > float(Fraction(delta))  # and not much less would do
 
 
 def test_opendp_converts_alike() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -32,6 +32,7 @@ epsilons = st.one_of(
 sensitivities = st.one_of(st.integers(1, 100), st.integers(1, 2**45))
 
 
+@settings(max_examples=60, deadline=None)
 @given(sensitivities, epsilons)
 def test_opendp_says_at_most_epsilon(sensitivity: int, epsilon: Fraction) -> None:
     opendp = load_opendp()
@@ -40,6 +41,7 @@ def test_opendp_says_at_most_epsilon(sensitivity: int, epsilon: Fraction) -> Non
     assert epsilon * (1 - Fraction(1, 10**13)) < loss <= epsilon
 
 
+@settings(max_examples=60, deadline=None)
 @given(sensitivities, epsilons)
 def test_the_scale_is_never_below_what_privacy_needs(sensitivity: int, epsilon: Fraction) -> None:
     scale = Fraction(laplace_scale(sensitivity, epsilon))
@@ -84,6 +86,7 @@ def test_noise_beyond_64_bits_is_distributed_as_within() -> None:
     assert binomtest(halves, len(beyond)).pvalue > _ERROR_RATE
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(1, 30),
     st.decimals("0.2", "5", places=2).map(Fraction),
@@ -105,6 +108,7 @@ def test_accuracy_holds_at_its_rate() -> None:
     assert binomtest(int((rows <= together).sum()), 5_000, 0.9, alternative="less").pvalue > _ERROR_RATE
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(1, 10**6),
     st.integers(0, 10**6),

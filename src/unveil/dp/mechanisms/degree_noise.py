@@ -1,7 +1,8 @@
 """How many friends do people have? Degrees of a graph, released with noise.
 
-Three neighbourhoods (Section 7.4; Hay, Li, Miklau and Jensen 2009). *Edge*: one edge, or one node without edges, more or less. *k edges*: up to k of
-such steps. *Node*: a node with all its edges more or less, in graphs of at most n nodes. The sensitivity, in each of these:
+Three neighbourhoods (Section 7.4; Hay, Li, Miklau and Jensen 2009). *Edge*: one edge, or one node without edges, more
+or less. *k edges*: up to k of such steps. *Node*: a node with all its edges more or less, in graphs of at most n
+nodes. The sensitivity, in each of these:
 
 ====================  ==========  =========
 what is released      k edges     node
@@ -10,28 +11,35 @@ degree sequence       2k          2(n − 1)
 degree histogram      4k          2n − 1
 ====================  ==========  =========
 
-- *Sequence*, in a public order of a public list of n nodes, or sorted downwards and filled up with zeros to a public length n (cut off there, if
-  there are more). An edge changes two degrees by 1. A node with d edges changes d other degrees by 1 and its own, from
-  the zero that stood for it, to d: 2d ≤ 2(n − 1). Sorting does not increase Σ|xᵢ − yᵢ|, since pairing the i-th largest with the i-th largest minimises that
-  sum; nor does cutting off. In a public order, the list of nodes is public, so only edges count as steps; sorted, a node without edges is a zero and changes nothing.
-- *Histogram* over the degrees 0 … top, the last meaning "top or more". An edge moves two nodes to another bin, and a move
-  changes two bins by 1: 4. A node without edges changes one bin. A node with d edges moves d others and adds itself: 2d + 1 ≤ 2n − 1.
-  The sequence's 2k is too little for a histogram.
+- *Sequence*, in a public order of a public list of n nodes, or sorted downwards and filled up with zeros to a public
+  length n (cut off there, if there are more). An edge changes two degrees by 1. A node with d edges changes d other
+  degrees by 1 and its own, from the zero that stood for it, to d: 2d ≤ 2(n − 1). Sorting does not increase Σ|xᵢ − yᵢ|,
+  since pairing the i-th largest with the i-th largest minimises that sum; nor does cutting off. In a public order, the
+  list of nodes is public, so only edges count as steps; sorted, a node without edges is a zero and changes nothing.
+- *Histogram* over the degrees 0 … top, the last meaning "top or more". An edge moves two nodes to another bin, and a
+  move changes two bins by 1: 4. A node without edges changes one bin. A node with d edges moves d others and adds
+  itself: 2d + 1 ≤ 2n − 1. The sequence's 2k is too little for a histogram.
 
-Both bounds are attained: k edges between 2k different nodes (whose degrees differ by more than 1), and a hub that joins n − 1 nodes without edges.
-Under node neighbours the noise exceeds most degrees, which is the price of hiding a hub.
+Both bounds are attained: k edges between 2k different nodes (whose degrees differ by more than 1), and a hub that
+joins n − 1 nodes without edges. Under node neighbours the noise exceeds most degrees, which is the price of hiding a
+hub.
 
-*Constrained inference*: a sorted sequence is known to fall, so the noisy one is replaced by the nearest falling one, in Σ(xᵢ − yᵢ)². That uses only what was released, so it costs
-nothing; it averages the noise over nodes of equal degree.
+*Constrained inference*: a sorted sequence is known to fall, so the noisy one is replaced by the nearest falling one,
+in Σ(xᵢ − yᵢ)². That uses only what was released, so it costs nothing; it averages the noise over nodes of equal
+degree.
 
-*Triangles.* An edge {u, v} more or less changes their number by the number c(u, v) of common neighbours of u and v, so the sensitivity *of this graph* is
-L = max c(u, v) over all pairs, also pairs without an edge. L itself changes by at most 1 when an edge {i, j} changes: that edge makes a node w a
-common neighbour of u and v only if {i, j} is {u, w} or {v, w}, which for a given pair is at most one w. So release L~ = L + Z₁ + s, with Z₁ of scale 1/ε₁ and the shift s such that
-P(Z₁ < −s) ≤ δ, and then the number with noise of scale L~/ε₂. This is (ε₁ + ε₂, δ)-differentially private for edges: let f be the number of triangles, and call l *large enough* if l ≥ L(D). For any event S,
+*Triangles.* An edge {u, v} more or less changes their number by the number c(u, v) of common neighbours of u and v, so
+the sensitivity *of this graph* is L = max c(u, v) over all pairs, also pairs without an edge. L itself changes by at
+most 1 when an edge {i, j} changes: that edge makes a node w a common neighbour of u and v only if {i, j} is {u, w} or
+{v, w}, which for a given pair is at most one w. So release L~ = L + Z₁ + s, with Z₁ of scale 1/ε₁ and the shift s such
+that P(Z₁ < −s) ≤ δ, and then the number with noise of scale L~/ε₂. This is (ε₁ + ε₂, δ)-differentially private for
+edges: let f be the number of triangles, and call l *large enough* if l ≥ L(D). For any event S,
 
-P_D(S) ≤ P_D(L~ not large enough) + Σ_{l ≥ L(D)} P_D(L~ = l) P_D(f + noise(l) ∈ S_l) ≤ δ + Σ e^(ε₁) P_D′(L~ = l) e^(ε₂) P_D′(f + noise(l) ∈ S_l) ≤ δ + e^(ε₁+ε₂) P_D′(S),
+P_D(S) ≤ P_D(L~ not large enough) + Σ_{l ≥ L(D)} P_D(L~ = l) P_D(f + noise(l) ∈ S_l) ≤ δ + Σ e^(ε₁) P_D′(L~ = l) e^(ε₂)
+P_D′(f + noise(l) ∈ S_l) ≤ δ + e^(ε₁+ε₂) P_D′(S),
 
-because |f(D) − f(D′)| ≤ L(D) ≤ l for every l in the sum. (Smooth sensitivity, Nissim, Raskhodnikova and Smith 2007, is the other known way.) ∎
+because |f(D) − f(D′)| ≤ L(D) ≤ l for every l in the sum. (Smooth sensitivity, Nissim, Raskhodnikova and Smith 2007, is
+the other known way.) ∎
 """
 
 from __future__ import annotations
@@ -72,8 +80,8 @@ class NoisyTriangles:
 def degree_sensitivity(
     released: Literal["sequence", "histogram"], edges: int | None = None, nodes: int | None = None
 ) -> int:
-    """By how much neighbouring graphs' answers differ: with ``edges`` = k, graphs that differ by k edges; with ``nodes`` = n, graphs
-    of at most n nodes that differ by one node.
+    """By how much neighbouring graphs' answers differ: with ``edges`` = k, graphs that differ by k edges; with
+    ``nodes`` = n, graphs of at most n nodes that differ by one node.
 
     >>> degree_sensitivity("sequence", edges=1), degree_sensitivity("histogram", edges=1)
     (2, 4)
@@ -96,7 +104,8 @@ def add_sequence_noise(degrees: npt.ArrayLike, epsilon: Fraction, edges: int = 1
 def add_sorted_noise(
     degrees: npt.ArrayLike, length: int, epsilon: Fraction, edges: int | None = 1, nodes: int | None = None
 ) -> Floats:
-    """The ``length`` largest degrees with noise, made to fall and to lie in 0 … ``length`` − 1. The length is public."""
+    """The ``length`` largest degrees with noise, made to fall and to lie in 0 … ``length`` − 1. The length is
+    public."""
     size = check_count(length, "length")
     largest = np.sort(_check_degrees(degrees))[::-1][:size]
     filled = np.concatenate([largest, np.zeros(size - len(largest), np.int64)])
@@ -126,8 +135,8 @@ def nearest_falling(values: Iterable[float]) -> Floats:
 
 
 def triangle_statistics(edges: npt.ArrayLike, nodes: int) -> tuple[int, int]:
-    """The number of triangles and the largest number of common neighbours of two nodes, in an undirected graph without loops
-    whose edges are given once each.
+    """The number of triangles and the largest number of common neighbours of two nodes, in an undirected graph without
+    loops whose edges are given once each.
 
     >>> triangle_statistics([[0, 1], [1, 2], [0, 2], [2, 3]], 4)
     (1, 1)

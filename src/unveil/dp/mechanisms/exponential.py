@@ -5,27 +5,31 @@ Every candidate r has a score q(D, r), and one person changes each score by at m
 
 - the exponential mechanism (Definition 6.3; McSherry and Talwar 2007) chooses r with probability ∝ e^(λq(D, r));
 - permute-and-flip (McKenna and Sheldon 2020) visits the candidates in random order and accepts each with probability
-  e^(−λ(best − q(D, r))), until one is accepted. It chooses as if each score got noise with density λe^(−λx), x ≥ 0, and the
-  largest won (Ding et al. 2021), and is never worse: for every t, it misses the best score by t or more with at most
-  the exponential mechanism's probability (McKenna and Sheldon, Theorem 2).
+  e^(−λ(best − q(D, r))), until one is accepted. It chooses as if each score got noise with density λe^(−λx), x ≥ 0,
+  and the largest won (Ding et al. 2021), and is never worse: for every t, it misses the best score by t or more with
+  at most the exponential mechanism's probability (McKenna and Sheldon, Theorem 2).
 
 ε of permute-and-flip, by that description. Fix the noise of all candidates but r. Then r wins if its noise exceeds a
-threshold c = max(qⱼ + noiseⱼ) − q_r, or always if c ≤ 0, so with probability min(1, e^(−λc)). Between neighbours q_r falls and
-qⱼ rises by at most Δ each, so c grows by at most 2Δ, and the probability falls at most by e^(−2Δλ) = e^(−ε). With
-monotone scores, c grows by at most Δ, and λ = ε/Δ gives e^(−ε) again.
+threshold c = max(qⱼ + noiseⱼ) − q_r, or always if c ≤ 0, so with probability min(1, e^(−λc)). Between neighbours q_r
+falls and qⱼ rises by at most Δ each, so c grows by at most 2Δ, and the probability falls at most by e^(−2Δλ) = e^(−ε).
+With monotone scores, c grows by at most Δ, and λ = ε/Δ gives e^(−ε) again.
 
-ε of Definition 6.3. The chosen r's weight e^(λq) changes by a factor of at most e^(λΔ), and so does the sum of weights, in the
-opposite direction: together e^(2λΔ), which is e^ε for λ = ε/2Δ. No smaller ε holds for all scores: if r's score falls by Δ, the
-others' rise by Δ, and r had almost no chance, the ratio tends to e^ε. (Written as ∝ e^(εq), as McSherry and Talwar do, it is
-2εΔ-differentially private.) If all scores rise together by at most Δ, r's weight and the sum both grow by a factor between 1
-and e^(λΔ), so that r's probability changes by at most e^(λΔ) in either direction: monotone scores allow λ = ε/Δ.
+ε of Definition 6.3. The chosen r's weight e^(λq) changes by a factor of at most e^(λΔ), and so does the sum of
+weights, in the opposite direction: together e^(2λΔ), which is e^ε for λ = ε/2Δ. No smaller ε holds for all scores: if
+r's score falls by Δ, the others' rise by Δ, and r had almost no chance, the ratio tends to e^ε. (Written as ∝ e^(εq),
+as McSherry and Talwar do, it is 2εΔ-differentially private.) If all scores rise together by at most Δ, r's weight and
+the sum both grow by a factor between 1 and e^(λΔ), so that r's probability changes by at most e^(λΔ) in either
+direction: monotone scores allow λ = ε/Δ.
 
-Scores of any size. Candidates that lie more than 2⁶² below the best count as 2⁶² below it. s ↦ max(s, best − 2⁶²) changes by at
-most Δ if all scores do and keeps monotone scores monotone, so the proofs apply to the raised scores. Both mechanisms
-depend on differences only, so the best is then shifted to 0.
+The candidates are finitely many and public. On ℝ^d the weights of Definition 6.3 need not have a finite integral: the
+classifier of Section 6.1.1 scores all positive multiples of a vector alike, so choose among directions.
 
-OpenDP's ``make_noisy_max`` is permute-and-flip for pure ε, by exponential noise, and the exponential mechanism for zCDP, by Gumbel
-noise. Both compare exactly as many digits as the choice needs.
+Scores of any size. Candidates that lie more than 2⁶² below the best count as 2⁶² below it. s ↦ max(s, best − 2⁶²)
+changes by at most Δ if all scores do and keeps monotone scores monotone, so the proofs apply to the raised scores.
+Both mechanisms depend on differences only, so the best is then shifted to 0.
+
+OpenDP's ``make_noisy_max`` is permute-and-flip for pure ε, by exponential noise, and the exponential mechanism for
+zCDP, by Gumbel noise. Both compare exactly as many digits as the choice needs.
 """
 
 from __future__ import annotations

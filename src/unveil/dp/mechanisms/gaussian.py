@@ -1,17 +1,18 @@
 """Hide many counts by less noise: the discrete Gaussian, accounted for in zero-concentrated differential privacy.
 
 A mechanism is ρ-zCDP (Bun and Steinke 2016) if for all neighbouring inputs and all α > 1 the Rényi divergence of order
-α between its outputs is at most ρα. Noise with P(Z = z) ∝ e^(−z²/2σ²) on integers satisfies this with ρ = Δ₂²/2σ², where
-Δ₂² is the squared sensitivity: the largest Σ(fᵢ(D) − fᵢ(D′))² (Canonne, Kamath and Steinke 2020, Theorem 4 for one
-answer; divergences of independent answers add up). m counts that one person changes by 1 each have Δ₂² = m where
+α between its outputs is at most ρα. Noise with P(Z = z) ∝ e^(−z²/2σ²) on integers satisfies this with ρ = Δ₂²/2σ²,
+where Δ₂² is the squared sensitivity: the largest Σ(fᵢ(D) − fᵢ(D′))² (Canonne, Kamath and Steinke 2020, Theorem 4 for
+one answer; divergences of independent answers add up). m counts that one person changes by 1 each have Δ₂² = m where
 Laplace noise has Δ = m, so that σ grows as √m instead of m.
 
 What ρ means in ε and δ (:func:`epsilon_of_rho`). ρ-zCDP implies P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ with
 δ = e^((α−1)(αρ−ε))/(α − 1) · (1 − 1/α)^α for every α > 1 (same paper, Proposition 12 and Corollary 13). Solved for ε:
 αρ + ln(1 − 1/α) − ln(αδ)/(α − 1). Every α gives a valid ε; the least is found numerically and rounded up.
 
-Privacy of what is drawn. OpenDP draws Z around 0 exactly and clamps it to 64 bits. σ is at most 2⁵², so that P(|Z| ≥ 2⁶³ − 1) is
-below 2·e^(−2²⁰), smaller than 10 to the power of −400,000. All proofs hold with that probability added to δ.
+Privacy of what is drawn. OpenDP draws Z around 0 exactly and clamps it to 64 bits. σ is at most 2⁵², so that P(|Z| ≥
+2⁶³ − 1) is below 2·e^(−2²⁰), smaller than 10 to the power of −400,000. All proofs hold with that probability added to
+δ.
 """
 
 from __future__ import annotations

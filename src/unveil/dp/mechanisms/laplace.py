@@ -16,10 +16,9 @@ image. Python then adds the noise to the true answer without overflow.
 The scale is a floating-point number a little above Δ/ε (:func:`laplace_scale`), so that OpenDP's own privacy map,
 whose result is rounded up, never says more than ε. Accuracies are computed for that scale.
 
-Large outputs: one call for all answers costs OpenDP's 6 µs for each. From some hundred thousand cells on, ask for
-coarser cells or for the top values only (:mod:`unveil.dp.mechanisms.exponential`), whose noise is drawn once for each
-candidate too but says less; or split the cells into several calls, in as many processes as there are processors. One
-person must then still change all calls together by at most Δ, which holds for the cells of one histogram.
+Large outputs. OpenDP needs about 6 µs for each answer. The answers of one call may be split into several calls, say one
+for each process, with the same Δ and ε each: the proof only needs that one person changes all answers together by at
+most Δ, as with the cells of one histogram.
 """
 
 from __future__ import annotations

@@ -1,26 +1,30 @@
 """Answer many questions about the same people: the median mechanism as sparse vector with a public state.
 
-Adding noise to each answer costs ε for each. But the answers to many counting questions follow from those to a few. So keep a *public
-state*: a guess at how many people are in each cell of a public list of cells (all combinations of declared values). A question is
-*easy* if the guess answers it well. An easy question is answered by the guess alone, so that the asker could have computed the
-answer; a *hard* one is answered with Laplace noise, and the guess then learns from it. Which of the two it is depends on the
-data and must itself be decided with noise. Printed, easy questions are "answered by adding very little noise" (Section 5.7); noise too little for
-its ε is no protection, and here no true answer but that of a hard question is released, whatever the noise. (Roth and Roughgarden 2010; in the form
-of Hardt and Rothblum 2010, with the accounting of the sparse vector technique by Lyu, Su and Li 2017.)
+Adding noise to each answer costs ε for each. But the answers to many counting questions follow from those to a few. So
+keep a *public state*: a guess at how many people are in each cell of a public list of cells (all combinations of
+declared values). A question is *easy* if the guess answers it well. An easy question is answered by the guess alone,
+so that the asker could have computed the answer; a *hard* one is answered with Laplace noise, and the guess then
+learns from it. Which of the two it is depends on the data and must itself be decided with noise. Printed, easy
+questions are "answered by adding very little noise" (Section 5.7); noise too little for its ε is no protection, and
+here no true answer but that of a hard question is released, whatever the noise. (Roth and Roughgarden 2010; in the
+form of Hardt and Rothblum 2010, with the accounting of the sparse vector technique by Lyu, Su and Li 2017.)
 
-A question is a set of cells, its answer the number of people in them. One person more or less changes it by at most 1. With
-shares ε₀ + ε₁ + ε₂ + ε₃ = ε and at most h hard questions:
+A question is a set of cells, its answer the number of people in them. One person more or less changes it by at most 1.
+With shares ε₀ + ε₁ + ε₂ + ε₃ = ε and at most h hard questions:
 
 1. n~ = n + Z₀, Z₀ of scale 1/ε₀. The guess begins with n~ people spread evenly over the cells.
-2. Once: Z, of scale 1/ε₁. For question i with true answer aᵢ and guess gᵢ (an integer): eᵢ = |aᵢ − gᵢ|, Zᵢ of scale 2h/ε₂. The question is easy if
-   eᵢ + Zᵢ < T + Z, with a public T.
-3. If hard: release aᵢ + noise of scale h/ε₃, and fit the guess to the released answers. After h hard questions all answers come from the guess, unchecked.
+2. Once: Z, of scale 1/ε₁. For question i with true answer aᵢ and guess gᵢ (an integer): eᵢ = |aᵢ − gᵢ|, Zᵢ of scale
+   2h/ε₂. The question is easy if eᵢ + Zᵢ < T + Z, with a public T.
+3. If hard: release aᵢ + noise of scale h/ε₃, and fit the guess to the released answers. After h hard questions all
+   answers come from the guess, unchecked.
 
-ε-differential privacy. Fix a transcript: n~, which questions were easy, the released answers. Guesses and (even adaptive) questions are
-functions of the transcript. Its probability is P(n~) · Σ_z P(Z = z) · ∏easy P(eᵢ + Zᵢ < T + z) · ∏hard P(eᵢ + Zᵢ ≥ T + z) · ∏hard P(aᵢ + noise). Between neighbours D and D′, eᵢ changes
-by at most 1. Compare the term z for D with the term z + 1 for D′. Each easy factor does not fall: eᵢ(D) + Zᵢ < T + z implies
-eᵢ(D′) + Zᵢ < T + z + 1. Each hard factor falls by at most e^(ε₂/h): the value that Zᵢ must reach grows by at most 2. P(Z = z) falls by at most e^(ε₁). P(n~)
-falls by at most e^(ε₀), each released answer by e^(ε₃/h). In all e^(ε₀+ε₁+ε₂+ε₃), since there are at most h hard questions; how many easy ones there are does not matter. ∎
+ε-differential privacy. Fix a transcript: n~, which questions were easy, the released answers. Guesses and (even
+adaptive) questions are functions of the transcript. Its probability is P(n~) · Σ_z P(Z = z) · ∏easy P(eᵢ + Zᵢ < T + z)
+· ∏hard P(eᵢ + Zᵢ ≥ T + z) · ∏hard P(aᵢ + noise). Between neighbours D and D′, eᵢ changes by at most 1. Compare the
+term z for D with the term z + 1 for D′. Each easy factor does not fall: eᵢ(D) + Zᵢ < T + z implies eᵢ(D′) + Zᵢ < T + z
++ 1. Each hard factor falls by at most e^(ε₂/h): the value that Zᵢ must reach grows by at most 2. P(Z = z) falls by at
+most e^(ε₁). P(n~) falls by at most e^(ε₀), each released answer by e^(ε₃/h). In all e^(ε₀+ε₁+ε₂+ε₃), since there are
+at most h hard questions; how many easy ones there are does not matter. ∎
 """
 
 from __future__ import annotations
@@ -28,8 +32,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from unveil.arrays import Bools, Floats
 from unveil.dp.mechanisms.gaussian import add_gaussian, rho_of_epsilon
@@ -60,14 +66,14 @@ class MedianAnswer:
 
 @dataclass
 class MedianMechanism:
-    """The true counts and the public state. Only answers leave it; one mechanism costs its ε once, however many questions
-    are asked."""
+    """The true counts and the public state. Only answers leave it; one mechanism costs its ε once, however many
+    questions are asked."""
 
-    counts: list[int] = field(repr=False)
+    counts: npt.NDArray[Any] = field(repr=False)
     epsilon: Fraction
     hard_limit: int
     threshold: int
-    noisy_threshold: int
+    noisy_threshold: int = field(repr=False)
     total: int
     guess: Floats
     released: list[tuple[Bools, int]] = field(default_factory=list)
@@ -80,7 +86,7 @@ class MedianMechanism:
         easy = round(float(self.guess[cells].sum()))
         if len(self.released) == self.hard_limit:
             return MedianAnswer(easy, hard=False, checked=False)
-        true = sum(self.counts[cell] for cell in np.flatnonzero(cells))
+        true = int(self.counts[cells].sum())
         share = self.epsilon * _SHARES[2]
         (noisy_error,) = add_laplace([abs(true - easy)], 2 * self.hard_limit, share)
         if noisy_error < self.noisy_threshold:
@@ -104,7 +110,8 @@ class MedianMechanism:
     def accuracy(self, questions: int, confidence: Fraction | float) -> int:
         """An a so that all checked answers to so many questions are within ± a with this confidence.
 
-        An easy answer is off by eᵢ < T + Z − Zᵢ; a hard one by its noise. A third of the error probability goes to each.
+        An easy answer is off by eᵢ < T + Z − Zᵢ; a hard one by its noise. A third of the error probability goes to
+        each.
         """
         allowed = 1 - (1 - exact_confidence(confidence)) / 3
         asked, hard = check_count(questions, "questions"), self.hard_limit
@@ -117,8 +124,8 @@ class MedianMechanism:
 def start_median_mechanism(
     counts: Sequence[int], epsilon: Fraction, hard_limit: int, threshold: int
 ) -> MedianMechanism:
-    """A mechanism for the numbers of people in at least two cells. The number of hard questions and the threshold T, which is
-    how far a guess may be off before it counts as wrong, are public."""
+    """A mechanism for the numbers of people in at least two cells. The number of hard questions and the threshold T,
+    which is how far a guess may be off before it counts as wrong, are public."""
     exact, budget = check_integers(counts, "cells"), check_budget(epsilon)
     if len(exact) < 2:
         raise UnveilError("there must be at least two cells")
@@ -127,9 +134,9 @@ def start_median_mechanism(
     (total,) = add_laplace([sum(exact)], 1, budget * _SHARES[0])
     (noisy_threshold,) = add_laplace([limit], 1, budget * _SHARES[1])
     people = max(total, 2)
-    return MedianMechanism(
-        exact, budget, hard, limit, noisy_threshold, people, np.full(len(exact), people / len(exact))
-    )
+    cells = np.array(exact, dtype=np.int64 if sum(map(abs, exact)) < 2**62 else object)
+    guess = np.full(len(exact), people / len(exact))
+    return MedianMechanism(cells, budget, hard, limit, noisy_threshold, people, guess)
 
 
 def compare_mechanisms(
@@ -142,8 +149,8 @@ def compare_mechanisms(
 ) -> list[tuple[str, float, int]]:
     """Mechanism, mean and largest error over the same questions at the same ε: a table of one run each.
 
-    ``laplace`` adds noise to each answer, ``gaussian`` too, with this δ; ``histogram`` adds Laplace noise to each cell, once, and sums
-    the noisy cells; ``median`` is the median mechanism.
+    ``laplace`` adds noise to each answer, ``gaussian`` too, with this δ; ``histogram`` adds Laplace noise to each
+    cell, once, and sums the noisy cells; ``median`` is the median mechanism.
     """
     exact = np.array(check_integers(counts, "cells"), dtype=object)
     marks = [np.asarray(question, np.bool_) for question in questions]

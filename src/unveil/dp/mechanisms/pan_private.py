@@ -1,29 +1,32 @@
 """How many different people visited, if even the counter's memory may be read? Pan-private density.
 
-The density of a stream is the share of a public list of items (people, addresses) that have occurred at least once. The counter
-keeps one bit for each item. Before anything occurs, each bit is 1 with probability 1 − p; whenever an item occurs, its bit is drawn
-anew and is 1 with probability p. At the end the number of ones is released with Laplace noise of scale 1/ε₂ (Section 6.2; Dwork,
-Naor, Pitassi, Rothblum and Yekhanin 2010, here with symmetric bits).
+The density of a stream is the share of a public list of items (people, addresses) that have occurred at least once.
+The counter keeps one bit for each item. Before anything occurs, each bit is 1 with probability 1 − p; whenever an item
+occurs, its bit is drawn anew and is 1 with probability p. At the end the number of ones is released with Laplace noise
+of scale 1/ε₂ (Section 6.2; Dwork, Naor, Pitassi, Rothblum and Yekhanin 2010, here with symmetric bits).
 
-What is protected: all occurrences of one item together (user level), hence also a single one (event level), against somebody
-who reads the whole memory once, at any moment between two items, and sees the released number. Definition 6.9, corrected: the streams
-are U∘V and U′∘V′, where U, U′ and V, V′ each differ in occurrences of the same x, and the loss is that of (memory after U, output). A
-number released at the moment of the intrusion too would add nothing: it is computed from the memory that was read. **Two** looks at the
-memory are not covered: a bit that changed between them proves that its item occurred in between. A backup is a look.
+What is protected: all occurrences of one item together (user level), hence also a single one (event level), against
+somebody who reads the whole memory once, at any moment between two items, and sees the released number. Definition
+6.9, corrected: the streams are U∘V and U′∘V′, where U, U′ and V, V′ each differ in occurrences of the same x, and the
+loss is that of (memory after U, output). A number released at the moment of the intrusion too would add nothing: it is
+computed from the memory that was read. **Two** looks at the memory are not covered: a bit that changed between them
+proves that its item occurred in between. A backup is a look.
 
-The loss (:func:`exact_loss`). Let s(b), u(b) be the probabilities of bit b for an item x that occurred and one that did not, and
-w(b) the probability of the output given x's last bit b and everything else. w(1)/w(0) lies between e^(−ε₂) and e^(ε₂), since the
-number of ones differs by 1. The memory shows b and the output appears with probability
+The loss (:func:`exact_loss`). Let s(b), u(b) be the probabilities of bit b for an item x that occurred and one that
+did not, and w(b) the probability of the output given x's last bit b and everything else. w(1)/w(0) lies between
+e^(−ε₂) and e^(ε₂), since the number of ones differs by 1. The memory shows b and the output appears with probability
 
 - u(b)w(b) if x never occurs, s(b)w(b) if it occurs only before the look,
 - u(b)Σs(c)w(c) if it occurs only after the look, s(b)Σs(c)w(c) if before and after.
 
-Any two of these four streams are neighbours (Definition 6.6). The loss is the largest logarithm of a ratio between them. Such a
-ratio is a quotient of two linear functions of w(1)/w(0), hence monotone in it, so that only its two ends matter. The loss is at most
-ε₁ + ε₂, where e^(ε₁) is the largest ratio between s and u: the first factors differ by at most e^(ε₁), the second by at most e^(ε₂).
+Any two of these four streams are neighbours (Definition 6.6). The loss is the largest logarithm of a ratio between
+them. Such a ratio is a quotient of two linear functions of w(1)/w(0), hence monotone in it, so that only its two ends
+matter. The loss is at most ε₁ + ε₂, where e^(ε₁) is the largest ratio between s and u: the first factors differ by at
+most e^(ε₁), the second by at most e^(ε₂).
 
-As printed, Algorithm 6.1 has u(1) = ½, s(1) = ½ + ε/4 and adds Lap(1/(ε|X|)) to the *scaled* number, which is ε₂ = 4 whatever ε is. For ε from
-.1 to 1 its loss is 3.4 to 4.4 where 2ε is claimed (3.4 to 3.7 if one of the two streams must not contain x at all).
+As printed, Algorithm 6.1 has u(1) = ½, s(1) = ½ + ε/4 and adds Lap(1/(ε|X|)) to the *scaled* number, which is ε₂ = 4
+whatever ε is. For ε from .1 to 1 its loss is 3.4 to 4.4 where 2ε is claimed (3.4 to 3.7 if one of the two streams must
+not contain x at all).
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ def exact_loss(unseen: float, seen: float, output_epsilon: float) -> float:
     """The loss of memory and output together, if a bit is 1 with these probabilities and the output adds noise of scale
     1/ε₂ to the number of ones.
 
-    >>> round(exact_loss(0.5, 0.625, 4), 3), round(exact_loss(0.5, 0.625, 0.5), 3)  # Algorithm 6.1, ε = .5: printed, mended
+    >>> round(exact_loss(0.5, 0.625, 4), 3), round(exact_loss(0.5, 0.625, 0.5), 3)  # Algorithm 6.1: printed, mended
     (3.829, 0.628)
     """
     u, s = (1 - unseen, unseen), (1 - seen, seen)
@@ -131,10 +134,12 @@ def first_memory(counter: DensityCounter) -> Bools:
 
 
 def record_items(memory: Bools, items: npt.ArrayLike, counter: DensityCounter) -> None:
-    """Draw the bits of items that occurred anew, in place. Items wait outside the memory until then: record each at once, or
-    whoever looks sees those that wait."""
-    occurred = np.unique(np.asarray(items, np.int64))
-    if len(occurred) and (occurred[0] < 0 or occurred[-1] >= counter.items):
+    """Draw the bits of items that occurred anew, in place. Items wait outside the memory until then: record each at
+    once, or whoever looks sees those that wait."""
+    occurred = np.unique(np.asarray(items))
+    if not len(occurred):
+        return
+    if not np.issubdtype(occurred.dtype, np.integer) or occurred[0] < 0 or occurred[-1] >= counter.items:
         raise UnveilError(f"items are numbered from 0 to {counter.items - 1:,}")
     memory[occurred] = flip_coins(counter.parts, len(occurred))
 
@@ -145,12 +150,13 @@ def release_density(memory: Bools, counter: DensityCounter, confidence: float = 
     p = counter.bit_probability
     value = (ones / counter.items - (1 - p)) / (2 * p - 1)
     half = _half_width(counter, check_confidence(confidence))
-    return DensityEstimate(value, (max(0.0, value - half), min(1.0, value + half)))
+    low, high = (min(max(end, 0.0), 1.0) for end in (value - half, value + half))
+    return DensityEstimate(value, (low, high))
 
 
 def _half_width(counter: DensityCounter, confidence: float) -> float:
-    """How far the estimate may be off: half of the error probability for the bits, by Hoeffding's inequality, and half for
-    the noise."""
+    """How far the estimate may be off: half of the error probability for the bits, by Hoeffding's inequality, and half
+    for the noise."""
     half_error = (1 - confidence) / 2
     bits = math.sqrt(counter.items * math.log(2 / half_error) / 2)
     noise = laplace_accuracy(1, counter.output_epsilon, 1 - half_error)

@@ -1,14 +1,15 @@
 """Ask people something that they would not admit: randomised response.
 
-Each person says the truth with probability p and each of the m − 1 other answers with probability (1 − p)/(m − 1), by coins
-that nobody else sees (Warner 1965 for m = 2). What a person says is ε-differentially private in what is true of this person: two
-truths give any answer probabilities whose ratio is at most p(m − 1)/(1 − p), and p is the largest number of 2⁻⁶⁴ths for which
-this is at most e^ε. Nobody needs to be trusted, and whatever is computed from the answers costs nothing more. A person who answers
-twice, with new coins, pays twice.
+Each person says the truth with probability p and each of the m − 1 other answers with probability (1 − p)/(m − 1), by
+coins that nobody else sees (Warner 1965 for m = 2). What a person says is ε-differentially private in what is true of
+this person: two truths give any answer probabilities whose ratio is at most p(m − 1)/(1 − p), and p is the largest
+number of 2⁻⁶⁴ths for which this is at most e^ε. Nobody needs to be trusted, and whatever is computed from the answers
+costs nothing more. A person who answers twice, with new coins, pays twice.
 
-If t of n people have answer j, E(count of j) = t·p + (n − t)(1 − p)/(m − 1), which gives t (:func:`estimate_counts`). The count is a
-sum of n independent coins of two kinds. Outside the two integers around its mean its tails are at most those of a binomial distribution with the same
-mean (Hoeffding 1956, Theorem 4), so an interval that holds for binomial counts holds for it; the mean then gives one for t.
+If t of n people have answer j, E(count of j) = t·p + (n − t)(1 − p)/(m − 1), which gives t (:func:`estimate_counts`).
+The count is a sum of n independent coins of two kinds. Outside the two integers around its mean its tails are at most
+those of a binomial distribution with the same mean (Hoeffding 1956, Theorem 4), so an interval that holds for binomial
+counts holds for it; the mean then gives one for t.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def randomise_answer(answer: int, answers: int, epsilon: Fraction) -> int:
 def randomise_answers(truths: npt.ArrayLike, answers: int, epsilon: Fraction) -> Ints:
     """What many people say, each for themselves."""
     true = np.asarray(truths)
-    if true.size and (not np.issubdtype(true.dtype, np.integer) or true.min() < 0 or true.max() >= answers):
+    if true.ndim != 1 or not np.issubdtype(true.dtype, np.integer) or not ((true >= 0) & (true < answers)).all():
         raise UnveilError(f"answers must be whole numbers from 0 to {answers - 1}")
     said = true.astype(np.int64)
     lies = np.flatnonzero(~flip_coins(int(truth_probability(answers, epsilon) * COIN_PARTS), len(said)))

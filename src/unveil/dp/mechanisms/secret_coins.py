@@ -1,7 +1,7 @@
 """Biased coins from the operating system's randomness, with probabilities that are exact.
 
-A probability is a number of 2⁻⁶⁴ths, so a 64-bit random number below it decides. What it costs in ε is then a logarithm of a ratio
-of integers, and nothing is rounded.
+A probability is a number of 2⁻⁶⁴ths, so a 64-bit random number below it decides. What it costs in ε is then a
+logarithm of a ratio of integers, and nothing is rounded.
 """
 
 from __future__ import annotations
