@@ -234,3 +234,11 @@ def test_people_with_several_rows_are_noticed(tmp_path: Path, visits: Table) -> 
     assert isinstance(table, Table)
     assert "several rows seem to be about one person" in repeated_people_note(table, PEOPLE)
     assert not repeated_people_note(table, VISITS)
+
+
+def test_a_file_that_changed_after_it_was_read_is_not_taken_for_what_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    table = write_visits(path)
+    write_visits(path, first=100)
+    with pytest.raises(UnveilError, match="has changed since it was read"):
+        make_ledger(tmp_path / "late.ledger", table, PEOPLE, "3")

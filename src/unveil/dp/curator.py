@@ -185,6 +185,9 @@ def _identify(table: Table, declared: DeclaredTable, run: Run) -> DataIdentity:
 
 
 def _digest(table: Table, declared: DeclaredTable, run: Run) -> DataDigests:
+    """Digests of the file as it is now, which must be the one that was read."""
+    if table.origin:
+        table.origin.check_unchanged()
     if declared.person_column is None:
         return DataDigests(table.digest)
     person = f"CAST({table.column(declared.person_column)} AS VARCHAR)"
