@@ -148,8 +148,8 @@ def _declare_table(
         _declare_number(column, text, cut_at.pop(column, ()))
         for column, text in (_split_option(each, "--number") for each in numbers)
     ]
-    if cut_at:
-        raise UnveilError(f"--cuts {safe_text(next(iter(cut_at)))}: declare its bounds as well, with --number")
+    for undeclared in cut_at:
+        raise UnveilError(f"--cuts {safe_text(undeclared)}: declare its bounds as well, with --number")
     columns += [_declare_categories(*_split_option(each, "--categories")) for each in categories]
     if rows_per_person is not None and subject is None:
         raise UnveilError("--rows-per-person needs --subject; without it, each row is a person")
