@@ -249,7 +249,8 @@ NAMES = {
     "requested", "role", "memory_limit", "place", "names", "predict", "person_column", "word", "undeclared",
 }  # fmt: skip
 LISTS = {
-    "lacking", "strange", "varying", "unknown", "lost", "refused", "columns", "twice", "repeated", "released", "known", "names",
+    "lacking", "strange", "varying", "unknown", "lost", "refused", "columns", "twice", "repeated", "released", "known",
+    "names",
      # columns
     "writers", "offered", "THEOREMS", "RecordSimilarity", "get_args", "sorted", "set", "tables",
 }  # fmt: skip
