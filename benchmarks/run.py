@@ -18,6 +18,7 @@ import mondrian
 import pairs
 import passive_attack
 import private_answers
+import private_mechanisms
 import protect_classes
 import protect_graphs
 import protect_tables
@@ -66,6 +67,7 @@ if __name__ == "__main__":
         protect_graphs,
         passive_attack,
         private_answers,
+        private_mechanisms,
         ledger,
     ):
         benchmark.main()
