@@ -59,7 +59,7 @@ def _print_density() -> None:
 
 
 def _printed_density_deviation(epsilon: float) -> float:
-    """Algorithm 6.1 with ε for the state and ε for the output: bits are 1 with probability 1/2, or 1/2 + ε/4 once an item
+    """Algorithm 6.1 with ε each for state and output: a bit is 1 with probability 1/2, or 1/2 + ε/4 once its item
     occurred; the mean θ of the bits is released as 4(θ − 1/2)/ε, with Lap(4/(ε²n)) noise."""
     bits = 0.25 / _ITEMS * (4 / epsilon) ** 2
     noise = 2 * (4 / (epsilon**2 * _ITEMS)) ** 2
