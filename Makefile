@@ -7,13 +7,16 @@ TESTED := $(VENV)/.installed-test
 SEED ?= 1
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test kill fuzz bench lint docs browser clean
+.PHONY: demo test suite kill fuzz bench lint docs browser clean
 
 demo: $(INSTALLED) ## Assess five bundled examples and write the report.
 	$(BIN)/unveil demo
 
-test: $(TESTED) lint browser ## Run the whole suite.
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: $(TESTED) browser ## Run the whole suite, and beside it the linters and type checks.
+	@$(MAKE) --no-print-directory --jobs=2 lint suite
+
+suite:
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 kill: N ?= 1000
 kill: $(TESTED) ## Kill N runs at random moments and check that nothing is lost.

@@ -17,6 +17,8 @@ import link_people
 import mondrian
 import pairs
 import passive_attack
+import private_answers
+import private_mechanisms
 import protect_classes
 import protect_graphs
 import protect_tables
@@ -31,6 +33,7 @@ import wildcard
 import classes
 import inference
 import items
+import ledger
 import matching
 
 if __name__ == "__main__":
@@ -63,5 +66,8 @@ if __name__ == "__main__":
         graph_measures,
         protect_graphs,
         passive_attack,
+        private_answers,
+        private_mechanisms,
+        ledger,
     ):
         benchmark.main()

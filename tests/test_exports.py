@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = ("classes", "inference", "items", "linkage", "matching", "network", "release")
+ROOMS = ("classes", "dp", "inference", "items", "ledger", "linkage", "matching", "network", "release")
 EACH = pytest.mark.parametrize("room", ROOMS)
 
 

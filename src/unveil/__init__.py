@@ -11,6 +11,8 @@ Read a release, assess it, read the verdict::
 The names in ``__all__`` are the stable interface.
 """
 
+from typing import TYPE_CHECKING
+
 from unveil.assess import assess
 from unveil.assessment import Assessment
 from unveil.case import Case
@@ -18,6 +20,7 @@ from unveil.comparison import Comparison, compare
 from unveil.engine import Engine
 from unveil.errors import UnveilError
 from unveil.finding import Finding
+from unveil.lazy_exports import lazy_exports
 from unveil.policy import Policy
 from unveil.protect import ProtectedRelease, protect
 from unveil.recipe import Recipe
@@ -29,15 +32,34 @@ from unveil.verdict import Verdict
 from unveil.weigh import weigh
 from unveil.weighed_protections import WeighedProtection, WeighedProtections
 
+if TYPE_CHECKING:
+    from unveil.dp.curator import PrivateAnswer, make_ledger, query
+    from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn
+    from unveil.ledger.ledger import Ledger
+else:
+    _, __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "dp.curator": "PrivateAnswer make_ledger query",
+            "dp.declarations": "CategoryColumn DeclaredTable NumberColumn",
+            "ledger.ledger": "Ledger",
+        },
+    )
+
 __all__ = [
     "Assessment",
     "Case",
+    "CategoryColumn",
     "Comparison",
+    "DeclaredTable",
     "Engine",
     "Finding",
     "Graph",
+    "Ledger",
     "Matrix",
+    "NumberColumn",
     "Policy",
+    "PrivateAnswer",
     "ProtectedRelease",
     "Recipe",
     "Run",
@@ -49,7 +71,9 @@ __all__ = [
     "WeighedProtections",
     "assess",
     "compare",
+    "make_ledger",
     "protect",
+    "query",
     "read",
     "weigh",
     "write",

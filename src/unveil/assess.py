@@ -358,7 +358,7 @@ def _estimate_doubts(own: Iterable[Risk], findings: tuple[Finding, ...]) -> Iter
 
 def _unasked_checks(case: Case, policy: Policy, run: Run) -> list[Risk]:
     """The checks that were left out although there is a tolerance for them."""
-    risks = [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
+    risks = _measurable_risks(case)
     return [risk for risk in risks if not run.asks(risk) and policy.tolerance_for(risk) is not None]
 
 
@@ -380,16 +380,24 @@ def _checks_off_doubts(case: Case, policy: Policy) -> Iterator[str]:
 
 def _checks_off(case: Case, policy: Policy) -> list[Risk]:
     """The checks of the preset that the policy turns off, or that no release can fail."""
-    risks = [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
+    risks = _measurable_risks(case)
     limits = {risk: policy.tolerance_for(risk) for risk in risks if policy.preset_tolerance(risk) is not None}
     return [risk for risk, limit in limits.items() if limit is None or risk.is_always_met(limit)]
 
 
+def _measurable_risks(case: Case) -> list[Risk]:
+    """The risks of which the case holds what it takes to measure them."""
+    return [r for r in questions.risks_about(case.release.kind) if not r.needs or case.held_releases(r.needs)]
+
+
 def _unasked_names(case: Case, run: Run) -> Iterator[str]:
-    """The names of questions that were not asked at all, and the ids of single risks that were not."""
+    """The names of questions that were not asked at all although they could be, and the ids of single risks that were
+    not."""
+    measurable = _measurable_risks(case)
     for question in questions.questions_about(case.release.kind):
         if not run.asks(*question.risks):
-            yield question.name
+            if any(risk in measurable for risk in question.risks):
+                yield question.name
         else:
             about = questions.risks_about(case.release.kind)
             yield from (risk.id for risk in question.risks if risk in about and not run.asks(risk))

@@ -7,9 +7,13 @@ share a disk.
 
 from __future__ import annotations
 
+import errno
 import fcntl
+from collections.abc import Callable
 
-__all__ = ["try_lock"]
+__all__ = ["try_lock", "wait_for_lock"]
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 def try_lock(handle: int) -> bool:
@@ -19,3 +23,15 @@ def try_lock(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def wait_for_lock(handle: int, pause: Callable[[], None]) -> None:
+    """Lock an open file until it is closed, and ``pause`` while someone else has locked it; an OSError means that the
+    disk knows no locks."""
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+        pause()

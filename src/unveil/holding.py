@@ -26,7 +26,8 @@ __all__ = ["MAPPING", "ORIGINAL", "PEOPLE", "Holding"]
 class Holding:
     """Something that can be read beside a release.
 
-    ``kind`` is the kind of release that the file is read as; *same*: as the release itself. ``release_kinds`` are the
+    ``kind`` is the kind of release that the file is read as; *same*: as the release itself; *ledger*: a ledger of
+    private answers, as a table of these. ``release_kinds`` are the
     kinds of release it belongs to; without any, all that its question is asked of.
     ``repeatable``: the option may be repeated. ``is_original``: it is the release that the one under attack was made
     from. ``read_truth``: it says which row or item is which, worked out by this function. ``only_for_protection``: only
@@ -35,7 +36,7 @@ class Holding:
     """
 
     name: str
-    kind: Literal["table", "transactions", "graph", "same"]
+    kind: Literal["table", "transactions", "graph", "ledger", "same"]
     help: str
     release_kinds: tuple[str, ...] = ()
     repeatable: bool = False

@@ -25,7 +25,7 @@ from pathlib import Path
 from unveil.errors import UnveilError
 from unveil.wording import safe_text
 
-__all__ = ["OwnerKey", "load_owner_key"]
+__all__ = ["OwnerKey", "config_folder", "load_owner_key"]
 
 _VARIABLE = "UNVEIL_KEY"
 _BYTES = 32
@@ -54,7 +54,7 @@ class OwnerKey:
 def load_owner_key() -> OwnerKey:
     """The owner's key, made if there is none yet; one of this process alone if none can be kept."""
     named = os.environ.get(_VARIABLE)
-    path = Path(named) if named else _config_folder() / "key"
+    path = Path(named) if named else config_folder() / "key"
     try:
         if not path.exists():
             _make_key(path)
@@ -86,7 +86,7 @@ def _open_to_others_text(path: Path) -> str:
     return f"{safe_text(path, 200)}: others may read or change the key of your hashes; restrict it with chmod 600"
 
 
-def _config_folder() -> Path:
+def config_folder() -> Path:
     """Where programs keep what belongs to a user on this platform."""
     import click
 

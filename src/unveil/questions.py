@@ -7,6 +7,7 @@ schemas, the documentation. Nothing here is heavy to import: doors load their ke
 from __future__ import annotations
 
 from unveil.classes.ask import QUESTION as CLASSES
+from unveil.dp.ask import QUESTION as DP
 from unveil.errors import UnveilError
 from unveil.holding import Holding
 from unveil.inference.ask import QUESTION as INFERENCE
@@ -21,7 +22,7 @@ from unveil.wording import did_you_mean, safe_text
 
 __all__ = ["QUESTIONS", "all_holdings", "all_risks", "find_risk", "questions_about", "risks_about", "room_settings"]
 
-QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, INFERENCE, LINKAGE, ITEMS, NETWORK, MATCHING)
+QUESTIONS: tuple[Question, ...] = (RELEASE, CLASSES, INFERENCE, LINKAGE, ITEMS, NETWORK, MATCHING, DP)
 
 
 def questions_about(kind: str) -> tuple[Question, ...]:

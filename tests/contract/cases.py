@@ -239,6 +239,26 @@ def telling() -> Attacked:
     return Attacked("telling", Case(table(rows, "telling")), policy, rows)
 
 
+def answered() -> Attacked:
+    """Private answers were given about a table, two of them about disjoint parts of it."""
+    given = pa.table(
+        {
+            "epsilon": ["1/2", "1/2", "1/10"],
+            "partition": ["sex", "sex", None],
+            "part": ["f", "m", None],
+            "version": [0, 0, 0],
+            "question": ["count where sex = 'f'", "count where sex = 'm'", "mean age"],
+        },
+        pa.schema(
+            [("epsilon", pa.string()), ("partition", pa.string()), ("part", pa.string()), ("version", pa.int64()),
+             ("question", pa.string())]
+        ),
+    )  # fmt: skip
+    policy = Policy(quasi=(("sex",),), tolerance={"dp.membership": 0.6})
+    case = Case(table(PEOPLE, "answered"), holds={"answers": unveil.read(given, name="answers")})
+    return Attacked("answered", case, policy)
+
+
 def guessed() -> Attacked:
     """Nobody said what the columns are."""
     return Attacked("guessed", Case(table(PEOPLE, "guessed")), Policy(), PEOPLE)
@@ -512,7 +532,8 @@ def example(file: str) -> Attacked:
 
 DEMOS = tuple(e.file for e in EXAMPLES)
 _SMALL: tuple[Callable[[], Attacked], ...] = (
-    people, alike, mild, unanswered, single, pair, icd, visits, telling, guessed, population, sample, survey,
+    people, alike, mild, unanswered, single, pair, icd, visits, telling, answered, guessed,
+    population, sample, survey,
     weighted_survey, noisy, intersection, linked,
     ratings, dated_ratings, baskets, plain_baskets, small_baskets, similar_baskets, weighted_matrix, matrix,
     small_matrix, directed_graph, graph, small_graph, known_network, true_matches,

@@ -25,6 +25,7 @@ FOUND_IN_AN_ATTACK = {  # somebody or something is found, so that guessing finds
     "items.sample_knowledge", "items.similar_pairs", "matching.expected_cracks", "network.degree_unique",
     "network.degree_found", "network.signature_found",
     "network.signature_unique", "network.automorphism", "network.active", "network.passive", "network.unmasked",
+    "dp.membership",
     "items.itemsets_vulnerable", "inference.learned", "inference.certain",
 }  # fmt: skip
 IN_THEIR_OWN_UNIT = {  # units that are told differently from the unit of the tolerance
@@ -44,7 +45,7 @@ METHODS = {  # how values are obtained, where not by exact computation alone
     "classes.dis_suda": "estimate", "linkage.success": "exact simulation",
     "linkage.everything_learned": "exact simulation",
     "linkage.unicity": "exact simulation", "linkage.success_bound": "bound", "linkage.matched": "exact estimate",
-    "linkage.original_matched": "exact simulation",
+    "linkage.original_matched": "exact simulation", "dp.membership": "bound",
     "items.o_estimate": "estimate", "items.sample_knowledge": "simulation", "matching.o_estimate": "estimate",
     "items.similar_pairs": "simulation bound",
     "matching.heuristic": "estimate", "matching.bethe": "estimate", "release.suspected_identifiers": "estimate",
@@ -223,6 +224,8 @@ def test_guessing_achieves_the_baseline(name: str) -> None:
             assert f.baseline >= 1 / f.subjects - 1e-12
         elif f.id == "release.order":
             assert f.baseline == 0
+        elif f.id == "dp.membership":  # who believes with even chances before
+            assert f.baseline == 0.5
         elif f.id == "classes.k":
             assert f.baseline == f.subjects
         elif f.id == "classes.l_distinct":

@@ -32,6 +32,7 @@ READ = {
     "linkage": ("people", "visits", "intersection", "linked", "noisy", "ratings", "dated ratings",
                 "holes as value", "alike"),
     "items": ("baskets", "plain baskets", "small baskets", "similar baskets"),
+    "dp": ("answered",),
     "matching": ("weighted matrix", "matrix", "small matrix"),
     "network": ("directed graph", "graph", "small graph", "known network", "true matches"),
 }  # fmt: skip

@@ -3,6 +3,8 @@
 Every trial runs a command in a process that was forked from one with everything loaded, and kills it: at a random call
 during delivery, or at a random time. Then the files are checked, what was interrupted is finished as the next run does,
 and the files are checked again. State is kept between trials, so that later runs meet what earlier ones left.
+
+For every trial, processes that book answers in a ledger are killed as well; see :mod:`.ledger_trials`.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from kills.ledger_trials import LedgerTrials
 from kills.places import may_mount, places
 from kills.trials import Trials
 
@@ -37,8 +40,13 @@ def main() -> int:
             for _ in range(given.kills):
                 trials.run_one()
             trials.finish()
-    print(json.dumps({"may_mount": mounting, "seed": given.seed, **trials.summary()}, indent=1))
-    return 1 if trials.faults else 0
+            ledgers = LedgerTrials(root, where, random.Random(given.seed))
+            for _ in range(given.kills):
+                ledgers.run_one()
+            ledger_summary = ledgers.summary()
+    found = {"may_mount": mounting, "seed": given.seed, **trials.summary(), "ledgers": ledger_summary}
+    print(json.dumps(found, indent=1))
+    return 1 if trials.faults or ledgers.faults else 0
 
 
 def _enter_own_mounts() -> None:

@@ -17,9 +17,10 @@ _KILLS = 20
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     """What came of the kills."""
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-m", "kills", "--kills", str(_KILLS), "--seed", "7"],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
         check=False,
@@ -40,3 +41,10 @@ def test_so_do_runs_on_mounted_files_and_full_disks(found: dict[str, Any]) -> No
         pytest.skip("mounted files and full disks were not tried: this process may not mount anything")
     assert {"mounted files", "full disk", "another file system"} <= set(found["by place"])
     assert found["faults"] == []
+
+
+def test_processes_that_are_killed_while_they_book_have_answered_nothing_else(found: dict[str, Any]) -> None:
+    ledgers = found["ledgers"]
+    assert ledgers["faults"] == []
+    assert ledgers["kills inside transactions"] >= _KILLS / 2
+    assert ledgers["answers booked"] > 0

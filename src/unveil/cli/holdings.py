@@ -106,6 +106,11 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
     from unveil.release.read import read
     from unveil.release.source_file import format_ending
 
+    if held.kind == "ledger":
+        from unveil.dp.curator import answers_table
+        from unveil.ledger import Ledger
+
+        return answers_table(Ledger.open(file))
     if held.kind == "graph" or (held.kind == "same" and isinstance(case.release, Graph)):
         return read_graph(file, given)
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):

@@ -52,6 +52,8 @@ _COMMAND_SUMMARIES = {
     "intersect": "Say what several releases of the same people give away together.",
     "link": "Match the people in a file with the rows of a release.",
     "unmask": "Match the nodes of a network with those of another one that has names.",
+    "query": "Answer questions about a table with noise, within a budget.",
+    "budget": "Make, show and rebind the ledger of private answers.",
     "rules": "Find the smallest sets of values that imply another.",
     "lattice": "Show which values belong together, and what they follow from.",
     "describe": "Say what was read: kind, size, columns, missing values.",
