@@ -258,5 +258,6 @@ def test_a_ledger_that_the_register_does_not_know_is_told(asked: Unveil, ledger:
     shutil.rmtree(tmp_path / "config" / "unveil" / "ledgers")
     said = asked("budget", "show", "v.ledger").stderr
     assert said == (
-        "unveil: v.ledger: this computer has not seen this ledger before, so that an older copy of it would not be noticed\n"
+        "unveil: v.ledger: this computer has not seen this ledger before, so that an older copy of it would not be "
+        "noticed\n"
     )
