@@ -13,14 +13,17 @@ import difflib
 import math
 import unicodedata
 from collections.abc import Callable, Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 __all__ = [
     "at_least_text",
     "at_most_text",
     "capitalise_text",
+    "ceiling_text",
     "count_text",
     "did_you_mean",
     "ends_text",
+    "floor_text",
     "list_text",
     "number_text",
     "number_word",
@@ -157,6 +160,32 @@ def capitalise_text(text: str) -> str:
     ('Under 0.01% of the rows', '4 rows')
     """
     return text[:1].upper() + text[1:]
+
+
+def ceiling_text(x: float) -> str:
+    """A number as an upper limit: rounded up.
+
+    >>> ceiling_text(1.00010001), ceiling_text(11.3047), ceiling_text(-0.33335), ceiling_text(12345.61), ceiling_text(2)
+    ('1.001', '11.31', '-0.3333', '12,345.7', '2')
+    """
+    return _rounded_text(x, ROUND_CEILING)
+
+
+def floor_text(x: float) -> str:
+    """A number as a lower limit: rounded down.
+
+    >>> floor_text(0.33337), floor_text(-2.00001), floor_text(0)
+    ('0.3333', '-2.001', '0')
+    """
+    return _rounded_text(x, ROUND_FLOOR)
+
+
+def _rounded_text(x: float, rounding: str) -> str:
+    if not math.isfinite(x) or x == 0:
+        return number_text(x)
+    exact = Decimal(repr(x))
+    place = -1 if abs(x) >= 1000 else exact.adjusted() - 3
+    return number_text(float(exact.quantize(Decimal(1).scaleb(place), rounding)))
 
 
 def percent_text(share: float) -> str:

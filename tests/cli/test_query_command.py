@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Callable
@@ -55,19 +56,19 @@ def test_says_what_each_answer_cost_and_how_exact_it_is(asked: Unveil, ledger: P
     assert lines[0] == "count people where ward = 'A'"
     assert lines[1].endswith("people. With 95% confidence, the noise is at most ± 6.")
     assert lines[2:] == [
-        "  It cost ε = 0.5; by discrete Laplace noise.",
-        "All answers so far together are at most 1.649 times as likely with any one person as without, and the other "
-        "way round (two tables are neighbours if one has one person more, with all of that person's rows).",
-        "ε = 0.5 is spent of ε = 3, ε = 2.5 is left.",
+        "  Its price is ε = 0.5; by discrete Laplace noise.",
+        "Whether or not one person is in the table changes how likely all answers of this ledger are by a factor of "
+        "1.649 at most (two tables are neighbours if one has one person more, with all of that person's rows).",
+        "Spent: ε = 0.5 of ε = 3. Left: ε = 2.5.",
     ]
     again = ask(asked, "COUNT PEOPLE where (ward='A')", "--epsilon", "0.5")
-    assert again.stdout == done.stdout.replace("It cost ε = 0.5", "Asked before: it costs nothing now")
+    assert again.stdout == done.stdout.replace("Its price is ε = 0.5", "Asked before, at ε = 0.5: it costs nothing now")
 
 
 def test_json_says_the_same(asked: Unveil, ledger: Path) -> None:
     done = ask(asked, "histogram age", "mean age", "top ward", "--epsilon", "1/3", "--format", "json")
     ages, mean, top = answers(done)
-    assert [each["label"] for each in ages["values"]] == ["0 to <18", "18 to <65", "65 to 120", "(missing)"]
+    assert [each["labels"] for each in ages["values"]] == [["0 to <18"], ["18 to <65"], ["65 to 120"], ["(missing)"]]
     assert mean["interval"][0] <= mean["values"][0]["value"] <= mean["interval"][1]
     assert top["values"][0]["value"] in ("A", "B")
     assert {each["epsilon"] for each in (ages, mean, top)} == {"1/3"}
@@ -87,9 +88,11 @@ def test_a_dry_run_spends_nothing_and_reads_no_data(asked: Unveil, ledger: Path,
         "  Price: ε = 0.2844; by discrete Laplace noise.",
         "  With 95% confidence, the noise is at most ± 10.",
     ]
-    assert done.stdout.splitlines()[-1] == "Nothing was spent. ε = 0 is spent of ε = 3, ε = 3 is left."
+    assert done.stdout.splitlines()[-1] == (
+        "Together: ε = 1.7574. Nothing was spent. Spent: ε = 0 of ε = 3. Left: ε = 3."
+    )
     dear = ask(asked, "count", "--epsilon", "4", "--dry-run")
-    assert dear.stdout.splitlines()[-1].endswith("ε = 3 is left. That does not suffice.")
+    assert dear.stdout.splitlines()[-1] == "That does not suffice."
     assert "Nothing was asked yet." in asked("budget", "show", "v.ledger").stdout
 
 
@@ -134,7 +137,7 @@ def test_binds_to_new_data_and_keeps_the_spend(asked: Unveil, ledger: Path, tmp_
     assert "unveil budget rebind" in refused.stderr
     done = asked("budget", "rebind", "visits.csv", "--ledger", "v.ledger")
     assert (done.returncode, done.stderr) == (0, "unveil: v.ledger is about visits.csv now; ε = 2 is left\n")
-    assert ask(asked, "count", "--epsilon", "1").stdout.endswith("ε = 2 is spent of ε = 3, ε = 1 is left.\n")
+    assert ask(asked, "count", "--epsilon", "1").stdout.endswith("Spent: ε = 2 of ε = 3. Left: ε = 1.\n")
 
 
 def test_nobody_else_can_read_a_ledger_and_none_is_overwritten(asked: Unveil, ledger: Path) -> None:
@@ -154,11 +157,18 @@ def test_nobody_else_can_read_a_ledger_and_none_is_overwritten(asked: Unveil, le
         (["--number", "age"], "--number age: write COLUMN=…, as in the examples of --help"),
         (["--number", "age=x:1"], "--number age: 'x' is not a number"),
         (["--number", "age=5:1"], "column 'age': the lower bound must be less than the upper one"),
-        (["--number", "age=0:inf"], "--number age must be a finite number"),
+        (["--number", "age=0:inf"], "--number age: 'inf' is not a number"),
         (["--number", "age=0:1:0.3"], "column 'age': both bounds must be multiples of the step"),
         (["--number", "age=0:9", "--cuts", "age=5,5"], "column 'age': cuts must rise, so that no value is in two"),
         (["--number", "age=0:9", "--cuts", "age=20"], "column 'age': cuts must lie above the lower bound, and not"),
         (["--cuts", "age=20"], "--cuts age: declare its bounds as well, with --number"),
+        (["--number", "age=0:1e90"], "--number age: '1e90' has too many digits"),
+        (
+            ["--number", "age=0:9", "--cuts", "age=2", "--cuts", "age=3"],
+            "--cuts age is given twice; write all its cuts",
+        ),
+        (["--categories", "ward=A,(other)"], "column 'ward': (other) is what unveil calls values itself; rename that"),
+        (["--categories", "ward=A,NA"], "column 'ward': NA cannot be a category, as it stands for a missing value"),
         (["--categories", "ward=A,A"], "column 'ward': a category is declared twice"),
         (["--categories", "ward=@none.txt"], "none.txt: cannot be read (No such file or directory)"),
         (["--categories", "floor=1"], "visits.csv: has no column floor; its columns are patient, age and ward"),
@@ -184,7 +194,7 @@ def test_reads_categories_from_a_file(asked: Unveil, tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     (found,) = answers(ask(asked, "histogram ward", "--epsilon", "1", "--format", "json"))
-    assert [each["label"] for each in found["values"]] == ["A", "B", "C", "(other)", "(missing)"]
+    assert [each["labels"] for each in found["values"]] == [["A"], ["B"], ["C"], ["(other)"], ["(missing)"]]
 
 
 def test_says_that_rows_seem_to_repeat_people(asked: Unveil) -> None:
@@ -193,4 +203,61 @@ def test_says_that_rows_seem_to_repeat_people(asked: Unveil) -> None:
     assert done.stderr.splitlines()[0] == (
         "unveil: several rows seem to be about one person, and only single rows are hidden; make the ledger with "
         "--subject COLUMN to hide all rows of a person"
+    )
+
+
+def test_another_sheet_is_another_table(unveil: Unveil, tmp_path: Path) -> None:
+    """Read in another way, a file says something else about the same people: that is not what the ledger is about."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for number, (sheet, ward) in enumerate((("y2025", "A"), ("y2026", "B"))):
+        page = book.active if number == 0 else book.create_sheet(sheet)
+        assert page is not None
+        page.title = sheet
+        for row in [("name", "ward"), *((f"n{k}", ward) for k in range(20))]:
+            page.append(row)
+    book.save(tmp_path / "w.xlsx")
+    options = ("--ledger", "w.ledger", "--epsilon", "2")
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    made = unveil("budget", "init", "w.xlsx", *options, "--sheet", "y2025", "--categories", "ward=A,B", env=env)
+    assert made.returncode == 0, made.stderr
+    asked = ("query", "w.xlsx", "count where ward = 'A'", *options)
+    assert unveil(*asked, "--sheet", "y2025", env=env).returncode == 0
+    other = unveil(*asked, "--sheet", "y2026", env=env)
+    assert (other.returncode, other.stdout) == (2, "")
+    assert "the data are not those of the ledger" in other.stderr or "the data changed" in other.stderr
+
+
+def test_a_dry_run_adds_up_as_the_ledger_does(asked: Unveil) -> None:
+    done = asked("budget", "init", "visits.csv", "--ledger", "v.ledger", "--epsilon", "1", *DECLARED, "--quiet")
+    assert done.returncode == 0
+    dry = ask(
+        asked,
+        "count where ward = 'A'",
+        "count where ward = 'B'",
+        "count where ward='B'",
+        "--epsilon",
+        ".6",
+        "--dry-run",
+    )
+    assert dry.stdout.splitlines()[-1].startswith("Together: ε = 0.6. Nothing was spent.")
+
+
+def test_says_what_all_answers_tell(asked: Unveil, ledger: Path, tmp_path: Path) -> None:
+    ask(asked, "count", "--epsilon", "1")
+    said = ("--answers", "v.ledger", "--only", "dp", "--details", "--exit-zero")
+    done = asked("assess", "visits.csv", *said)
+    text = " ".join(done.stdout.split())
+    assert "that one person is in the data now thinks it at least 26.89% and at most 73.11% likely" in text
+    (tmp_path / "other.csv").write_text(VISITS.replace("p1,", "q1,"))
+    assert asked("assess", "other.csv", *said).returncode == 2
+
+
+def test_a_ledger_that_the_register_does_not_know_is_told(asked: Unveil, ledger: Path, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "config" / "unveil" / "ledgers")
+    said = asked("budget", "show", "v.ledger").stderr
+    assert said == (
+        "unveil: v.ledger: this computer has not seen this ledger before, so that an older copy of it would not be "
+        "noticed\n"
     )

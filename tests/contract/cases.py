@@ -248,10 +248,12 @@ def answered() -> Attacked:
             "part": ["f", "m", None],
             "version": [0, 0, 0],
             "question": ["count where sex = 'f'", "count where sex = 'm'", "mean age"],
+            "hidden": ["one row"] * 3,
+            "other_ledgers": [1, 1, 1],
         },
         pa.schema(
             [("epsilon", pa.string()), ("partition", pa.string()), ("part", pa.string()), ("version", pa.int64()),
-             ("question", pa.string())]
+             ("question", pa.string()), ("hidden", pa.string()), ("other_ledgers", pa.int64())]
         ),
     )  # fmt: skip
     policy = Policy(quasi=(("sex",),), tolerance={"dp.membership": 0.6})

@@ -246,11 +246,11 @@ NAMES = {
      # of files and columns
     "text", "key", "key_id", "room", "method", "risk_id", "given", "kind", "number", "step", "version", "chosen",
      # typed by the user
-    "requested", "role", "memory_limit", "place", "names", "predict", "person_column", "word", "undeclared",
+    "requested", "role", "memory_limit", "place", "names", "predict", "person_column", "word", "undeclared", "goal",
 }  # fmt: skip
 LISTS = {
     "lacking", "strange", "varying", "unknown", "lost", "refused", "columns", "twice", "repeated", "released", "known",
-    "names",
+    "names", "reserved", "both",
      # columns
     "writers", "offered", "THEOREMS", "RecordSimilarity", "get_args", "sorted", "set", "tables",
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from random import Random
 
 import pyarrow as pa
@@ -12,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from dp.made_up import PEOPLE, VISITS, Row, counted, questions, read_rows, rows
+from dp.made_up import AGE, PEOPLE, VISITS, Row, counted, questions, read_rows, rows
 from reference.naive_cells import cells_by_person
 from unveil.dp.aggregate_sql import CellCounts, cell_sql, count_cells
 from unveil.dp.answers import influence
-from unveil.dp.declarations import DeclaredTable
+from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn
 from unveil.dp.query_language import Question, parse_question
 from unveil.release import Table
 
@@ -105,16 +106,13 @@ def test_rows_without_a_person_are_left_out() -> None:
 
 @pytest.mark.parametrize("hostile", ["x'); DROP TABLE t0; --", 'a" OR 1=1', "%", "\\'"])
 def test_no_text_of_a_question_reaches_the_engine_but_as_a_literal(hostile: str) -> None:
+    declared = replace(VISITS, columns=(AGE, CategoryColumn("ill'ness", (hostile,))))
     lines = [{"id": "a", "age": "1", "length of stay": "1", "ill'ness": hostile}]
     quoted = hostile.replace("'", "''")
-    for text, count in {
-        f"count where \"ill'ness\" = '{quoted}'": 1,
-        f"count where \"ill'ness\" != '{quoted}'": 0,
-    }.items():
-        question = parse_question(text, VISITS)
-        assert counted(question, VISITS, lines).counts == {0: count}
-    sql = cell_sql(question, VISITS, read_rows(lines))
-    assert "'" + quoted + "'" in sql
+    for sign, count in (("=", 1), ("!=", 0)):
+        question = parse_question(f"count where \"ill'ness\" {sign} '{quoted}'", declared)
+        assert counted(question, declared, lines).counts == {0: count}
+        assert "'" + quoted + "'" in cell_sql(question, declared, read_rows(lines))
 
 
 def test_numbers_count_the_same_whatever_their_type() -> None:
@@ -129,3 +127,27 @@ def test_numbers_count_the_same_whatever_their_type() -> None:
             assert isinstance(release, Table)
             found.append(count_cells(question, PEOPLE, release))
         assert found[0] == found[1] == found[2]
+
+
+def test_one_number_has_one_text_whatever_its_type() -> None:
+    """One row more may turn a column of integers into one of decimals; others' rows must not count otherwise."""
+    codes = DeclaredTable((CategoryColumn("code", ("1", "2.5", "-9")),), "id", 1)
+    types = (pa.int64(), pa.float64(), pa.decimal128(12, 3), pa.decimal128(9, 1))
+    for values in ([1, 1, -9, -9, 2], [1, 1, -9, -9, 2.5]):
+        found = []
+        for kind in types if values[-1] == 2 else types[1:]:
+            ids = pa.array([7, 7, 8, 9, 9]).cast(pa.float64() if pa.types.is_decimal(kind) else pa.int64())
+            release = unveil.read(pa.table({"id": ids, "code": pa.array(values, pa.float64()).cast(kind)}))
+            assert isinstance(release, Table)
+            found.append([count_cells(parse_question(text, codes), codes, release) for text in
+                          ("histogram code", "count where code = '1'", "count where code is other")])  # fmt: skip
+        assert all(each == found[0] for each in found)
+        assert found[0][1].counts == {0: 1}
+
+
+def test_sums_beyond_64_bits_are_exact() -> None:
+    """Ten million rows of 10¹² are more than the engine's integers hold."""
+    declared = DeclaredTable((NumberColumn("x", Decimal(0), Decimal(10**12)),))
+    release = unveil.read(pa.table({"x": pa.array([10**12]).take(pa.array([0] * 10_000_000))}))
+    assert isinstance(release, Table)
+    assert count_cells(parse_question("sum x", declared), declared, release) == CellCounts({0: 10**7}, 10**19)

@@ -51,7 +51,14 @@ def test_what_is_written_in_one_way_means_the_same(question: Question, lines: li
             "count where age<9 and age>5 and age>5",
         ),
         ("median age", "quantile 0.50 of age", "quantile 5e-1 of age"),
-        ("count where \"ill'ness\" in ('b', 'a')", "count where \"ill'ness\" in ('a','b','a')"),
+        ("count where \"ill'ness\" in ('flu', 'cold')", "count where \"ill'ness\" in ('cold','flu','cold')"),
+        (
+            "count where \"ill'ness\" in ('flu')",
+            "count where \"ill'ness\" = 'flu'",
+            "count where not not \"ill'ness\"='flu'",
+        ),
+        ("count where age = -0", "count where age = 0"),
+        ("count where (age=1 or age=2) and (age=2 or age=1)", "count where age=2 or age=1"),
         ("count where age < 1 or age > 2 and age != 7", "count where (age > 2 and age != 7) or age < 1"),
     ],
 )
@@ -85,7 +92,15 @@ def test_the_same_question_in_other_words_is_written_in_one_way(texts: tuple[str
         ("count where (age = 1", "a bracket is not closed before the end"),
         ("count where age in 1", "after in comes a list in brackets, not '1'"),
         ("count where age in (1, 2", "a list is not closed before the end"),
-        ("count where age is 3", "after is comes missing, not '3'"),
+        ("count where age is 3", "after is comes missing or other, not '3'"),
+        ("count where age is other", "only categories can be other: 'age' was declared as numbers"),
+        ("count where age <> 3", "write != for <>"),
+        ("count where age == 3", "write = for =="),
+        (
+            "count where \"ill'ness\" = 'Flu'",
+            "'Flu' is no declared category of \"ill'ness\"; did you mean 'flu'?; all others together: ill'ness is "
+            "other",
+        ),
         ("count where id = 'a'", "no column called 'id' was declared; known are age, length of stay and ill'ness"),
         ("count where " + "not " * 51 + "age = 1", "conditions may be nested 50 deep at most"),
         ("count where age = 1" + " " * 10_000, "a question may have 10,000 characters at most"),

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from unveil.dp.aggregate_sql import candidate_steps, cell_labels
 from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn
-from unveil.dp.query_language import AllOf, AnyOf, Comparison, Condition, IsMissing, Not, Question
+from unveil.dp.query_language import AllOf, AnyOf, Comparison, Condition, IsMissing, IsOther, Not, Question
 
 Row = Mapping[str, str]
 
@@ -47,11 +47,21 @@ def naive_matches(row: Row, condition: Condition | None, table: DeclaredTable) -
             return not naive_matches(row, inner, table)
         case IsMissing(column):
             return _value(row, column, table) is None
+        case IsOther(column):
+            declared = table.column(column)
+            assert isinstance(declared, CategoryColumn)
+            text = naive_text(row, column, table)
+            return text is not None and text not in declared.values
         case Comparison(column, sign, values):
             value = _value(row, column, table)
             if value is None:
                 return False
-            others = [float(other) if isinstance(other, Decimal) else other for other in values]
+            declared = table.column(column)
+            if isinstance(declared, NumberColumn):
+                value = float(_steps(float(value), declared))
+                others: list[str | float] = [float(Decimal(v) / declared.step) for v in values]
+            else:
+                others = [str(other) for other in values]
             if sign == "in":
                 return value in others
             other = others[0]
@@ -92,9 +102,7 @@ def _cell(row: Row, question: Question, table: DeclaredTable) -> int | None:
     value = naive_number(row, column.name, table)
     if value is None:
         return None
-    lower, upper = column.steps
-    clamped = min(max(value, float(column.lower)), float(column.upper))
-    steps = min(max(_round(clamped / float(column.step)), lower), upper)
+    steps = _steps(value, column)
     if question.measure != "quantile":
         return steps
     candidates = candidate_steps(column)
@@ -111,7 +119,14 @@ def _place(row: Row, name: str, table: DeclaredTable) -> int:
     value = naive_number(row, name, table)
     if value is None:
         return len(column.cuts) + 1
-    return sum(value >= float(cut) for cut in column.cuts)
+    return sum(_steps(value, column) >= cut / column.step for cut in column.cuts)
+
+
+def _steps(value: float, column: NumberColumn) -> int:
+    """A number, clamped and in steps."""
+    lower, upper = column.steps
+    clamped = min(max(value, float(column.lower)), float(column.upper))
+    return min(max(_round(clamped / float(column.step)), lower), upper)
 
 
 def _round(value: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import click
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.reading import read_table, reading_text, table_reading_options
 from unveil.errors import UnveilError
-from unveil.wording import count_text, safe_text
+from unveil.wording import count_text, number_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn
@@ -62,9 +62,7 @@ def command() -> None:
 
 @command.command("init", epilog=_INIT_EPILOG, short_help="Make the ledger of a table.")
 @click.argument("file", type=click.Path())
-@click.option(
-    "--ledger", required=True, metavar="FILE", help="Where to make it; an existing file is never overwritten."
-)
+@click.option("--ledger", required=True, metavar="FILE", help="Where to make it; no existing file is overwritten.")
 @click.option("--epsilon", required=True, metavar="NUMBER", help="What all answers together may cost.")
 @click.option(
     "--number",
@@ -77,7 +75,8 @@ def command() -> None:
     "--cuts",
     multiple=True,
     metavar="COLUMN=CUT,CUT",
-    help="Where the intervals of a histogram begin, in rising order; the first begins at the lower bound. Repeatable.",
+    help="Where the intervals of a histogram begin, in rising order; the first begins at the lower bound. Repeatable, "
+    "for other columns.",
 )
 @click.option(
     "--categories",
@@ -140,10 +139,11 @@ def _declare_table(
     from unveil.dp.declarations import DeclaredTable, parse_decimal
     from unveil.policy import Policy
 
-    cut_at = {
-        column: tuple(parse_decimal(cut.strip(), "--cuts") for cut in text.split(","))
-        for column, text in (_split_option(each, "--cuts") for each in cuts)
-    }
+    cut_at: dict[str, tuple[Any, ...]] = {}
+    for column, text in (_split_option(each, "--cuts") for each in cuts):
+        if column in cut_at:
+            raise UnveilError(f"--cuts {safe_text(column)} is given twice; write all its cuts in one")
+        cut_at[column] = tuple(parse_decimal(cut.strip(), "--cuts") for cut in text.split(","))
     columns: list[NumberColumn | CategoryColumn] = [
         _declare_number(column, text, cut_at.pop(column, ()))
         for column, text in (_split_option(each, "--number") for each in numbers)
@@ -259,6 +259,7 @@ def _print_ledger(ledger: Ledger) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from unveil.dp.curator import other_ledgers
     from unveil.dp.declarations import DeclaredTable
     from unveil.ledger.privacy_cost import exact_text
 
@@ -272,7 +273,7 @@ def _print_ledger(ledger: Ledger) -> None:
     )
     for line in _declared_lines(declared):
         console.print(Text(f"  {line}"))
-    if beside := {other for version in ledger.versions() for other in version.beside}:
+    if beside := other_ledgers(ledger):
         console.print(
             Text(f"  {count_text(len(beside), 'other ledger is', 'other ledgers are')} about the same data or people")
         )
@@ -284,17 +285,25 @@ def _print_ledger(ledger: Ledger) -> None:
         grid.add_row(
             f"{entry.when:%Y-%m-%d %H:%M}",
             Text(safe_text(entry.details["question"], 200)),
-            Text(safe_text(entry.answer["sentence"], 200)),
+            Text(safe_text(_answer_text(entry.answer), 200)),
             exact_text(entry.cost.loss),
         )
     console.print(grid)
     mean = sum((entry.cost.loss for entry in entries), Fraction(0)) / len(entries)
     more = count_text(int(left.loss / mean), "more answer")
     console.print(
-        f"An answer cost ε = {exact_text(mean)} on average; at that price, {more} can be given.",
+        f"An answer cost ε = {number_text(float(mean))} on average; at that price, {more} can be given.",
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _answer_text(answer: Mapping[str, Any]) -> str:
+    """What came out, with the value if that is a text."""
+    values = answer["values"]
+    if len(values) == 1 and isinstance(values[0][1], str):
+        return f"{values[0][1]}. {answer['sentence']}"
+    return str(answer["sentence"])
 
 
 def _declared_lines(declared: DeclaredTable) -> list[str]:

@@ -110,7 +110,8 @@ def _read_held_file(held: Holding, file: str, case: Case, given: Mapping[str, An
         from unveil.dp.curator import answers_table
         from unveil.ledger import Ledger
 
-        return answers_table(Ledger.open(file))
+        assert isinstance(case.release, Table)
+        return answers_table(Ledger.open(file), case.release)
     if held.kind == "graph" or (held.kind == "same" and isinstance(case.release, Graph)):
         return read_graph(file, given)
     if held.kind == "transactions" or (held.kind == "same" and not isinstance(case.release, Table)):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from unveil.cli.messages import note_printer, progress_bar, quiet_option
 from unveil.cli.reading import read_table, reading_text, table_reading_options
-from unveil.wording import number_text, safe_text
+from unveil.wording import ceiling_text, count_text, number_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.dp.curator import PricedQuestion, PrivateAnswer
@@ -21,7 +20,8 @@ __all__ = ["command"]
 
 _EPILOG = """Questions: count, count people, sum COLUMN, mean COLUMN, median COLUMN, quantile SHARE of COLUMN, histogram
 COLUMN[, COLUMN], top COLUMN; each may end in "where" and a condition, such as age >= 65 and not (sex = 'f' or diagnosis
-in ('flu', 'cold')), diagnosis is missing. Names with spaces stand in double quotes.
+in ('flu', 'cold')), diagnosis is missing, diagnosis is other. A comparison with a missing value is false, and not turns
+that into true. Names with spaces stand in double quotes.
 
 \b
 Exit code: 0 answered, 2 refused (nothing was spent), 130 interrupted.
@@ -45,8 +45,8 @@ _LARGEST_LOSS = 100  # beyond this, the factor is given by its exponent
 @click.option(
     "--within",
     metavar="NUMBER",
-    help="Instead of --epsilon: how close to the truth each answer must be, with 95% confidence; it costs as little as "
-    "that takes.",
+    help="Instead of --epsilon: how close to the truth each answer must be, and each number of a histogram by itself, "
+    "with 95% confidence; it costs as little as that takes.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what the answers would cost and how exact they would be.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -98,16 +98,21 @@ def _budget(ledger: Ledger) -> dict[str, str]:
 
 def _left_text(ledger: Ledger) -> str:
     spent, left, total = (cost.text(ledger.unit) for cost in (ledger.spent(), ledger.left(), ledger.total))
-    return f"{spent} is spent of {total}, {left} is left."
+    return f"Spent: {spent} of {total}. Left: {left}."
 
 
 def _promise_text(neighbours: str, ledger: Ledger) -> str:
     """What all answers so far promise, as a factor."""
+    from unveil.dp.curator import ROW_IS_A_PERSON, other_ledgers
+
     loss = float(ledger.spent().loss)
-    factor = number_text(math.exp(loss)) if loss < _LARGEST_LOSS else f"e^{number_text(loss)}"
+    factor = ceiling_text(math.exp(loss)) if loss < _LARGEST_LOSS else f"e^{ceiling_text(loss)}"
+    others = len(other_ledgers(ledger))
+    beside = f" {count_text(others, 'other ledger')} about the same data or people: add what was spent there."
+    who = "one row" if neighbours == ROW_IS_A_PERSON else "one person"
     return (
-        f"All answers so far together are at most {factor} times as likely with any one person as without, and the "
-        f"other way round ({neighbours})."
+        f"Whether or not {who} is in the table changes how likely all answers of this ledger are by a factor of "
+        f"{factor} at most ({neighbours}).{beside if others else ''}"
     )
 
 
@@ -116,13 +121,15 @@ def _print_answer(answer: PrivateAnswer) -> None:
 
     click.echo(safe_text(answer.question, 10_000))
     if len(answer.values) > 1:
-        width = max(map(len, answer.values))
-        for label, value in answer.values.items():
-            click.echo(f"  {safe_text(label, 200):{width}}  {_value_text(value):>12}")
+        shown = {safe_text(", ".join(labels), 200): value for labels, value in answer.values.items()}
+        width = max(map(len, shown))
+        for label, value in shown.items():
+            click.echo(f"  {label:{width}}  {_value_text(value):>12}")
     elif isinstance(value := next(iter(answer.values.values())), str):
         click.echo(f"  {safe_text(value, 200)}")
     click.echo(f"  {answer.sentence}")
-    paid = "Asked before: it costs nothing now" if answer.asked_before else f"It cost ε = {exact_text(answer.epsilon)}"
+    price = f"ε = {exact_text(answer.epsilon)}"
+    paid = f"Asked before, at {price}: it costs nothing now" if answer.asked_before else f"Its price is {price}"
     click.echo(f"  {paid}; by {answer.mechanism}.")
 
 
@@ -131,10 +138,11 @@ def _value_text(value: float | str | None) -> str:
 
 
 def _print_prices(asked: list[PricedQuestion], ledger: Ledger, form: str) -> None:
+    from unveil.dp.curator import price_together
     from unveil.ledger.privacy_cost import exact_text
 
-    total = sum((each.cost.loss for each in asked), Fraction(0))
-    enough = total <= ledger.left().loss
+    total = price_together(ledger, asked)
+    enough = total.fits(ledger.left())
     if form == "json":
         prices = [
             {
@@ -146,11 +154,18 @@ def _print_prices(asked: list[PricedQuestion], ledger: Ledger, form: str) -> Non
             }
             for each in asked
         ]
-        click.echo(json.dumps({"prices": prices, "enough_is_left": enough, **_budget(ledger)}, indent=2))
+        click.echo(
+            json.dumps(
+                {"prices": prices, "together": exact_text(total.loss), "enough_is_left": enough, **_budget(ledger)},
+                indent=2,
+            )
+        )
         return
     for each in asked:
         click.echo(safe_text(each.text, 10_000))
         cost = "was asked before: nothing" if each.before else f"ε = {exact_text(each.cost.loss)}"
         click.echo(f"  Price: {cost}; by {each.price.mechanism}.")
         click.echo(f"  {each.price.sentence}")
-    click.echo(f"Nothing was spent. {_left_text(ledger)}{'' if enough else ' That does not suffice.'}")
+    click.echo(f"Together: {total.text(ledger.unit)}. Nothing was spent. {_left_text(ledger)}")
+    if not enough:
+        click.echo("That does not suffice.")

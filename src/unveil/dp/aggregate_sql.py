@@ -13,17 +13,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from unveil.dp.declarations import CategoryColumn, DeclaredColumn, DeclaredTable, NumberColumn, plain_text
-from unveil.dp.query_language import AllOf, AnyOf, Comparison, Condition, IsMissing, Not, Question
+from unveil.dp.declarations import (
+    MISSING,
+    OTHER,
+    CategoryColumn,
+    DeclaredColumn,
+    DeclaredTable,
+    NumberColumn,
+    plain_text,
+)
+from unveil.dp.query_language import AllOf, AnyOf, Comparison, Condition, IsMissing, IsOther, Not, Question
 from unveil.engine import sql_literal
 from unveil.release.table import Table
 from unveil.run import Run
 
-__all__ = ["CellCounts", "candidate_steps", "cell_labels", "cell_sql", "count_cells"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["CellCounts", "candidate_steps", "cell_labels", "cell_sql", "column_kind", "count_cells"]
 
 _MOST_CANDIDATES = 1_000
-OTHER, MISSING = "(other)", "(missing)"
 
 
 @dataclass(frozen=True)
@@ -65,14 +76,15 @@ def cell_sql(question: Question, declared: DeclaredTable, table: Table) -> str:
     writer = _SqlWriter(declared, table)
     cell = writer.cell(question)
     conditions = [] if question.condition is None else [writer.condition(question.condition)]
-    person = "NULL"
+    person = key = "NULL"
     if declared.person_column is not None:
-        person = table.column(declared.person_column)
+        person, key = table.column(declared.person_column), writer.hashed(declared.person_column)
         conditions.append(f"{writer.present(declared.person_column)} IS NOT NULL")
     if question.measure in ("sum", "mean", "quantile"):
         conditions.append(f"{writer.number(question.columns[0])} IS NOT NULL")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = f"SELECT {person} AS person, {cell} AS cell FROM {table.relation}{''.join(writer.joins)}{where}"
+    listed = "".join(writer.joins)
+    rows = f"SELECT {person} AS person, {key} AS person_key, {cell} AS cell FROM {table.relation}{listed}{where}"
     if question.measure == "count people":
         counted = "count(*)" if declared.person_column is None else "count(DISTINCT person)"
         return f"SELECT 0 AS cell, {counted} AS n FROM ({rows}) AS matching"
@@ -80,7 +92,7 @@ def cell_sql(question: Question, declared: DeclaredTable, table: Table) -> str:
         return f"SELECT 0 AS cell, {_limited_count(rows, declared)}"
     limited = _limit_rows(rows, declared)
     if question.measure in ("sum", "mean"):
-        return f"SELECT sum(cell * n) AS total, sum(n) AS n FROM ({limited}) AS limited"
+        return f"SELECT sum(CAST(cell AS HUGEINT) * n) AS total, sum(n) AS n FROM ({limited}) AS limited"
     return f"SELECT cell, sum(n) AS n FROM ({limited}) AS limited GROUP BY cell"
 
 
@@ -97,10 +109,13 @@ def _limit_rows(rows: str, declared: DeclaredTable) -> str:
         return f"SELECT cell, count(*) AS n FROM ({rows}) AS matching GROUP BY cell"
     most = declared.rows_per_person
     if most == 1:
-        return f"SELECT arg_min(cell, hash(person, cell)) AS cell, 1 AS n FROM ({rows}) AS matching GROUP BY person"
-    cells = f"SELECT person, cell, count(*) AS n FROM ({rows}) AS matching GROUP BY person, cell"
+        return f"SELECT arg_min(cell, hash(person_key, cell)) AS cell, 1 AS n FROM ({rows}) AS matching GROUP BY person"
+    cells = (
+        f"SELECT person, any_value(hash(person_key, cell)) AS place, cell, count(*) AS n FROM ({rows}) AS matching "
+        "GROUP BY person, cell"
+    )
     before = (
-        "coalesce(sum(n) OVER (PARTITION BY person ORDER BY hash(person, cell), cell "
+        "coalesce(sum(n) OVER (PARTITION BY person ORDER BY place, cell "
         "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"
     )
     ordered = f"SELECT cell, n, {before} AS before FROM ({cells}) AS cells"
@@ -115,8 +130,9 @@ class _SqlWriter:
         self.joins: list[str] = []
 
     def text(self, column: str) -> str:
-        """The text of a column; null if it is missing."""
-        text = f"CAST({self._table.column(column)} AS VARCHAR)"
+        """The text of a column; null if it is missing. A number has one text, whatever its type: 1 for 1.0 and 1.00."""
+        raw = self._table.column(column)
+        text = _number_text_sql(raw, self._table.types.get(column))
         for value in self._declared.missing:
             text = f"nullif({text}, {sql_literal(value)})"
         return text
@@ -124,6 +140,11 @@ class _SqlWriter:
     def present(self, column: str) -> str:
         """What is null if a value is missing."""
         return self._table.column(column) if self._holds_numbers(column) else self.text(column)
+
+    def hashed(self, column: str) -> str:
+        """What the order of a person's rows is made of: the same for numbers of any type."""
+        raw = self._table.column(column)
+        return f"CAST({raw} AS DOUBLE)" if self._holds_numbers(column) else self.text(column)
 
     def number(self, column: str) -> str:
         """The number in a column; null if there is none."""
@@ -134,10 +155,7 @@ class _SqlWriter:
 
     def _holds_numbers(self, column: str) -> bool:
         """Whether a column has a type of numbers, none of which stands for a missing value."""
-        import pyarrow.types as kinds
-
-        kind = self._table.types.get(column)
-        is_number = kind is not None and (kinds.is_integer(kind) or kinds.is_floating(kind))
+        is_number = _is_number_type(self._table.types.get(column))
         return is_number and not any(character.isdigit() for text in self._declared.missing for character in text)
 
     def steps(self, column: NumberColumn) -> str:
@@ -168,9 +186,8 @@ class _SqlWriter:
     def _place(self, column: DeclaredColumn) -> str:
         """The place of a value among the cells of its column."""
         if isinstance(column, NumberColumn):
-            number = self.number(column.name)
-            interval = _interval_sql(number, column.cuts, 0)
-            return f"CASE WHEN {number} IS NULL THEN {len(column.cuts) + 1} ELSE {interval} END"
+            interval = _interval_sql(self.steps(column), [cut / column.step for cut in column.cuts], 0)
+            return f"CASE WHEN {self.number(column.name)} IS NULL THEN {len(column.cuts) + 1} ELSE {interval} END"
         listed = f"listed{len(self.joins)}"
         values = ", ".join(f"({place}, {sql_literal(value)})" for place, value in enumerate(column.values))
         text = self.text(column.name)
@@ -188,17 +205,63 @@ class _SqlWriter:
             case Not(inner):
                 return f"(NOT {self.condition(inner)})"
             case IsMissing(name):
-                return f"({self._value(name)} IS NULL)"
+                is_text = isinstance(self._declared.column(name), CategoryColumn)
+                return f"({self.text(name) if is_text else self.number(name)} IS NULL)"
+            case IsOther(name):
+                column = self._declared.column(name)
+                assert isinstance(column, CategoryColumn)
+                declared = ", ".join(map(sql_literal, column.values))
+                return f"coalesce({self.text(name)} NOT IN ({declared}), FALSE)"
             case Comparison(name, sign, values):
-                literals = [sql_literal(v) if isinstance(v, str) else _double(v) for v in values]
+                left, literals = self._compared(name, values)
                 right = f"({', '.join(literals)})" if sign == "in" else literals[0]
-                return f"coalesce({self._value(name)} {'<>' if sign == '!=' else sign} {right}, FALSE)"
+                return f"coalesce({left} {'<>' if sign == '!=' else sign} {right}, FALSE)"
 
     def _each(self, parts: Sequence[Condition]) -> Iterator[str]:
         return map(self.condition, parts)
 
-    def _value(self, name: str) -> str:
-        return self.text(name) if isinstance(self._declared.column(name), CategoryColumn) else self.number(name)
+    def _compared(self, name: str, values: Sequence[str | Decimal]) -> tuple[str, list[str]]:
+        """A value and what it is compared with; numbers are clamped and in steps."""
+        column = self._declared.column(name)
+        if isinstance(column, CategoryColumn):
+            return self.text(name), [sql_literal(str(value)) for value in values]
+        steps = f"CASE WHEN {self.number(name)} IS NOT NULL THEN {self.steps(column)} END"
+        return steps, [_double(value / column.step) for value in values if isinstance(value, Decimal)]
+
+
+def column_kind(kind: pa.DataType | None) -> str:
+    """What a column holds: numbers, text, or values of another type, by its name.
+
+    >>> import pyarrow as pa
+    >>> column_kind(pa.int32()), column_kind(pa.float64()), column_kind(None), column_kind(pa.date32())
+    ('numbers', 'numbers', 'text', 'date32[day]')
+    """
+    import pyarrow.types as kinds
+
+    while kind is not None and kinds.is_dictionary(kind):
+        kind = kind.value_type
+    if kind is None or kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
+        return "text"
+    return "numbers" if _is_number_type(kind) or kinds.is_null(kind) else str(kind)
+
+
+def _is_number_type(kind: pa.DataType | None) -> bool:
+    import pyarrow.types as kinds
+
+    return kind is not None and (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
+
+
+def _number_text_sql(raw: str, kind: pa.DataType | None) -> str:
+    """The text of a value, without the decimals that a type adds to whole numbers."""
+    import pyarrow.types as kinds
+
+    text = f"CAST({raw} AS VARCHAR)"
+    if kind is not None and kinds.is_floating(kind):
+        whole = f"CAST(CAST({raw} AS BIGINT) AS VARCHAR)"
+        return f"CASE WHEN {raw} = trunc({raw}) AND abs({raw}) < 1e15 THEN {whole} ELSE {text} END"
+    if kind is not None and kinds.is_decimal(kind):
+        return f"CASE WHEN contains({text}, '.') THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END"
+    return text
 
 
 def _interval_sql(number: str, cuts: Sequence[Decimal], first: int) -> str:

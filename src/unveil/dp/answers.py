@@ -34,7 +34,7 @@ from unveil.dp.mechanisms.laplace import add_laplace, epsilon_within, laplace_ac
 from unveil.dp.mechanisms.parameters import round_up
 from unveil.dp.query_language import Question
 from unveil.errors import UnveilError
-from unveil.wording import count_text, number_text
+from unveil.wording import ceiling_text, count_text, floor_text, number_text
 
 __all__ = ["CONFIDENCE", "Answer", "Influence", "Price", "draw_answer", "find_epsilon", "influence", "price_question"]
 
@@ -59,16 +59,17 @@ class Price:
 
 @dataclass(frozen=True)
 class Answer:
-    """``values`` by their labels, of which there is one without a name if one number was asked for; None where there is
-    nothing to say. ``interval`` contains the truth with 95% confidence. ``sentence`` says what came out."""
+    """``values`` by their labels, one for each column of a histogram, none if one value was asked for; None where there
+    is nothing to say. ``interval`` contains the truth with 95% confidence. ``sentence`` says what came out."""
 
-    values: dict[str, int | float | str | None]
+    values: dict[tuple[str, ...], int | float | str | None]
     interval: tuple[float, float] | None
     sentence: str
 
     def to_json(self) -> dict[str, Any]:
         """What a ledger keeps."""
-        return {"values": self.values, "interval": self.interval and list(self.interval), "sentence": self.sentence}
+        values = [[list(labels), value] for labels, value in self.values.items()]
+        return {"values": values, "interval": self.interval and list(self.interval), "sentence": self.sentence}
 
 
 @dataclass(frozen=True)
@@ -97,19 +98,19 @@ def price_question(question: Question, table: DeclaredTable, epsilon: Fraction) 
     if question.measure in ("quantile", "top"):
         slack = _choice_slack(question, table, epsilon)
         told = (
-            f"With 95% confidence, its rank is off by at most {_rows_text(slack)} more than that of the best of "
-            f"{_choices(question, table):,} candidates."
+            f"With 95% confidence, its rank among values rounded to multiples of {_grid_text(question, table)} is off "
+            f"by at most {_rows_text(slack)} more than that of the best such multiple."
             if question.measure == "quantile"
-            else f"With 95% confidence, no other declared value has over {_rows_text(slack)} more."
+            else f"With 95% confidence, no other declared value has over {_rows_text(slack)} more than this one."
         )
         return Price(epsilon, _PERMUTE_AND_FLIP, Decimal(slack), told)
     bound = laplace_accuracy(sensitivity, epsilon, CONFIDENCE)
     within = bound * _unit(question, table)
-    sentence = f"With 95% confidence, the noise is at most ± {number_text(float(within))}"
+    sentence = f"With 95% confidence, the noise is at most ± {ceiling_text(float(within))}"
     cells = _cells(question, table)
     if cells > 1:
         together = laplace_accuracy(sensitivity, epsilon, CONFIDENCE, cells)
-        sentence += f" for each number, and at most ± {number_text(together)} for all {cells:,} together"
+        sentence += f" for each number, and at most ± {together:,} for all {cells:,} together"
     return Price(epsilon, _LAPLACE, within, f"{sentence}.")
 
 
@@ -239,12 +240,12 @@ def _draw_counts(question: Question, table: DeclaredTable, counted: CellCounts, 
     price = price_question(question, table, epsilon)
     assert price.within is not None
     if question.measure == "histogram":
-        labels = [", ".join(each) for each in product(*(cell_labels(table.column(name)) for name in question.columns))]
+        labels = product(*(cell_labels(table.column(name)) for name in question.columns))
         return Answer(dict(zip(labels, noisy, strict=True)), None, f"{len(noisy):,} numbers. {price.sentence}")
-    low, high = (float(noisy[0]) + sign * float(price.within) for sign in (-1, 1))
-    what = {"count": "rows", "count people": "people", "sum": ""}[question.measure]
-    said = f"{number_text(noisy[0])} {what}".strip()
-    return Answer({"": noisy[0]}, (low, high), f"{said}. {price.sentence}")
+    low, high = (float(Decimal(str(noisy[0])) + sign * price.within) for sign in (-1, 1))
+    what = {"count": "row", "count people": "person", "sum": ""}[question.measure]
+    said = _amount_text(noisy[0], what)
+    return Answer({(): noisy[0]}, (low, high), f"{said}. {price.sentence}")
 
 
 def _draw_mean(question: Question, table: DeclaredTable, counted: CellCounts, epsilon: Fraction) -> Answer:
@@ -257,8 +258,8 @@ def _draw_mean(question: Question, table: DeclaredTable, counted: CellCounts, ep
     sum_error = laplace_accuracy(sensitivity, half, each)
     count_error = laplace_accuracy(table.rows_per_person, half, each)
     if count <= 0:
-        said = "The noise is larger than the number of rows, so that there is no mean to give."
-        return Answer({"": None}, (float(column.lower), float(column.upper)), said)
+        said = "The number of rows with noise is 0 or less, so that no mean can be given."
+        return Answer({(): None}, (float(column.lower), float(column.upper)), said)
 
     def value(total: int, of: int) -> float:
         steps = Fraction(total, 2 * of) + Fraction(lower + upper, 2)
@@ -270,31 +271,41 @@ def _draw_mean(question: Question, table: DeclaredTable, counted: CellCounts, ep
         for of in (max(1, count - count_error), count + count_error)
     ]
     mean, interval = value(doubled, count), (min(ends), max(ends))
-    low, high = map(number_text, interval)
+    low, high = floor_text(interval[0]), ceiling_text(interval[1])
     said = (
-        f"{number_text(mean)}, of about {count_text(count, 'row')}. With 95% confidence, it lies between {low} and "
-        f"{high} without the noise."
+        f"{number_text(mean)}, of about {count_text(count, 'row')}. Without noise, it lies between {low} and "
+        f"{high}, with 95% confidence."
     )
-    return Answer({"": mean}, interval, said)
+    return Answer({(): mean}, interval, said)
 
 
 def _draw_quantile(question: Question, table: DeclaredTable, counted: CellCounts, epsilon: Fraction) -> Answer:
     column, true = _number_column(question, table), influence(question, table, counted)
     chosen = choose_best(true.values, true.sensitivity, epsilon, monotone=False)
     value = _plain_number(candidate_steps(column)[chosen] * column.step)
-    return Answer({"": value}, None, f"{number_text(value)}. {price_question(question, table, epsilon).sentence}")
+    return Answer({(): value}, None, f"{number_text(value)}. {price_question(question, table, epsilon).sentence}")
 
 
 def _draw_top(question: Question, table: DeclaredTable, counted: CellCounts, epsilon: Fraction) -> Answer:
     true, labels = influence(question, table, counted), cell_labels(table.column(question.columns[0]))
     chosen = choose_best(true.values, true.sensitivity, epsilon, monotone=True)
-    return Answer({"": labels[chosen]}, None, price_question(question, table, epsilon).sentence)
+    return Answer({(): labels[chosen]}, None, price_question(question, table, epsilon).sentence)
 
 
 def _number_column(question: Question, table: DeclaredTable) -> NumberColumn:
     column = table.column(question.columns[0])
     assert isinstance(column, NumberColumn)
     return column
+
+
+def _amount_text(value: float, noun: str) -> str:
+    return count_text(int(value), noun) if noun else f"{value:,}"
+
+
+def _grid_text(question: Question, table: DeclaredTable) -> str:
+    """The distance between the numbers among which a quantile is chosen."""
+    column = _number_column(question, table)
+    return plain_text(candidate_steps(column).step * column.step)
 
 
 def _rows_text(count: int) -> str:

@@ -17,7 +17,7 @@ from unveil.policy import Policy
 from unveil.question import Question
 from unveil.release.table import Table
 from unveil.run import Run
-from unveil.wording import count_text, number_text, percent_text, safe_text, verb
+from unveil.wording import ceiling_text, count_text, floor_text, percent_text, safe_text, verb
 
 __all__ = ["QUESTION"]
 
@@ -45,18 +45,22 @@ def ask(case: Case, policy: Policy, run: Run) -> Iterator[Finding]:
     given = answers.query(f"SELECT * FROM {answers.relation}").rename_columns(list(answers.columns)).to_pylist()
     loss = float(total_loss(given))
     low, high = belief_bounds(_EVEN, loss)
+    hidden, others = given[0]["hidden"], int(given[0]["other_ledgers"])
+    beside = (
+        f" {count_text(others, 'other ledger')} about the same data or people {verb(others, 'is', 'are')} left out."
+    )
     yield risks.MEMBERSHIP.finding(
         policy,
         value=high,
         method="bound",
         interval=(low, high),
         subjects=0,
-        attacker="Knows everything but whether one person is in the data, and sees all answers.",
+        attacker=f"Knows everything but whether {hidden} is in the data, and sees all answers.",
         baseline=_EVEN,
         sentence=f"{count_text(len(given), 'answer')} {verb(len(given), 'was', 'were')} given, which cost "
-        f"ε = {number_text(loss)} together: someone who thought it {percent_text(_EVEN)} likely that a person is in "
-        f"the data now thinks it at least {percent_text(low)} and at most {percent_text(high)} likely, whatever they "
-        "know of others.",
+        f"ε = {ceiling_text(loss)} together: someone who thought it {percent_text(_EVEN)} likely that {hidden} is in "
+        f"the data now thinks it at least {floor_text(100 * low)}% and at most {ceiling_text(100 * high)}% likely, "
+        f"whatever they know of others.{beside if others else ''}",
         curves=(_belief_chart(loss),),
         source=_DWORK,
     )
@@ -71,7 +75,7 @@ def _belief_chart(loss: float) -> Curve:
     names = ("at most", "no answers", "at least")
     lines = ([high for _, high in after], before, [low for low, _ in after])
     return Curve(
-        title="Belief that a person is in the data, before and after the answers",
+        title="Belief that somebody is in the data, before and after the answers",
         kind="line",
         x_label="belief before",
         y_label="belief after",

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unveil.dp.aggregate_sql import count_cells
+from unveil.dp.aggregate_sql import column_kind, count_cells
 from unveil.dp.answers import CONFIDENCE, Price, draw_answer, find_epsilon, price_question
 from unveil.dp.declarations import CategoryColumn, DeclaredTable
 from unveil.dp.query_language import AllOf, Comparison, Condition, Question, parse_question
@@ -40,12 +40,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HALF",
+    "ROW_IS_A_PERSON",
     "PricedQuestion",
     "PrivateAnswer",
     "answer_from_entry",
     "answers_table",
     "make_ledger",
+    "other_ledgers",
     "price_questions",
+    "price_together",
     "query",
     "rebind_ledger",
     "repeated_people_note",
@@ -55,7 +58,7 @@ HALF = "half"
 """In place of an ε: half of what is left."""
 
 _ROWS_OF_A_PERSON = "two tables are neighbours if one has one person more, with all of that person's rows"
-_ROW_IS_A_PERSON = "two tables are neighbours if one has one row more: each row counts as a person"
+ROW_IS_A_PERSON = "two tables are neighbours if one has one row more: each row counts as a person"
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,12 @@ class PricedQuestion:
 
 @dataclass(frozen=True)
 class PrivateAnswer:
-    """An answer with noise, as the ledger has it. ``values`` are by their labels; a single one has none.
+    """An answer with noise, as the ledger has it. ``values`` are by their labels, one for each column of a histogram; a
+    single one has none.
     ``interval`` contains what would have been answered without noise, with 95% confidence."""
 
     question: str
-    values: Mapping[str, int | float | str | None]
+    values: Mapping[tuple[str, ...], int | float | str | None]
     interval: tuple[float, float] | None
     sentence: str
     mechanism: str
@@ -99,7 +103,7 @@ class PrivateAnswer:
         """As JSON can say it."""
         return {
             "question": self.question,
-            "values": [{"label": label, "value": value} for label, value in self.values.items()],
+            "values": [{"labels": list(labels), "value": value} for labels, value in self.values.items()],
             "interval": self.interval and list(self.interval),
             "confidence": CONFIDENCE,
             "sentence": self.sentence,
@@ -130,7 +134,7 @@ def make_ledger(
     _check_columns(table, declared)
     return Ledger.create(
         path,
-        declared.to_json(),
+        {**declared.to_json(), "kinds": _column_kinds(table, declared)},
         PrivacyCost(exact_number(epsilon)),
         _identify(table, declared, Run(progress=progress) if progress else Run()),
         partitions=_partitions(declared),
@@ -159,8 +163,7 @@ def rebind_ledger(
     ledger: Ledger, table: Table, *, another_budget: bool = False, progress: Progress | None = None
 ) -> None:
     """Bind a ledger to a new version of its table. What was spent stays spent."""
-    declared = DeclaredTable.from_json(ledger.terms)
-    _check_columns(table, declared)
+    declared = _check_table(table, ledger)
     run = Run(progress=progress) if progress else Run()
     ledger.rebind(_identify(table, declared, run), another_budget=another_budget)
 
@@ -172,6 +175,25 @@ def _check_columns(table: Table, declared: DeclaredTable) -> None:
         )
 
 
+def _check_table(table: Table, ledger: Ledger) -> DeclaredTable:
+    """Refuse a table whose columns are not those that were declared; what was declared."""
+    declared = DeclaredTable.from_json(ledger.terms)
+    _check_columns(table, declared)
+    kinds = _column_kinds(table, declared)
+    if changed := [name for name, kind in kinds.items() if kind != ledger.terms["kinds"][name]]:
+        (name, *_) = changed
+        raise UnveilError(
+            f"{safe_text(table.name)}: column {safe_text(name)!r} holds {kinds[name]}, but held "
+            f"{ledger.terms['kinds'][name]} when the ledger was made; convert it"
+        )
+    return declared
+
+
+def _column_kinds(table: Table, declared: DeclaredTable) -> dict[str, str]:
+    """What the columns hold: numbers of any type, text, or another type. The same value is then the same text."""
+    return {name: column_kind(table.types.get(name)) for name in declared.needed_columns()}
+
+
 def _partitions(declared: DeclaredTable) -> dict[str, Sequence[str]]:
     """The columns whose categories divide people. With several rows a person may be in several parts."""
     if declared.person_column is not None:
@@ -180,43 +202,54 @@ def _partitions(declared: DeclaredTable) -> dict[str, Sequence[str]]:
 
 
 def _identify(table: Table, declared: DeclaredTable, run: Run) -> DataIdentity:
+    """The identity of a table as it was read: read in another way, a file is another table."""
     digest = partial(_digest, table, declared, run)
-    return identify_data(digest, table.origin.path if table.origin else None, declared.person_column)
+    read_as = repr((declared.person_column, table.reading))
+    return identify_data(digest, table.origin.path if table.origin else None, read_as)
 
 
 def _digest(table: Table, declared: DeclaredTable, run: Run) -> DataDigests:
     """Digests of the file as it is now, which must be the one that was read."""
     if table.origin:
         table.origin.check_unchanged()
+    content = hashlib.sha256(repr((table.digest, table.reading)).encode()).hexdigest()
     if declared.person_column is None:
-        return DataDigests(table.digest)
+        return DataDigests(content)
     person = f"CAST({table.column(declared.person_column)} AS VARCHAR)"
     found = table.query(f"SELECT DISTINCT {person} AS person FROM {table.relation} ORDER BY 1", run, "reading people")
     people = hashlib.sha256()
     for text in found["person"].to_pylist():
         people.update(repr(text).encode())
-    return DataDigests(table.digest, people.hexdigest())
+    return DataDigests(content, people.hexdigest())
 
 
-def answers_table(ledger: Ledger) -> Table:
-    """All answers of a ledger, a row for each, as what an attacker holds (``dp.membership``)."""
+def answers_table(ledger: Ledger, table: Table) -> Table:
+    """All answers of a ledger about this table, a row for each, as what an attacker holds (``dp.membership``)."""
     import pyarrow as pa
 
     from unveil.release.table import table_from_frame
 
-    entries = ledger.entries()
+    declared, entries = _check_table(table, ledger), ledger.entries()
+    ledger.check_data(_identify(table, declared, Run()))
     if not entries:
-        raise UnveilError(f"{safe_text(ledger.path, 200)}: no answers were given yet")
+        raise UnveilError(f"{safe_text(ledger.path, 200)}: no answers were given yet; there is nothing to attack")
     columns = {
         "epsilon": [str(entry.cost.loss) for entry in entries],
         "partition": [entry.part and entry.part.partition for entry in entries],
         "part": [entry.part and entry.part.name for entry in entries],
         "version": [entry.version for entry in entries],
         "question": [entry.details["question"] for entry in entries],
+        "hidden": ["one row" if declared.person_column is None else "one person" for _ in entries],
+        "other_ledgers": [len(other_ledgers(ledger)) for _ in entries],
     }
-    text = ("epsilon", "partition", "part", "question")
+    text = ("epsilon", "partition", "part", "question", "hidden")
     schema = [(name, pa.string() if name in text else pa.int64()) for name in columns]
     return table_from_frame(pa.table(columns, pa.schema(schema)), name=ledger.path.name)
+
+
+def other_ledgers(ledger: Ledger) -> set[str]:
+    """The ids of other ledgers that were known to be about the same data or people."""
+    return {other for version in ledger.versions() for other in version.beside}
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------
@@ -294,6 +327,12 @@ def _necessary_conditions(condition: Condition | None) -> list[Condition]:
     return [] if condition is None else [condition]
 
 
+def price_together(ledger: Ledger, asked: Sequence[PricedQuestion]) -> PrivacyCost:
+    """By how much all these answers would raise what is spent."""
+    new = {each.text: each for each in asked if each.before is None}
+    return ledger.price([(each.cost, each.part) for each in new.values()])
+
+
 def query(
     table: Table,
     ledger: Ledger,
@@ -321,7 +360,7 @@ def query(
     asked = price_questions(ledger, [texts] if isinstance(texts, str) else texts, epsilon=epsilon, within=within)
     declared = DeclaredTable.from_json(ledger.terms)
     run = Run(progress=progress) if progress else Run()
-    _check_columns(table, declared)
+    _check_table(table, ledger)
     ledger.check_data(_identify(table, declared, run))
     bookings = {each.text: _booking(each, table, declared, run) for each in asked if each.before is None}
     booked = dict(zip(bookings, ledger.book_together([*bookings.values()]), strict=True)) if bookings else {}
@@ -355,11 +394,11 @@ def answer_from_entry(entry: Entry, declared: DeclaredTable, asked_before: bool 
     interval = answer["interval"]
     return PrivateAnswer(
         entry.details["question"],
-        answer["values"],
+        {tuple(labels): value for labels, value in answer["values"]},
         (interval[0], interval[1]) if interval else None,
         answer["sentence"],
         entry.details["mechanism"],
         entry.cost.loss,
         asked_before or entry.asked_before,
-        _ROW_IS_A_PERSON if declared.person_column is None else _ROWS_OF_A_PERSON,
+        ROW_IS_A_PERSON if declared.person_column is None else _ROWS_OF_A_PERSON,
     )

@@ -17,15 +17,18 @@ chosen by that person's own rows alone; rows without an id are left out. Without
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from unveil.errors import UnveilError
 from unveil.wording import did_you_mean, list_text, safe_text
 
 __all__ = [
+    "MISSING",
+    "OTHER",
     "CategoryColumn",
     "DeclaredColumn",
     "DeclaredTable",
@@ -34,6 +37,12 @@ __all__ = [
     "plain_text",
 ]
 
+OTHER, MISSING = "(other)", "(missing)"
+"""What histograms call categories that were not declared, and missing values."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_MOST_DIGITS = 40
+_MOST_MISSING = 100
 _MOST_STEPS = 10**12
 _MOST_CATEGORIES = 100_000
 _MOST_ROWS_PER_PERSON = 1_000_000
@@ -52,8 +61,11 @@ class NumberColumn:
 
     def __post_init__(self) -> None:
         said = f"column {safe_text(self.name)!r}"
-        if not all(value.is_finite() for value in (self.lower, self.upper, self.step, *self.cuts)):
-            raise UnveilError(f"{said}: bounds, steps and cuts must be finite numbers")
+        for value in (self.lower, self.upper, self.step, *self.cuts):
+            if not value.is_finite() or (value and abs(value.adjusted()) >= _MOST_DIGITS):
+                raise UnveilError(
+                    f"{said}: bounds, steps and cuts must be finite numbers of at most {_MOST_DIGITS} digits"
+                )
         if self.lower >= self.upper:
             raise UnveilError(f"{said}: the lower bound must be less than the upper one")
         if self.step <= 0:
@@ -114,6 +126,8 @@ class CategoryColumn:
             raise UnveilError(f"{said}: more than {_MOST_CATEGORIES:,} categories; group them first")
         if len(set(self.values)) < len(self.values):
             raise UnveilError(f"{said}: a category is declared twice")
+        if reserved := [value for value in self.values if value in (OTHER, MISSING)]:
+            raise UnveilError(f"{said}: {list_text(reserved)} is what unveil calls values itself; rename that category")
         if any(not value or value != value.strip() for value in self.values):
             raise UnveilError(f"{said}: a category is empty, or begins or ends with a space")
 
@@ -143,6 +157,14 @@ class DeclaredTable:
             raise UnveilError(
                 f"column {safe_text(self.person_column)!r} says who a row is about, so that it cannot be asked about"
             )
+        if len(self.missing) > _MOST_MISSING:
+            raise UnveilError(f"more than {_MOST_MISSING} texts that stand for a missing value; declare fewer")
+        for column in self.columns:
+            if isinstance(column, CategoryColumn) and (both := [v for v in column.values if v in self.missing]):
+                raise UnveilError(
+                    f"column {safe_text(column.name)!r}: {list_text(both)} cannot be a category, as it stands for a "
+                    "missing value; declare other texts as missing"
+                )
         if not 1 <= self.rows_per_person <= _MOST_ROWS_PER_PERSON:
             raise UnveilError(f"the rows that count of each person must be 1 to {_MOST_ROWS_PER_PERSON:,}")
         if self.person_column is None and self.rows_per_person != 1:
@@ -154,7 +176,8 @@ class DeclaredTable:
             if column.name == name:
                 return column
         names = [column.name for column in self.columns]
-        raise UnveilError(f"no column called {safe_text(name)!r} was declared{did_you_mean(name, names)}")
+        known = did_you_mean(name, names) if names else "; none was"
+        raise UnveilError(f"no column called {safe_text(name)!r} was declared{known}")
 
     def needed_columns(self) -> Iterator[str]:
         """The columns that the table must have."""
@@ -200,11 +223,14 @@ def plain_text(value: Decimal) -> str:
 
 
 def parse_decimal(text: str, what: str) -> Decimal:
-    """A number that somebody typed, exactly."""
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        raise UnveilError(f"{what}: {safe_text(text)!r} is not a number") from None
-    if not value.is_finite():
-        raise UnveilError(f"{what} must be a finite number")
-    return value
+    """A number that somebody typed, exactly; −0 is 0.
+
+    >>> parse_decimal("-0", "a bound"), parse_decimal("1.50", "a bound")
+    (Decimal('0'), Decimal('1.50'))
+    """
+    if not _NUMBER.fullmatch(text):
+        raise UnveilError(f"{what}: {safe_text(text)!r} is not a number")
+    value = Decimal(text)
+    if (value and abs(value.adjusted()) >= _MOST_DIGITS) or len(text) > 2 * _MOST_DIGITS:
+        raise UnveilError(f"{what}: {safe_text(text)!r} has too many digits")
+    return value or Decimal(0)

@@ -2,6 +2,7 @@
 
     count where diagnosis = 'flu' and age >= 65
     count people where not (sex = 'f' or age is missing)
+    count where diagnosis is other
     sum stay where ward in ('A', 'B')
     mean age
     median age, quantile 0.9 of age
@@ -14,6 +15,9 @@ within is doubled. Keywords may be in capitals. Nothing of a question is ever pa
 typed: it is parsed here, checked against what was declared (:mod:`unveil.dp.declarations`), and written anew.
 
 Whether a question is allowed depends on its text and on the declarations, never on rows.
+
+Conditions see values as they were declared: numbers clamped and rounded, categories that were declared. A comparison
+with a missing value is false, and ``not`` turns that into true.
 
 **Two ways to ask the same.** :meth:`Question.canonical` writes a question in one way: parts of ``and``, ``or`` and
 ``in`` in alphabetical order, each once. Whoever repeats a question in other words gets the same answer, and pays once.
@@ -29,9 +33,9 @@ from typing import NamedTuple
 
 from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn, parse_decimal, plain_text
 from unveil.errors import UnveilError
-from unveil.wording import safe_text
+from unveil.wording import did_you_mean, safe_text
 
-__all__ = ["AllOf", "AnyOf", "Comparison", "Condition", "IsMissing", "Not", "Question", "parse_question"]
+__all__ = ["AllOf", "AnyOf", "Comparison", "Condition", "IsMissing", "IsOther", "Not", "Question", "parse_question"]
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -45,7 +49,7 @@ _TOKEN = re.compile(
 )
 _MOST_CHARACTERS = 10_000
 _MOST_DEPTH = 50
-_KEYWORDS = {"and", "or", "not", "in", "is", "missing", "where", "of"}
+_KEYWORDS = {"and", "or", "not", "in", "is", "missing", "other", "where", "of"}
 _SIGNS = ("=", "!=", "<", "<=", ">", ">=")
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
@@ -63,9 +67,10 @@ class Comparison:
 
     def canonical(self) -> str:
         """In one way."""
-        texts = [_literal(value) for value in self.values]
-        said = f"({', '.join(sorted(set(texts)))})" if self.sign == "in" else texts[0]
-        return f"{_name(self.column)} {self.sign} {said}"
+        texts = sorted({_literal(value) for value in self.values})
+        if len(texts) == 1:
+            return f"{_name(self.column)} {'=' if self.sign == 'in' else self.sign} {texts[0]}"
+        return f"{_name(self.column)} in ({', '.join(texts)})"
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,17 @@ class IsMissing:
     def canonical(self) -> str:
         """In one way."""
         return f"{_name(self.column)} is missing"
+
+
+@dataclass(frozen=True)
+class IsOther:
+    """That a category is none of those declared."""
+
+    column: str
+
+    def canonical(self) -> str:
+        """In one way."""
+        return f"{_name(self.column)} is other"
 
 
 @dataclass(frozen=True)
@@ -98,7 +114,7 @@ class AllOf:
 
     def canonical(self) -> str:
         """In one way."""
-        return " and ".join(_distinct_parts(self))
+        return " and ".join(map(_in_brackets, self.conditions))
 
 
 @dataclass(frozen=True)
@@ -109,10 +125,10 @@ class AnyOf:
 
     def canonical(self) -> str:
         """In one way."""
-        return " or ".join(_distinct_parts(self))
+        return " or ".join(map(_in_brackets, self.conditions))
 
 
-Condition = Comparison | IsMissing | Not | AllOf | AnyOf
+Condition = Comparison | IsMissing | IsOther | Not | AllOf | AnyOf
 
 
 @dataclass(frozen=True)
@@ -132,20 +148,27 @@ class Question:
             said += f" {plain_text(self.share)} of"
         if self.columns:
             said += f" {', '.join(map(_name, self.columns))}"
-        return said if self.condition is None else f"{said} where {self.condition.canonical()}"
+        return said if self.condition is None else f"{said} where {_simplify(self.condition).canonical()}"
 
 
-def _distinct_parts(condition: AllOf | AnyOf) -> list[str]:
-    """Its parts and theirs, if they are of the same kind, each once."""
-    parts = set[str]()
-    for part in condition.conditions:
-        if not isinstance(part, (AllOf, AnyOf)):
-            parts.add(part.canonical())
-        elif isinstance(part, type(condition)) or len(_distinct_parts(part)) == 1:
-            parts.update(_distinct_parts(part))
-        else:
-            parts.add(f"({part.canonical()})")
-    return sorted(parts)
+def _in_brackets(condition: Condition) -> str:
+    text = condition.canonical()
+    return f"({text})" if isinstance(condition, (AllOf, AnyOf)) else text
+
+
+def _simplify(condition: Condition) -> Condition:
+    """The same condition with each part once, in alphabetical order, and without brackets that do nothing."""
+    if isinstance(condition, Not):
+        inner = _simplify(condition.condition)
+        return inner.condition if isinstance(inner, Not) else Not(inner)
+    if not isinstance(condition, (AllOf, AnyOf)):
+        return condition
+    parts = dict[str, Condition]()
+    for part in map(_simplify, condition.conditions):
+        for each in part.conditions if isinstance(part, (AllOf, AnyOf)) and type(part) is type(condition) else (part,):
+            parts[each.canonical()] = each
+    ordered = tuple(parts[text] for text in sorted(parts))
+    return ordered[0] if len(ordered) == 1 else type(condition)(ordered)
 
 
 def _name(column: str) -> str:
@@ -193,7 +216,7 @@ class _Reader:
 
     def __init__(self, text: str, table: DeclaredTable) -> None:
         self._tokens = list(_tokens(text))
-        self._place, self._depth = 0, 0
+        self._position, self._depth = 0, 0
         self._table = table
 
     def read(self) -> Question:
@@ -256,7 +279,7 @@ class _Reader:
         token = self._next
         if token.kind not in ("word", "name"):
             raise UnveilError(f"the name of a column is missing before {token.shown()}")
-        self._place += 1
+        self._position += 1
         self._table.column(token.text)
         return token.text
 
@@ -293,19 +316,33 @@ class _Reader:
     def _comparison(self) -> Condition:
         column = self._column()
         if self._take_word("is"):
-            opposite = self._take_word("not")
-            if not self._take_word("missing"):
-                raise UnveilError(f"after is comes missing, not {self._next.shown()}")
-            return Not(IsMissing(column)) if opposite else IsMissing(column)
+            return self._missing_or_other(column)
         if self._take_word("in"):
             return Comparison(column, "in", self._values(column))
         sign = self._next.text if self._next.kind == "sign" else ""
         if sign not in _SIGNS:
             raise UnveilError(f"after a column comes = != < <= > >= in or is, not {self._next.shown()}")
-        self._place += 1
+        self._position += 1
+        if sign == "<" and self._next == _Token("sign", ">"):
+            raise UnveilError("write != for <>")
+        if sign == "=" and self._next == _Token("sign", "="):
+            raise UnveilError("write = for ==")
         if isinstance(self._table.column(column), CategoryColumn) and sign not in ("=", "!="):
             raise UnveilError(f"categories have no order: compare {safe_text(column)!r} by = or !=")
         return Comparison(column, sign, (self._value(column),))
+
+    def _missing_or_other(self, column: str) -> Condition:
+        opposite = self._take_word("not")
+        condition: Condition
+        if self._take_word("missing"):
+            condition = IsMissing(column)
+        elif self._take_word("other"):
+            if isinstance(self._table.column(column), NumberColumn):
+                raise UnveilError(f"only categories can be other: {safe_text(column)!r} was declared as numbers")
+            condition = IsOther(column)
+        else:
+            raise UnveilError(f"after is comes missing or other, not {self._next.shown()}")
+        return Not(condition) if opposite else condition
 
     def _values(self, column: str) -> tuple[str | Decimal, ...]:
         if not self._take_sign("("):
@@ -323,34 +360,40 @@ class _Reader:
         token = self._next
         if token.kind != "text":
             raise UnveilError(f"texts stand in single quotes: {safe_text(column)!r} = 'text', not {token.shown()}")
-        self._place += 1
+        self._position += 1
+        declared = self._table.column(column)
+        if isinstance(declared, CategoryColumn) and token.text not in declared.values:
+            raise UnveilError(
+                f"{safe_text(token.text)!r} is no declared category of {safe_text(column)!r}"
+                f"{did_you_mean(token.text, declared.values)}; all others together: {safe_text(column)} is other"
+            )
         return token.text
 
     # tokens
 
     @property
     def _next(self) -> _Token:
-        return self._tokens[self._place]
+        return self._tokens[self._position]
 
     def _word(self, what: str) -> str:
         token = self._next
         if token.kind != "word":
             raise UnveilError(f"a question begins with {what}")
-        self._place += 1
+        self._position += 1
         return token.text.lower()
 
     def _take_word(self, word: str) -> bool:
         taken = self._next.kind == "word" and self._next.text.lower() == word
-        self._place += taken
+        self._position += taken
         return taken
 
     def _take_sign(self, sign: str) -> bool:
         taken = self._next == _Token("sign", sign)
-        self._place += taken
+        self._position += taken
         return taken
 
     def _number(self, what: str) -> Decimal:
         if self._next.kind != "number":
             raise UnveilError(f"{what} must be a number, not {self._next.shown()}")
-        self._place += 1
-        return parse_decimal(self._tokens[self._place - 1].text, what)
+        self._position += 1
+        return parse_decimal(self._tokens[self._position - 1].text, what)

@@ -40,6 +40,7 @@ __all__ = ["Booking", "Ledger"]
 
 _ID_BYTES = 6
 _OTHER_KEY = "was made with another owner's key; name that key with UNVEIL_KEY"
+_NEVER_SEEN = "this computer has not seen this ledger before, so that an older copy of it would not be noticed"
 _OPEN_TO_OTHERS = "others may read or change the ledger; restrict it with chmod 600"
 
 
@@ -121,6 +122,8 @@ class Ledger:
         mark = ledger._register.read_mark(ledger.id)
         ledger._refresh()  # others may have entered something before they advanced the mark
         ledger._check_mark(mark)
+        if mark is None and not ledger._register.notes:
+            ledger._notes.append(f"{safe_text(path, 200)}: {_NEVER_SEEN}")
         with ledger._register.holding_facts() as facts:
             ledger._add_versions(facts)
         if ledger._file.is_open_to_others():
@@ -223,6 +226,14 @@ class Ledger:
             if new:
                 self._enter(transaction, held, [self._draw(each) for each in reversed(new.values())])
             return [replace(self._entry(each.query), asked_before=each is not new.get(each.query)) for each in bookings]
+
+    def price(self, costs: Sequence[tuple[PrivacyCost, Part | None]]) -> PrivacyCost:
+        """By how much answers at these costs would raise what is spent; some of them may be about one part each."""
+        self._refresh()
+        spending = self._history.spending.copy()
+        for cost, part in costs:
+            spending.add(cost, part, self._history.version)
+        return spending.total() - self._history.spending.total()
 
     def _draw(self, booking: Booking) -> Record:
         content = {"details": booking.details, "answer": booking.draw()}

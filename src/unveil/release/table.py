@@ -36,7 +36,8 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an unnam
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Rows and named columns behind an engine. Made by :func:`unveil.read`. ``types`` are those that columns had in
-    their source, of which the engine may know others for the same values."""
+    their source, of which the engine may know others for the same values. ``reading`` says how the source was read,
+    where that could be done in several ways."""
 
     engine: Engine
     relation: str
@@ -48,6 +49,7 @@ class Table:
     origin: Origin | None = None
     parquet: bool = False
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
+    reading: str = ""
     kind: ClassVar[str] = "table"
     _codes: dict[str, Codes] = field(default_factory=dict, init=False)
 
@@ -154,6 +156,7 @@ def read_csv(
         sha256,
         dialect.notes,
         None if dialect.needs_rewrite else origin,
+        reading=repr((dialect.encoding, dialect.delimiter, dialect.quote, dialect.header, strip)),
     )
 
 
@@ -304,6 +307,7 @@ def register_table(
     origin: Origin | None = None,
     notes: tuple[str, ...] = (),
     types: Mapping[str, pa.DataType] | None = None,
+    reading: str = "",
 ) -> Table:
     """A table whose rows are in memory."""
     import pyarrow as pa
@@ -316,7 +320,16 @@ def register_table(
     relation = engine.register(_nan_to_null(table.rename_columns(plain.names).cast(plain)))
     own = dict(zip(names, table.schema.types, strict=True))
     return _make_table(
-        engine, relation, names, table.num_rows, name, sha256, notes, origin, types={**own, **(types or {})}
+        engine,
+        relation,
+        names,
+        table.num_rows,
+        name,
+        sha256,
+        notes,
+        origin,
+        types={**own, **(types or {})},
+        reading=reading,
     )
 
 
@@ -352,12 +365,13 @@ def _make_table(
     origin: Origin | None = None,
     parquet: bool = False,
     types: Mapping[str, pa.DataType] | None = None,
+    reading: str = "",
 ) -> Table:
     if not rows:
         raise UnveilError(f"{safe_text(name)}: there are no rows, only column names; add the data")
     if origin:
         origin.check_unchanged()
-    table = Table(engine, relation, names, rows, name, sha256, notes, origin, parquet, types or {})
+    table = Table(engine, relation, names, rows, name, sha256, notes, origin, parquet, types or {}, reading)
     weakref.finalize(table, engine.drop, relation).atexit = False
     return table
 

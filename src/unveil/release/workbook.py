@@ -56,7 +56,7 @@ def read_workbook(
     names, columns = _name_columns(path.name, filled, header)
     table = pa.Table.from_arrays([typed_column(column) for column in columns], list(names))
     notes = tuple(_sheet_notes(chosen, others, len(rows) - len(filled)))
-    return register_table(table, path.name, sha256, engine, notes=notes)
+    return register_table(table, path.name, sha256, engine, notes=notes, reading=repr((chosen, header)))
 
 
 def _name_columns(file: str, rows: list[_Row], header: bool | None) -> tuple[tuple[str, ...], list[_Row]]:
