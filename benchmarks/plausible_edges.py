@@ -2,9 +2,9 @@
 
 ``python benchmarks/plausible_edges.py`` makes public networks k-degree anonymous, once as edges come and once with
 added edges moved to where they are plausible, and prints for both: how many edges change, how well someone tells added
-edges from real ones (AUC of the better of two scores; guessing: 50%), clustering, average path length, agreement of
-communities with those of the original (mean adjusted Rand index; in the first row, of the original with itself), the
-share of edges in both networks, and seconds of CPU.
+edges from real ones (AUC of the better of two scores, from its better end; guessing: 50%), clustering, average path
+length, agreement of communities with those of the original (mean adjusted Rand index; in the first row, of the original
+with itself), the share of edges in both networks, and seconds of CPU.
 """
 
 from __future__ import annotations

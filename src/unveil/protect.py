@@ -155,7 +155,8 @@ def protect(
     policy
         What the attacker knows and what is tolerated.
     method
-        The only protection to try. By default all are tried, if the release is over a tolerance at all.
+        The only protection to try. By default all are tried but those that must be named, if the release is over a
+        tolerance at all.
     pseudonymise
         Columns that are replaced by pseudonyms under the owner's key. Other declared identifiers are left out.
     keep_order

@@ -38,11 +38,12 @@ class Artefact:
 
 @dataclass(frozen=True)
 class WeighedBy:
-    """What protections are weighed by: the risk from those who know more than protections are made for, and the id of
-    the measure of use that is set against it."""
+    """What protections are weighed by: the risk from those who know more than protections are made for, the id of the
+    measure of use that is set against it, and the risks whose tolerance protections are fitted to."""
 
     risk: Risk
     use: str
+    goals: tuple[Risk, ...]
 
 
 def _no_doubts(case: Case, policy: Policy, findings: Sequence[Finding]) -> Iterable[str]:

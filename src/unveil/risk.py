@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from unveil.errors import UnveilError
 from unveil.finding import Direction, Drawing, ExposedSubject, Finding, Method
+from unveil.wording import number_text
 
 if TYPE_CHECKING:
     from unveil.policy import Policy
@@ -74,6 +75,10 @@ class Risk:
             raise UnveilError(f"the tolerance of {self.id} must be a whole number")
         if self.unit == "share" and value > 1:
             raise UnveilError(f"the tolerance of {self.id} is a share between 0 and 1; write 0.05 for 5%")
+
+    def limit_text(self, limit: float) -> str:
+        """What is tolerated of it, as a number or in percent."""
+        return f"{100 * limit:g}%" if self.unit == "share" else number_text(limit)
 
     def is_always_met(self, tolerance: float) -> bool:
         """Whether no release can fail this tolerance: a share of at most 100%, or a class of at least one."""

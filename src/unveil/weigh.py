@@ -1,5 +1,5 @@
-"""Weigh protections against each other: fit each of them at several goals, attack the results, and measure what they
-can still be used for.
+"""Weigh protections against each other: fit each of them to several goals for numbers of connections, attack the
+results, and measure what they can still be used for.
 
 :func:`unveil.protect` makes one release that is within tolerance. Here nothing is released: the question is what more
 protection costs, and by which method it costs least. Protections that draw at random are applied several times, since
@@ -12,7 +12,7 @@ import datetime
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from unveil import questions
 from unveil.assess import assess_resolved, check_input, make_run, resolve
@@ -33,7 +33,7 @@ from unveil.settings import option_text
 from unveil.usefulness.repeated_measure import RepeatedMeasure, summarise_releases
 from unveil.usefulness.use_measure import UseMeasure
 from unveil.weighed_protections import WeighedProtection, WeighedProtections
-from unveil.wording import count_text, did_you_mean, list_text, number_text, safe_text
+from unveil.wording import capitalise_text, list_text, safe_text
 
 if TYPE_CHECKING:
     from unveil.finding import Finding
@@ -61,9 +61,9 @@ def weigh(
     Parameters
     ----------
     release, policy, progress
-        As for :func:`unveil.protect`. Tolerances of the policy, except for the goal, do not matter.
+        As for :func:`unveil.protect`. Other tolerances stay as the policy sets them and shape what is made.
     goal
-        The risk whose tolerance is varied, such as ``"network.degree_k"``.
+        The risk whose tolerance is varied: ``"network.degree_k"`` or ``"network.degree_unique"``.
     limits
         What must hold of it: each protection is fitted to each of these.
     methods
@@ -78,23 +78,23 @@ def weigh(
     started, clock = datetime.datetime.now(datetime.UTC), time.perf_counter()
     case, policy = check_input(release, policy)
     question, by = _weighing_question(case)
-    risk = _check_goal(question, goal, limits)
+    risk = _check_goal(by, goal, limits)
     if releases < 1:
         raise UnveilError("at least one release must be made of each protection")
     run = replace(make_run(case, policy, only=only, exposed=0, progress=progress), charts=False)
     run = run if run.only is None else replace(run, only=run.only | {risk.id})
     resolved = resolve(case, policy, run)
-    offered = _offers_to_weigh(case, policy, risk, methods, run)
+    offered = _offers_to_weigh(case, _with_goal(policy, risk, limits[0]), risk, methods, run)
     place = _Place(run.progress)
     runs = tuple(replace(run, seed=run.seed + i, progress=place.report) for i in range(releases))
     before = assess_resolved(resolved, runs[0])
-    scale = _Scale(risk, by, runs, attack_all, before, place)
+    scale = _Scale(question, risk, by, runs, attack_all, before, place)
     steps = [(name, limit) for name in offered for limit in sorted(set(limits))]
     made = list[WeighedProtection]()
     for name, limit in steps:
-        place.move(f"{name} at {number_text(limit)}: ", len(made) / len(steps))
+        place.move(f"{name} at {risk.limit_text(limit)}: ", len(made) / len(steps))
         made.append(_weigh_one(name, offered[name], limit, case, policy, scale))
-    best = _find_unbeaten(made, by)
+    best = {id(p) for p in unbeaten_protections(made)}
     was = _findings_as_measures(before.findings, before.findings)
     return WeighedProtections(
         release=Summary(case.release.kind, case.release.name, case.release.size, case.release.notes),
@@ -104,7 +104,7 @@ def weigh(
         risk_title=by.risk.title,
         use=by.use,
         before=tuple(summarise_releases([was])),
-        protections=tuple(replace(p, is_unbeaten=place in best) for place, p in enumerate(made)),
+        protections=tuple(replace(p, is_unbeaten=id(p) in best) for p in made),
         not_measured=tuple(_describe_omissions(made, scale)),
         provenance=make_provenance(
             case, policy, load_owner_key(), run, started, seconds=round(time.perf_counter() - clock, 3)
@@ -136,6 +136,7 @@ class _Scale:
     a copy that knows of no other release.
     """
 
+    question: Question
     goal: Risk
     by: WeighedBy
     runs: tuple[Run, ...]
@@ -154,14 +155,20 @@ def _weighing_question(case: Case) -> tuple[Question, WeighedBy]:
     raise AssertionError("check_kind lets no other kinds pass")
 
 
-def _check_goal(question: Question, goal: str, limits: Sequence[float]) -> Risk:
+def _check_goal(by: WeighedBy, goal: str, limits: Sequence[float]) -> Risk:
     """The risk whose tolerance is varied."""
-    known = {risk.id: risk for risk in question.protected_risks}
+    known = {risk.id: risk for risk in by.goals}
     if goal not in known:
-        raise UnveilError(f"no protection aims at a goal for {safe_text(goal)!r}{did_you_mean(goal, known)}")
+        raise UnveilError(
+            f"{safe_text(goal)}: weigh varies {' or '.join(known)} only; other attackers are measured at each"
+        )
     if not limits:
         raise UnveilError(f"{goal}: name at least one goal")
     return known[goal]
+
+
+def _with_goal(policy: Policy, goal: Risk, limit: float) -> Policy:
+    return replace(policy, tolerance={**policy.tolerance, goal.id: limit})
 
 
 def _offers_to_weigh(
@@ -194,7 +201,7 @@ def _weigh_one(
     name: str, offer: ProtectionOffer, limit: float, case: Case, policy: Policy, scale: _Scale
 ) -> WeighedProtection:
     """One protection at one goal, applied as often as it needs."""
-    aim = replace(policy, tolerance={**policy.tolerance, scale.goal.id: limit})
+    aim = _with_goal(policy, scale.goal, limit)
     found = empty = WeighedProtection(method=name, title=offer.title, limit=limit)
     runs = scale.runs[:1] if offer.is_deterministic else scale.runs
     use, attacks, reached = list[list[UseMeasure]](), list[list[UseMeasure]](), list[bool]()
@@ -205,7 +212,9 @@ def _weigh_one(
         except UnveilError as error:
             return replace(empty, failure=_failure_text(str(error), case, number, len(runs)))
         if protection is None:
-            return replace(empty, failure=f"No protection of this kind reaches {_goal_text(scale.goal, limit)}.")
+            why = scale.question.why_unprotectable(case, aim)
+            nothing = f"no protection of this kind reaches {_goal_text(scale.goal, limit)}"
+            return replace(empty, failure=f"{capitalise_text(why or nothing)}.")
         safer = protection.apply()
         is_attacked = number == 0 or scale.attack_all
         asked = replace(run, only=run.only if is_attacked else frozenset([scale.goal.id]))
@@ -231,24 +240,6 @@ def _weigh_one(
     return replace(found, usefulness=None if kept is None else kept.mean, harmed=_interval_of(harm))
 
 
-class _Point(NamedTuple):
-    """Where a protection stands: how much it keeps, and how many are found, as the ends of an interval."""
-
-    usefulness: float | None
-    harmed: tuple[float, float] | None
-
-
-def _find_unbeaten(made: Sequence[WeighedProtection], by: WeighedBy) -> set[int]:
-    """Which protections no other beats, by place, going by what was measured without its interval."""
-    harms = [p.find(by.risk.id) for p in made]
-    points = [
-        _Point(p.usefulness, None if harm is None else (harm.mean, harm.mean))
-        for p, harm in zip(made, harms, strict=True)
-    ]
-    best = unbeaten_protections(points)
-    return {place for place, point in enumerate(points) if point in best}
-
-
 def _failure_text(said: str, case: Case, number: int, releases: int) -> str:
     """Why there is no release, without the name of the file; and whether some were made before that failed."""
     why = said.removeprefix(f"{safe_text(case.release.name)}: ")
@@ -258,7 +249,7 @@ def _failure_text(said: str, case: Case, number: int, releases: int) -> str:
 
 def _goal_text(goal: Risk, limit: float) -> str:
     side = "at least" if goal.safer == "higher" else "at most"
-    return f"{goal.id} {side} {number_text(limit) if goal.unit != 'share' else f'{100 * limit:g}%'}"
+    return f"{goal.id} {side} {goal.limit_text(limit)}"
 
 
 def _findings_as_measures(before: Sequence[Finding], after: Sequence[Finding]) -> list[UseMeasure]:
@@ -291,8 +282,6 @@ def _describe_omissions(made: Sequence[WeighedProtection], scale: _Scale) -> Ite
     is_known = scale.by.risk.id in {f.id for f in before.findings}
     if not is_known and run.asks(scale.by.risk):
         yield from (doubt for doubt in before.doubts if scale.by.risk.id in doubt)
-    missing = [f"{p.method} at {number_text(p.limit)}" for p in made if not p.failure and p.harmed is None]
+    missing = [f"{p.method} at {scale.goal.limit_text(p.limit)}" for p in made if not p.failure and p.harmed is None]
     if missing and is_known:
         yield f"{scale.by.risk.title}: not measured for {list_text(missing, 12)}."
-    if failed := [p for p in made if p.failure]:
-        yield f"{count_text(len(failed), 'protection')} of {len(made)} made no release; the table says why."

@@ -60,8 +60,17 @@ def test_without_changes_it_is_the_number_of_classes_per_node() -> None:
     found = unveil.assess(PATH, only=["network.degree_found", "network.signature_found"])
     assert [found[f"network.{name}_found"].value for name in ("degree", "signature")] == [0.5, 0.5]
     assert found["network.degree_found"].sentence == (
-        "Someone who knows the number of connections that a person has, and picks at random one of the nodes of which "
-        "the same is true in the release, finds 50% of 4 nodes on average."
+        "Someone who knows how many connections a person has, and picks at random one of the released nodes with as "
+        "many, finds 50% of 4 people on average."
+    )
+    assert found["network.signature_found"].sentence == (
+        "Someone who knows how many connections each neighbour of a person has, and picks at random one of the "
+        "released nodes with neighbours that have as many, finds 50% of 4 people on average."
+    )
+    directed = Graph.from_edges([0, 1], [1, 2], nodes=3, directed=True)
+    assert unveil.assess(directed, only="network.degree_found")["network.degree_found"].sentence == (
+        "Someone who knows how many outgoing and incoming connections a person has, and picks at random one of the "
+        "released nodes with as many of both, finds 100% of 3 people on average."
     )
 
 
@@ -83,7 +92,10 @@ def test_a_possible_world_is_judged_by_who_is_found_in_it() -> None:
     assert moved["network.degree_found"].value == pytest.approx(1 / 3), "a became the node with two"
     gone = unveil.assess(Case(released, original, np.array([0, -1, 2])), only="network.degree_found")
     assert gone["network.degree_found"].value == 0
-    assert gone["network.degree_found"].sentence.endswith("in the release, finds none of 3 nodes.")
+    assert gone["network.degree_found"].sentence.endswith(
+        "knows how many connections a person had in the original, and picks at random one of the released nodes with "
+        "as many, finds none of 3 people."
+    )
 
 
 def test_nodes_that_are_only_in_the_release_are_nobody() -> None:

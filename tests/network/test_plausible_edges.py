@@ -34,9 +34,10 @@ def with_additions(network: nx.Graph, pairs: list[tuple[int, int]]) -> tuple[Gra
 
 
 def auc(graph: Graph, changed: ChangedGraph) -> float:
+    """How well someone tells added edges who takes them for the less plausible ones."""
     found = fake_edge_auc(graph, apply_changes(graph, changed), np.arange(graph.nodes))
     assert found is not None
-    return found.auc
+    return max(found.by_excess, found.by_adamic_adar)
 
 
 @settings(deadline=None, max_examples=60)

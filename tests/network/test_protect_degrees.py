@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import unveil
 from reference.naive_active import edge_set
 from unveil import Graph, Policy, UnveilError
-from unveil.network import degree_offers
-from unveil.network.protect import PROTECTIONS
+from unveil.network import published_offers
+from unveil.network.protect import PROTECTIONS, protection_hints
 from unveil.protect import ProtectedRelease
-from unveil.wording import percent_text
+from unveil.wording import ends_text, percent_text
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -75,7 +75,8 @@ def test_the_first_sentence_says_whom_it_does_not_protect_from() -> None:
     assert passive.value is not None and passive.value > 0.5
     assert sentence(made).startswith(
         "This protects only from people who know how many connections somebody has, and nothing else. Someone who "
-        f"holds part of the original's connections, with names, finds {percent_text(passive.value)} of the nodes."
+        f"holds part of the original's connections, with names, finds {percent_text(passive.value)} of the nodes "
+        f"({ends_text(*passive.interval)})."
     )
     assert "of the original's connections with names finds" in passive.sentence
 
@@ -93,7 +94,25 @@ def test_a_tolerance_of_another_attacker_decides_as_well() -> None:
     made = unveil.protect(graph, policy, method="degrees")
     assert made.case is None and made.closest_method == "degrees"
     assert "network.passive" in made.blocking_findings
-    assert any("try --method worlds, or publish measures" in advice for advice in made.advice)
+    assert any("if --method worlds was not tried, try it; else, publish measures" in said for said in made.advice)
+
+
+@pytest.mark.parametrize(
+    ("in_the_way", "additions_only", "said"),
+    [
+        (["network.degree_k"], False, []),
+        (["network.degree_k", "network.degree_unique"], True, []),
+        (["network.passive"], False, ["the rest of the structure; if --method worlds was not tried, try it; else, "]),
+        (["network.passive"], True, ["the rest of the structure; leave out --additions-only for --method worlds, or "]),
+        (["network.degree_found"], False, ["with each number of connections (a higher network.degree_k), or "]),
+        (["network.degree_found", "network.active"], True, ["(a higher network.degree_k), or ", "--additions-only"]),
+    ],
+)
+def test_hints_name_only_what_may_help(in_the_way: list[str], additions_only: bool, said: list[str]) -> None:
+    policy = goal(3, additions_only=additions_only)
+    hints = list(protection_hints(unveil.Case(named(FRIENDS)), policy, in_the_way, unveil.Run()))
+    assert len(hints) == len(said)
+    assert all(text in hint and "publish measures" in hint for text, hint in zip(said, hints, strict=True))
 
 
 def test_only_drawing_anew_is_tried_against_attackers_who_hold_more_than_numbers() -> None:
@@ -120,7 +139,7 @@ def test_published_methods_are_tried_only_if_they_are_named() -> None:
 
 def test_a_published_method_may_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A triangle and a node that would have to be connected twice, with nodes that must not get another connection."""
-    monkeypatch.setattr(degree_offers, "_MOST_PROBES", 0)
+    monkeypatch.setattr(published_offers, "_MOST_PROBES", 0)
     graph = Graph.from_edges([0, 0, 1], [1, 2, 2], nodes=4)
     with pytest.raises(UnveilError, match="supergraph found no network in 0 attempts; try --method degrees"):
         unveil.protect(graph, goal(4), method="supergraph")

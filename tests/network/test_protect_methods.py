@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -20,7 +21,7 @@ from unveil import Graph, Policy, UnveilError
 from unveil.network.protect import PROTECTIONS
 from unveil.protect import ProtectedRelease
 from unveil.release.graph import edge_endpoints
-from unveil.wording import percent_text
+from unveil.wording import ends_text, percent_text
 
 Unveil = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -110,6 +111,27 @@ def test_random_methods_change_the_share_that_is_asked_for() -> None:
     assert " Then " not in sentence(switched)
 
 
+def test_switching_changes_up_to_twice_the_share() -> None:
+    graph = named(nx.gnm_random_graph(60, 300, seed=1))
+    off = Policy(
+        tolerance={"network.degree_k": 1, "network.degree_found": 1}, settings={"network": {"changed_edges": 0.1}}
+    )
+    made = unveil.protect(graph, off, method="switch")
+    gone = half(edge_set(graph) - in_original_order(made))
+    assert 30 < gone <= 60
+    assert f"{gone} of 300 connections are replaced." in sentence(made)
+
+
+def test_none_is_said_of_exact_numbers_only() -> None:
+    offer, graph = PROTECTIONS["random"], named(nx.path_graph(6))
+    found = {f.id: f for f in unveil.assess(graph).findings}
+    exact = replace(found["network.degree_found"], value=0.0)
+    sampled = replace(found["network.passive"], value=0.0, interval=(0.0, 0.4), method="simulation")
+    said = offer.describe_remaining_risk([exact, sampled])
+    assert "and nothing else, finds none of the nodes." in said
+    assert "with names, finds 0% of the nodes (0% to 40%)." in said
+
+
 def test_two_releases_of_random_methods_differ() -> None:
     graph = named(FRIENDS)
     for method in AT_RANDOM:
@@ -151,8 +173,10 @@ def test_the_first_sentences_say_whom_it_does_not_protect_from(method: str) -> N
         ("network.passive", "of the original's connections, with names, finds "),
         ("network.active", "who created accounts in the original finds "),
     ):
-        share = found[risk_id].value
-        assert f"{what}{percent_text(share)} of" in said if share else f"{what}none of" in said
+        measured = found[risk_id]
+        assert measured.value is not None and measured.interval is not None
+        assert f"{what}{percent_text(measured.value)} of" in said
+        assert f" ({ends_text(*measured.interval)})." in said
 
 
 # ---- mapping and assessing again -------------------------------------------------------------------------------------
@@ -231,12 +255,13 @@ def test_drawing_anew_is_tried_by_default_where_it_may_help() -> None:
 
 
 def test_a_result_with_unconnected_nodes_does_not_blame_the_input(unveil: Unveil, tmp_path: Path) -> None:
+    """The hub is connected with everybody, so that whatever all its edges are replaced by leaves it out."""
     (tmp_path / "star.edges").write_text("".join(f"hub p{v}\n" for v in range(8)))
-    done = unveil("protect", "star.edges", "-o", "safe.edges", "--goal", "network.degree_k=2", "--method", "random",
+    done = unveil("protect", "star.edges", "-o", "safe.edges", "--goal", "network.degree_k=1", "--method", "random",
                   "--changed-edges", "1")  # fmt: skip
-    if done.returncode == 2:
-        assert done.stderr.endswith("safe.edges: an edge list cannot hold nodes without edges; write .gml instead\n")
-        assert [p.name for p in tmp_path.iterdir()] == ["star.edges"]
+    assert done.returncode == 2
+    assert done.stderr.endswith("safe.edges: an edge list cannot hold nodes without edges; write .gml instead\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["star.edges"]
 
 
 # ---- what to do next -------------------------------------------------------------------------------------------------

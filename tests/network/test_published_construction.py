@@ -20,7 +20,7 @@ from reference.naive_degree_graphs import (
 from unveil import Graph
 from unveil.network.protections.degree_sequences import anonymise_degrees, is_k_anonymous
 from unveil.network.protections.published_construction import Pivot, build_supergraph, construct_graph
-from unveil.network.protections.realisability import is_realisable, may_be_realised_on
+from unveil.network.protections.realisability import may_be_realised_on
 from unveil.release.graph import edge_endpoints
 
 PIVOTS: tuple[Pivot, ...] = ("random", "highest", "lowest")
@@ -41,7 +41,6 @@ def test_all_degrees_of_few_nodes_are_realised_or_refused(nodes: int) -> None:
     rng = np.random.default_rng(nodes)
     for degrees in product(range(nodes), repeat=nodes):
         wanted = np.array(degrees)
-        assert is_realisable(wanted) == (degrees in possible)
         if list(degrees) == sorted(degrees):  # the order does not matter
             for pivot in PIVOTS:
                 made = construct_graph(wanted, rng, pivot)
@@ -54,7 +53,6 @@ def test_all_degrees_of_few_nodes_are_realised_or_refused(nodes: int) -> None:
 def test_longer_sequences(degrees: list[int], pivot: Pivot) -> None:
     wanted = np.array(degrees)
     possible = nx.is_graphical(degrees)
-    assert is_realisable(wanted) == possible
     made = construct_graph(wanted, np.random.default_rng(0), pivot)
     assert (made is not None) == possible
     assert made is None or made.degrees.tolist() == degrees

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from reference.published_removals import complement_graph, remove_edges_only
 from unveil import Graph, Run
 from unveil.network.protections import published_swaps
 from unveil.network.protections.degree_sequences import anonymise_degrees, is_k_anonymous
 from unveil.network.protections.published_construction import construct_graph
 from unveil.network.protections.published_methods import (
-    complement_graph,
     relaxed_graph,
-    remove_edges_only,
     simultaneous_swap_graph,
     supergraph,
 )

@@ -24,6 +24,7 @@ from unveil.assessment import TypedCommand
 from unveil.network import protect as network_protect
 from unveil.network.compared_graphs import compare_graphs
 from unveil.protection import Protection, ProtectionOffer
+from unveil.protection_front import unbeaten_protections
 from unveil.report import weighed_words as words
 from unveil.report.schema import weighed_schema
 from unveil.report.weighed_charts import fit_axis, frontier_svg
@@ -146,7 +147,7 @@ def test_one_failure_among_several_releases_is_told(monkeypatch: pytest.MonkeyPa
     assert (found.releases, found.measures, found.reached, found.sentence) == (0, (), False, "")
     assert found.failure.startswith("Release 2 of 2: ")
     assert words.failure_sentences(weighed) == [f"leave at 2: {found.failure}"]
-    assert "1 protection of 1 made no release; the table says why." in weighed.not_measured
+    assert not any("made no release" in said for said in weighed.not_measured), "the table says so"
     assert words.overview_rows(weighed)[1] == ("leave", "2", "no release", "–", "–", "")
 
 
@@ -164,7 +165,10 @@ def test_awkward_networks(network: nx.Graph, limit: int) -> None:
 
 def test_more_than_there_are_nodes() -> None:
     weighed = weigh(limits=(2, 41))
-    assert weighed.find("degrees", 41).failure == "No protection of this kind reaches network.degree_k at least 41."
+    assert weighed.find("degrees", 41).failure == (
+        "41 nodes cannot share a number of connections where there are only 40; publish measures of the network "
+        "instead of its connections (unveil describe)."
+    )
     assert weighed.find("degrees", 2).failure == ""
     assert weighed.to_html()
 
@@ -172,7 +176,12 @@ def test_more_than_there_are_nodes() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"goal": "network.automorphism"}, "no protection aims at a goal for 'network.automorphism'"),
+        (
+            {"goal": "network.passive", "limits": (0.1,)},
+            "^network.passive: weigh varies network.degree_k or network.degree_unique only; other attackers are "
+            "measured at each$",
+        ),
+        ({"goal": "degree_k"}, "^degree_k: weigh varies network.degree_k or network.degree_unique only"),
         ({"limits": ()}, "name at least one goal"),
         ({"methods": ["relabel"]}, "no protection that can be weighed here is called 'relabel'"),
         ({"releases": 0}, "at least one release"),
@@ -195,6 +204,26 @@ def test_networks_with_directions_and_other_kinds_are_refused() -> None:
         weigh(Graph.from_edges([0, 1], [1, 2], nodes=3, directed=True))
     with pytest.raises(UnveilError, match="graph"):
         unveil.weigh(unveil.Transactions.from_baskets([["a"]]), goal="network.degree_k", limits=[2])
+
+
+def test_what_is_tried_by_default_depends_on_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[float | None]()
+
+    def only_if_named(case: Case, policy: Policy) -> bool:
+        seen.append(policy.tolerance.get("network.degree_k"))
+        return False
+
+    offered(monkeypatch, {"leave": replace(offer_of([3]), only_if_named=only_if_named)})
+    weigh(limits=(7,), releases=1)
+    assert seen == [7]
+
+
+def test_other_tolerances_shape_what_is_made() -> None:
+    """With a goal for unique numbers of connections, as many nodes share each as the policy asks for."""
+    for k in (2, 6):
+        policy = Policy(tolerance={"network.degree_k": k})
+        (found,) = weigh(policy=policy, goal="network.degree_unique", limits=(0.1,), only=None).protections
+        assert number(found, "network.degree_k") >= k and f"at least {k} nodes share each number" in found.sentence
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------------
@@ -227,17 +256,53 @@ def test_rows_and_sentences() -> None:
     assert words.headline(weighed).endswith(": 2 protections at 1 goal")
     assert words.lead_sentences(weighed)[1] == "One (one) at 2, the first of 2 releases: This protects little."
     assert ["one", "90% (0.0004)"] in words.measure_tables(weighed)[1][2]
+    assert words.lead_sentences(weighed)[0].startswith(
+        "Goals are for network.degree_k: smallest class of nodes with the same number of connections (k). “Kept” is "
+        "the share of all connections, before or after, that are in both. “Found” stands for: people found by someone "
+    )
     assert words.follow_up_command(weighed) == ""
+    assert words.COMMAND_INTRODUCTION not in weighed.to_text()
     typed = replace(weighed, typed=TypedCommand("my friends.txt", (), {}))
     assert words.follow_up_command(typed) == (
         "unveil protect 'my friends.txt' --kind graph --goal network.degree_k=2 --method one -o "
         "'my friends-protected.edges'"
     )
+    for text in (" ".join(typed.to_text().split()), typed.to_html()):
+        assert (
+            "This makes a release in the same way (drawn anew if the method draws at random, and held to all "
+            "tolerances of your policy):" in text
+        )
+
+
+@pytest.mark.parametrize(("goal", "limits", "strictest"), [("network.degree_k", (2, 6), "6"),
+                                                          ("network.degree_unique", (0.1, 0.5), "10%")])  # fmt: skip
+def test_the_strictest_goal_is_the_one_that_tolerates_least(
+    goal: str, limits: tuple[float, ...], strictest: str
+) -> None:
+    weighed = weigh(goal=goal, limits=limits, only=None)
+    (said,) = words.lead_sentences(weighed)[1:]
+    assert said.startswith(f"Make numbers of connections alike (degrees) at {strictest}: ")
+    assert [row[1] for row in words.overview_rows(weighed)][1:] == [words.limit_text(weighed, x) for x in limits]
+
+
+def test_goals_that_are_shares_are_told_in_percent(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered(monkeypatch, {"leave": offer_of([-1])})
+    weighed = weigh(goal="network.degree_unique", limits=(0.1,), releases=1)
+    assert words.failure_sentences(weighed) == ["leave at 10%: Friends: found no network."]
+
+
+def test_unbeaten_means_the_same_as_for_protect() -> None:
+    """The upper ends of intervals count: what may leave more to be found is beaten, however few were."""
+    sure, unsure = ((0.5, 0.4, 0.6), True), ((0.4, 0.0, 0.9), False)
+    both = [made(name, 2, 0.9, found, best) for name, (found, best) in (("sure", sure), ("unsure", unsure))]
+    assert [p.method for p in unbeaten_protections(both)] == [p.method for p in both if p.is_unbeaten] == ["sure"]
+    assert "going by the upper ends of these intervals" in words.FRONTIER_READING
 
 
 def test_unbeaten_protections_are_those_that_no_other_beats() -> None:
     weighed = weigh(limits=(2, 6, 12), methods=["degrees", "supergraph"], releases=1, only=["network.passive"])
-    points = {id(p): (number(p, "connections"), number(p, "network.passive")) for p in weighed.protections}
+    assert all(p.harmed is not None for p in weighed.protections)
+    points = {id(p): (number(p, "connections"), p.harmed[1] if p.harmed else 0) for p in weighed.protections}
     for p in weighed.protections:
         kept, found = points[id(p)]
         beaten = any(k >= kept and f <= found and (k, f) != (kept, found) for k, f in points.values())
@@ -310,6 +375,11 @@ def test_the_command(unveil: Unveil, friends: Path) -> None:
 def test_a_goal_without_numbers_is_refused(unveil: Unveil, friends: Path, goal: str) -> None:
     done = unveil("weigh", friends.name, "--goal", goal)
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_requiring_answers_makes_no_sense_without_a_verdict(unveil: Unveil, friends: Path) -> None:
+    done = unveil("weigh", friends.name, "--goal", "network.degree_k=2", "--require", "network")
+    assert done.returncode == 2 and "--require" in done.stderr
 
 
 def test_an_interrupted_command_writes_nothing(friends: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import mean, variance
 
 import numpy as np
@@ -10,22 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil import Case, Graph, UnveilError
-from unveil.usefulness.repeated_measure import repeat_protection
+from unveil.usefulness.repeated_measure import summarise_releases
 from unveil.usefulness.use_measure import UseMeasure
-
-RELEASE = Graph.from_edges([0], [1], nodes=2)
 
 
 def repeat(numbers: Sequence[float | None]) -> list[tuple[int, float, float | None]]:
     """What is said of a measure that has these numbers, one for each release."""
-    drawn = iter(numbers)
-
-    def measure(case: Case) -> list[UseMeasure]:
-        assert case.release is RELEASE
-        return [UseMeasure("size", "Size", 1.0, next(drawn), "")]
-
-    found = repeat_protection(lambda: Case(RELEASE), measure, len(numbers))
+    found = summarise_releases([UseMeasure("size", "Size", 1.0, number, "")] for number in numbers)
     assert all((m.id, m.title, m.before) == ("size", "Size", 1.0) for m in found)
     return [(m.releases, m.mean, m.variance) for m in found]
 
@@ -41,19 +32,10 @@ def test_releases_without_a_number_do_not_count() -> None:
     assert repeat([5.0]) == [(1, 5.0, None)]
 
 
-def test_no_releases_are_refused() -> None:
-    with pytest.raises(UnveilError, match="1 or more"):
-        repeat([])
-
-
 def test_intervals_contain_the_mean_of_all_releases() -> None:
     """Of 300 means of 10 normal values with 95% confidence, fewer than 270 hold with a probability below .001 (seed
     fixed)."""
     rng = np.random.default_rng(4)
-
-    def measure(case: Case) -> list[UseMeasure]:
-        return [UseMeasure("size", "Size", 1.0, float(rng.normal(7, 3)), "")]
-
-    protect: Callable[[], Case] = lambda: Case(RELEASE)  # noqa: E731
-    found = [repeat_protection(protect, measure, 10)[0].interval for _ in range(300)]
+    drawn = ([[UseMeasure("size", "Size", 1.0, float(rng.normal(7, 3)), "")] for _ in range(10)] for _ in range(300))
+    found = [summarise_releases(releases)[0].interval for releases in drawn]
     assert sum(ends is not None and ends[0] <= 7 <= ends[1] for ends in found) >= 270

@@ -80,11 +80,11 @@ def refuse_policy_options(*others: str, instead: str) -> None:
 
 
 def policy_options(
-    *rooms: str | None, kind: str | None = None, protecting: bool = False, tolerances: bool = True
+    *rooms: str | None, kind: str | None = None, protecting: bool = False, verdict: bool = True
 ) -> Callable[[_Command], _Command]:
     """Add the options that make up a policy: those of the policy itself, and of these rooms, by default all (None
     stands for no room). With a kind of release, only those that say something about it. Some are for commands that
-    protect. Without ``tolerances``, a command says in its own way what is tolerated."""
+    protect. Without a ``verdict``, a command says in its own way what is tolerated, and requires nothing."""
 
     def decorate(command: _Command) -> _Command:
         owned = [
@@ -93,13 +93,14 @@ def policy_options(
             if (each.room is None or not rooms or each.room in rooms)
             and (kind is None or kind in each.release_kinds)
             and (protecting or not each.setting.protecting)
+            and (verdict or each.name != "require")
         ]
         names = list(dict.fromkeys(each.name for each in owned))
         made = [_setting_option([each for each in owned if each.name == name]) for name in names]
         former = {old: each.name for each in owned for old in each.setting.former_names if old not in names}
         taken = questions.all_holdings()
         hidden = [renamed_option(old, new) for old, new in former.items() if old not in taken]
-        tolerated = [_GOAL if protecting else _TOLERANCE] if tolerances else []
+        tolerated = [_GOAL if protecting else _TOLERANCE] if verdict else []
         return add_options((*_POLICY_FILE, *made, *tolerated, *hidden), command)
 
     return decorate

@@ -85,7 +85,9 @@ def _help_text() -> str:
 
 def _method_option(command: Any) -> Any:
     names = list(dict.fromkeys(name for offers in _methods().values() for name in offers))
-    default = "by default, all are tried and the most useful one within tolerance is written"
+    default = (
+        "by default, all but those marked 'only if named' are tried and the most useful one within tolerance is written"
+    )
     return click.option("--method", type=click.Choice(names), help=f"Try only this method; {default}.")(command)
 
 

@@ -33,8 +33,8 @@ Examples:
     "--goal",
     required=True,
     metavar="FINDING=VALUE,VALUE",
-    help="What must hold of the results: one finding, and the values that are tried, such as "
-    "network.degree_k=2,5,10,25.",
+    help="What must hold of the results: a finding about shared numbers of connections, and the values that are "
+    "tried, such as network.degree_k=2,5,10,25.",
 )
 @click.option(
     "--methods",
@@ -56,7 +56,7 @@ Examples:
     help="Attack with these questions or findings only, comma-separated. Attackers that are left out by default "
     "because the network is large are tried if they are named.",
 )
-@policy_options(None, "network", kind="graph", protecting=True, tolerances=False)
+@policy_options(None, "network", kind="graph", protecting=True, verdict=False)
 @graph_reading_options
 @click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True)
 @click.option("--details", is_flag=True, help="Text: show all measures.")

@@ -177,5 +177,5 @@ QUESTION = Question(
     why_unprotectable=why_unprotectable,
     hints=protection_hints,
     measure_use=measure_use,
-    weighed_by=WeighedBy(risks.PASSIVE, "connections"),
+    weighed_by=WeighedBy(risks.PASSIVE, "connections", goals=(risks.DEGREE_K, risks.DEGREE_UNIQUE)),
 )

@@ -23,15 +23,19 @@ def known_connection_findings(compared: ComparedGraphs, policy: Policy) -> Itera
     from unveil.network.known_connections import found_by_connections
 
     found, people = found_by_connections(compared), compared.original.nodes
-    degree = (
-        "number of connections" if not compared.original.directed else "numbers of outgoing and incoming connections"
-    )
-    where = "" if compared.is_unchanged else " in the original"
-    known = f"the {degree} that a person has{where}"
-    nodes = count_text(people, "node")
-    for risk, share, what in (
-        (risks.DEGREE_FOUND, found.by_degree, known),
-        (risks.SIGNATURE_FOUND, found.by_neighbours, f"the {degree} that each neighbour of a person has{where}"),
+    ways, has = "connections", "has" if compared.is_unchanged else "had in the original"
+    if compared.original.directed:
+        ways = "outgoing and incoming connections"
+    everyone = count_text(people, "person")
+    many = "as many of both" if compared.original.directed else "as many"
+    for risk, share, what, alike in (
+        (risks.DEGREE_FOUND, found.by_degree, f"how many {ways} a person {has}", many),
+        (
+            risks.SIGNATURE_FOUND,
+            found.by_neighbours,
+            f"how many {ways} each neighbour of a person {has}",
+            f"neighbours that have {many}",
+        ),
     ):
         yield risk.finding(
             policy,
@@ -40,7 +44,7 @@ def known_connection_findings(compared: ComparedGraphs, policy: Policy) -> Itera
             share=share,
             attacker=f"Knows {what}.",
             baseline=1 / people,
-            sentence=f"Someone who knows {what}, and picks at random one of the nodes of which the same is true in the "
-            f"release, finds " + (f"{percent_text(share)} of {nodes} on average." if share else f"none of {nodes}."),
+            sentence=f"Someone who knows {what}, and picks at random one of the released nodes with {alike}, finds "
+            + (f"{percent_text(share)} of {everyone} on average." if share else f"none of {everyone}."),
             source=_HAY,
         )

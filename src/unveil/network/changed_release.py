@@ -6,6 +6,7 @@ added come last. :mod:`unveil.network.protections.relabel` gives all nodes new n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.protection import Protection
 from unveil.release.graph import Graph
+from unveil.run import Run
 from unveil.settings import option_text
 from unveil.wording import count_text, verb
 
@@ -29,6 +31,7 @@ __all__ = [
     "change_text",
     "count_changes",
     "degree_class_to_aim_at",
+    "if_enough_nodes",
     "is_undirected",
     "make_protection",
     "refuse_additions_only",
@@ -61,6 +64,18 @@ def degree_class_to_aim_at(policy: Policy, strictness: float) -> int:
     those who ask only that no degree is unique."""
     wanted = policy.tolerance_for(risks.DEGREE_K)
     return max(2, ceil((wanted or 2) / strictness))
+
+
+def if_enough_nodes(
+    protect: Callable[[Case, Policy, Graph, int, Run], Protection | None],
+) -> Callable[[Case, Policy, Run, float], Protection | None]:
+    """What fits a protection that makes at least k nodes of a graph alike; it makes nothing of one with fewer nodes."""
+
+    def fit(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+        graph, k = unprotected_graph(case), degree_class_to_aim_at(policy, strictness)
+        return None if k > graph.nodes else protect(case, policy, graph, k, run)
+
+    return fit
 
 
 def refuse_additions_only(policy: Policy, method: str) -> None:

@@ -1,10 +1,9 @@
 """Who is found by the number of connections that they had before a network was changed?
 
 Someone knows how many connections a person had in the original, or how many each of the person's neighbours had, and
-picks one of the nodes of the release of which the same is true, all being equally likely. A person is found if the node
-is their own. Of a person whose own node has c − 1 others like it in this respect, that is the case with a probability
-of 1/c; whose own node has other numbers now is never found. The shares are the means over all people of the original:
-they are exact, and say what is found on average.
+picks one of the nodes of the release of which the same is true, all being equally likely. If c nodes match and theirs
+is among them, a person is found with probability 1/c; if theirs no longer matches, never. The shares are the means over
+all people of the original: they are exact, and say what is found on average.
 
 Where nothing was changed, every node is among those that are picked from, so that the share is the number of classes of
 nodes that are alike, divided by the number of nodes.

@@ -13,8 +13,10 @@ from types import MappingProxyType
 from unveil.case import Case
 from unveil.network import risks
 from unveil.network.changed_release import make_protection, unprotected_graph
-from unveil.network.degree_offers import ADDED_NODES, DEGREES, NEIGHBOURHOODS, published_offer
+from unveil.network.degree_offers import ADDED_NODES, DEGREES, NEIGHBOURHOODS
+from unveil.network.published_offers import PUBLISHED
 from unveil.network.random_offers import POSSIBLE_WORLD, RANDOM_CHANGES, SWITCHES
+from unveil.network.settings import NetworkSettings
 from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release.graph import Graph
@@ -24,11 +26,12 @@ from unveil.wording import count_text, verb
 
 __all__ = ["PROTECTIONS", "protection_hints", "why_unprotectable"]
 
+_STRUCTURE = "most methods make numbers of connections alike, but people are found by the rest of the structure"
 _MEASURES = "publish measures of the network instead of its connections (unveil describe)"
 
 
 def _relabel_nodes(case: Case, policy: Policy, run: Run, strictness: float) -> Protection:
-    only = "Only names and order change, so no finding about structure does."
+    only = "Only names and order change, so findings about structure stay the same."
     return make_protection(case, unprotected_graph(case), only)
 
 
@@ -61,11 +64,22 @@ def protection_hints(case: Case, policy: Policy, in_the_way: Sequence[str], run:
         return
     if reason := why_unprotectable(case, policy):
         yield reason
-    elif set(in_the_way) - {risks.DEGREE_K.id, risks.DEGREE_UNIQUE.id}:
+        return
+    others = set(in_the_way) - {risks.DEGREE_K.id, risks.DEGREE_UNIQUE.id}
+    if risks.DEGREE_FOUND.id in others:
         yield (
-            "most methods make numbers of connections alike, but people are found by the rest of the structure; try "
-            f"{option_text('method', 'worlds')}, or {_MEASURES}"
+            "people are found by how many connections they had; ask for more nodes with each number of connections (a "
+            f"higher {risks.DEGREE_K.id}), or {_MEASURES}"
         )
+    if others - {risks.DEGREE_FOUND.id}:
+        yield f"{_STRUCTURE}; {_way_out(policy)}"
+
+
+def _way_out(policy: Policy) -> str:
+    """What to try where people are found by structure."""
+    if policy.settings_for(NetworkSettings).additions_only:
+        return f"leave out {option_text('additions_only')} for {option_text('method', 'worlds')}, or {_MEASURES}"
+    return f"if {option_text('method', 'worlds')} was not tried, try it; else, {_MEASURES}"
 
 
 PROTECTIONS = MappingProxyType(
@@ -84,20 +98,6 @@ PROTECTIONS = MappingProxyType(
         "switch": SWITCHES,
         "nodes": ADDED_NODES,
         "neighbourhoods": NEIGHBOURHOODS,
-        "supergraph": published_offer(
-            "supergraph",
-            "SuperGraph, as published",
-            "Add edges at random (Liu, Terzi); may fail; only if named.",
-        ),
-        "relaxed": published_offer(
-            "relaxed",
-            "Relaxed, as published",
-            "Build a network, swap its edges; may fail; only if named.",
-        ),
-        "simultaneous": published_offer(
-            "simultaneous",
-            "SimulSwap, as published",
-            "As relaxed, but degrees may fall; may fail; only if named.",
-        ),
+        **PUBLISHED,
     }
 )

@@ -15,6 +15,7 @@ from unveil.network.changed_release import (
     change_text,
     count_changes,
     degree_class_to_aim_at,
+    if_enough_nodes,
     is_undirected,
     make_protection,
     refuse_additions_only,
@@ -48,7 +49,7 @@ def _change_at_random(case: Case, policy: Policy, run: Run, strictness: float) -
     removed = count_changes(graph, changed).removed
     what = (
         f"{removed:,} of {count_text(graph.edges, 'connection')}, drawn at random, {verb(removed, 'is', 'are')} "
-        "replaced by as many others, drawn at random from those that there were not."
+        "replaced by as many between random pairs of nodes that were not connected."
     )
     return _protect_and_share_degrees(case, policy, changed, what, run)
 
@@ -64,9 +65,9 @@ def _switch(case: Case, policy: Policy, run: Run, strictness: float) -> Protecti
     removed = count_changes(graph, changed).removed
     what = (
         "Pairs of connections, drawn at random, exchange ends, so that each node keeps its number of them; "
-        f"{removed:,} of {count_text(graph.edges, 'connection')} {verb(removed, 'becomes', 'become')} others."
+        f"{removed:,} of {count_text(graph.edges, 'connection')} {verb(removed, 'is', 'are')} replaced."
         if removed
-        else "No two connections can exchange ends, or none that were tried."
+        else "No connection changed: no pair that was tried could exchange ends."
     )
     return _protect_and_share_degrees(case, policy, changed, what, run)
 
@@ -75,22 +76,20 @@ def _share_to_change(policy: Policy, strictness: float) -> float:
     return min(1.0, policy.settings_for(NetworkSettings).changed_edges / strictness)
 
 
-def _draw_world(case: Case, policy: Policy, run: Run, strictness: float) -> Protection | None:
+@if_enough_nodes
+def _draw_world(case: Case, policy: Policy, graph: Graph, k: int, run: Run) -> Protection | None:
     """A graph with as many edges within and between groups of k nodes."""
     from unveil.network.protections.super_nodes import draw_possible_world, group_nodes
     from unveil.secret_order import secret_generator
 
     refuse_additions_only(policy, "worlds")
-    graph, k = unprotected_graph(case), degree_class_to_aim_at(policy, strictness)
-    if k > graph.nodes:
-        return None
     groups = group_nodes(graph, k, run)
     changed = draw_possible_world(graph, groups, secret_generator())
     count = int(groups.max()) + 1
     what = (
-        f"Nodes are put into {count_text(count, 'group')} of {k:,} or more, similar ones together; within and between "
-        "groups, as many connections as there are are drawn anew at random. Someone who knows the whole original and "
-        f"all groups finds a node with a probability of 1 in {k:,} at most."
+        f"Nodes are put into {count_text(count, 'group')} of {k:,} or more, similar ones together; the "
+        "connections within and between groups are drawn anew at random, with their numbers unchanged. Someone who "
+        f"knows the whole original and all groups finds a node with a probability of 1 in {k:,} at most."
     )
     return _protect_and_share_degrees(case, policy, changed, what, run)
 
@@ -163,7 +162,7 @@ SWITCHES = ProtectionOffer(
 )
 POSSIBLE_WORLD = ProtectionOffer(
     "Draw connections between groups anew",
-    "Keep how many edges groups of k nodes have, and draw them anew.",
+    "Redraw edges; tried with goal passive, active or signature_found.",
     _draw_world,
     applies_to=is_undirected,
     only_if_named=_world_is_no_help,

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 from unveil.finding import Finding
 from unveil.network import risks
-from unveil.wording import percent_text
+from unveil.wording import ends_text, percent_text
 
 __all__ = ["describe_remaining_risk"]
 
 _ATTACKERS = {
-    risks.DEGREE_FOUND.id: "Someone who knows how many connections a person had, and nothing else, finds {} the nodes.",
+    risks.DEGREE_FOUND.id: "Someone who knows how many connections a person had, and nothing else, finds {} the "
+    "nodes{}.",
     risks.SIGNATURE_FOUND.id: "Someone who knows how many connections each neighbour of a person had finds {} the "
-    "nodes.",
-    risks.PASSIVE.id: "Someone who holds part of the original's connections, with names, finds {} the nodes.",
-    risks.ACTIVE.id: "Someone who created accounts in the original finds {} the people whom they linked with them.",
+    "nodes{}.",
+    risks.PASSIVE.id: "Someone who holds part of the original's connections, with names, finds {} the nodes{}.",
+    risks.ACTIVE.id: "Someone who created accounts in the original finds {} the people whom they linked with them{}.",
 }
 _ALL = tuple(_ATTACKERS)
 
@@ -27,10 +28,16 @@ def describe_remaining_risk(said: str, asked: Sequence[str] = _ALL) -> Callable[
 
 
 def _shares_found(findings: Sequence[Finding], asked: Sequence[str]) -> Iterator[str]:
-    values = {f.id: f.value for f in findings if f.value is not None}
+    found = {f.id: f for f in findings if f.value is not None}
     for risk_id in asked:
-        if risk_id in values:
-            share = values[risk_id]
-            yield _ATTACKERS[risk_id].format(f"{percent_text(share)} of" if share else "none of")
+        if risk_id in found:
+            yield _ATTACKERS[risk_id].format(*_share_texts(found[risk_id]))
         elif risk_id == risks.PASSIVE.id:
             yield "What someone with an overlapping network finds was not measured."
+
+
+def _share_texts(f: Finding) -> tuple[str, str]:
+    """The share of whom, and its interval in brackets, if it has one. Only an exact number can say that it is none."""
+    assert f.value is not None
+    share = "none of" if f.method == "exact" and not f.value else f"{percent_text(f.value)} of"
+    return share, "" if f.interval is None else f" ({ends_text(*f.interval)})"

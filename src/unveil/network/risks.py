@@ -37,7 +37,7 @@ DEGREE_UNIQUE = _share_risk(
 )
 DEGREE_FOUND = _share_risk(
     "network.degree_found",
-    title="People found by the number of their connections in the original",
+    title="People found by how many connections they had",
     summary="The share of people found by someone who knows how many connections they had before anything was changed, "
     "and picks a node with as many at random.",
 )
@@ -48,7 +48,7 @@ SIGNATURE_UNIQUE = _share_risk(
 )
 SIGNATURE_FOUND = _share_risk(
     "network.signature_found",
-    title="People found by their neighbours' connections in the original",
+    title="People found by how many connections their neighbours had",
     summary="The share of people found by someone who knows how many connections each of their neighbours had before "
     "anything was changed, and picks a node of which the same is true at random.",
 )

@@ -42,6 +42,7 @@ class NetworkSettings:
         release_kinds=("graph",),
         protecting=True,
         metavar="SHARE",
-        help="With the methods random and switch: the share of the edges to change, or more if that is not within "
-        "tolerance.",
+        help="Method random: the share of edges to replace. Method switch: how many pairs of edges exchange ends, as a "
+        "share of all edges, so that up to twice as many edges change. protect raises it up to 2.5 times while the "
+        "result fails.",
     )

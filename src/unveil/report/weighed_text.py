@@ -50,7 +50,5 @@ def _parts(weighed: WeighedProtections, details: bool) -> Iterator[RenderableTyp
     else:
         yield text("--details shows all measures (in Python: to_text(details=True)), --report FILE draws them.")
     if command := words.follow_up_command(weighed):
-        yield text(
-            "This writes the one that leaves the fewest to be found, of those that reach their goal and are unbeaten:"
-        )
+        yield text(words.COMMAND_INTRODUCTION)
         yield text(f"  {command}", no_wrap=True)

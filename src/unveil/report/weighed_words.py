@@ -6,13 +6,16 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 
+from unveil import questions
 from unveil.report.next_steps import protected_name
+from unveil.risk import Risk
 from unveil.usefulness.repeated_measure import RepeatedMeasure
 from unveil.weighed_protections import WeighedProtection, WeighedProtections
 from unveil.wording import count_text, list_text, number_text, percent_text, range_text, safe_text
 
 __all__ = [
     "ATTACK_READING",
+    "COMMAND_INTRODUCTION",
     "FRONTIER_READING",
     "HEADINGS",
     "MEASURE_NOTE",
@@ -38,11 +41,18 @@ MEASURE_NOTE = (
     "the 95% interval does if the number was sampled."
 )
 
+COMMAND_INTRODUCTION = (
+    "This makes a release in the same way (drawn anew if the method draws at random, and held to all tolerances of "
+    "your policy):"
+)
+"""Before :func:`follow_up_command`."""
+
 FRONTIER_READING = (
     "The further right, the more is kept; the lower, the fewer are found. Each point is a protection at the goal "
-    "beside it, in brackets if the goal was not reached; goals without room are in the table. Filled points are "
-    "unbeaten: no other is as good in both respects and better in one, going by the points. Upright lines are 95% "
-    "intervals, cut off at the edge; where they overlap, the order may be due to chance. Axes need not begin at 0."
+    "beside it, in brackets if the goal was not reached; goals that do not fit are only in the table. Upright lines "
+    "are 95% intervals, cut off at the edge; where they overlap, the order may be due to chance. Filled points are "
+    "unbeaten: no other is as good in both respects and better in one, going by the upper ends of these intervals. "
+    "Axes need not begin at 0."
 )
 ATTACK_READING = (
     "Each picture shows one number for each goal, a line for each protection, and the number for the release as it is "
@@ -67,10 +77,10 @@ def _counts(weighed: WeighedProtections) -> tuple[tuple[Sequence[object], str], 
 
 def lead_sentences(weighed: WeighedProtections) -> list[str]:
     """What the numbers are, and what the strictest release of each protection leaves."""
-    kept = next((m.title for m in weighed.measures() if m.id == weighed.use), weighed.use)
     first = (
-        f"Goals are for {weighed.goal}: {_lower_first(weighed.goal_title)}. “Kept” stands for: {_lower_first(kept)}. "
-        f"“Found” stands for: {_lower_first(weighed.risk_title)}. Nothing was released."
+        f"Goals are for {weighed.goal}: {_lower_first(weighed.goal_title)}. “Kept” is the share of all connections, "
+        f"before or after, that are in both. “Found” stands for: {_lower_first(weighed.risk_title)}. Nothing was "
+        "released."
     )
     return [first, *_strictest_sentences(weighed)]
 
@@ -83,15 +93,18 @@ def _strictest_sentences(weighed: WeighedProtections) -> Iterator[str]:
     for method, title in weighed.methods.items():
         made = [p for p in weighed.protections if p.method == method and p.remaining_risk and p.reached]
         if made:
-            p = max(made, key=lambda p: p.limit)
+            p = (max if _goal(weighed).safer == "higher" else min)(made, key=lambda p: p.limit)
             first = "" if p.releases == 1 else f", the first of {count_text(p.releases, 'release')}"
             yield f"{title} ({method}) at {limit_text(weighed, p.limit)}{first}: {p.remaining_risk}"
 
 
 def limit_text(weighed: WeighedProtections, limit: float) -> str:
     """A goal, as the number that is tolerated."""
-    is_share = any(m.is_share for m in weighed.before if m.id == weighed.goal)
-    return percent_text(limit) if is_share else number_text(limit)
+    return _goal(weighed).limit_text(limit)
+
+
+def _goal(weighed: WeighedProtections) -> Risk:
+    return questions.all_risks()[weighed.goal]
 
 
 def overview_rows(weighed: WeighedProtections) -> list[tuple[str, ...]]:

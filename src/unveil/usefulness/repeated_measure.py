@@ -7,15 +7,13 @@ measured by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from unveil.case import Case
-from unveil.errors import UnveilError
 from unveil.usefulness.use_measure import UseMeasure
 
-__all__ = ["RepeatedMeasure", "repeat_protection", "summarise_releases"]
+__all__ = ["RepeatedMeasure", "summarise_releases"]
 
 
 @dataclass(frozen=True)
@@ -40,27 +38,16 @@ class RepeatedMeasure:
         return {**asdict(self), "interval": None if self.interval is None else list(self.interval)}
 
 
-def repeat_protection(
-    protect: Callable[[], Case], measure: Callable[[Case], Iterable[UseMeasure]], releases: int
-) -> list[RepeatedMeasure]:
-    """Make so many releases, measure each, and summarise every measure that has a number in any of them.
+def summarise_releases(measured: Iterable[Iterable[UseMeasure]]) -> list[RepeatedMeasure]:
+    """The measures of several releases, one after the other, as one: every measure that has a number in any of them.
 
     A measure that draws a sample should draw another for each release, or the interval is that of this one sample.
 
-    >>> cases = iter([Case("a"), Case("abc")])
-    >>> def measure_length(case):
-    ...     return [UseMeasure("length", "Length", 4.0, float(len(case.release)), "", is_share=False)]
-    >>> [found] = repeat_protection(lambda: next(cases), measure_length, 2)
+    >>> lengths = [[UseMeasure("length", "Length", 4.0, length, "", is_share=False)] for length in (1.0, 3.0)]
+    >>> [found] = summarise_releases(lengths)
     >>> found.mean, found.variance, [round(end, 1) for end in found.interval]
     (2.0, 2.0, [-10.7, 14.7])
     """
-    if releases < 1:
-        raise UnveilError("releases must be 1 or more")
-    return summarise_releases(measure(protect()) for _ in range(releases))
-
-
-def summarise_releases(measured: Iterable[Iterable[UseMeasure]]) -> list[RepeatedMeasure]:
-    """The measures of several releases, one after the other, as one: every measure that has a number in any of them."""
     found: dict[str, list[UseMeasure]] = {}
     for release in measured:
         for measure in release:

@@ -80,14 +80,13 @@ def move_added_edges(
     cursor, budget, room, tries, ends, rates, changed, degrees, order, place, begins, rows, scale, importance, state
 ):  # fmt: skip
     """Try to make added edges more plausible from a cursor on, each a number of times, until a budget of steps or the
-    room in the table of added edges is used up. Returns the cursor, and how many moves were made.
+    room in the table of added edges is used up. Returns the cursor.
 
     An edge u–w becomes v–w, where v has one neighbour fewer than u, so that both change their degrees for each other's;
     or two edges a–b and c–d become a–c and b–d. ``order`` holds all nodes by degree, ``place`` where each is, and
     ``begins`` where each degree begins. ``rows`` are those of the graph with its changes as they were at first, by
     which edges are rated.
     """
-    moves = 0
     while cursor < len(ends) and budget > 0 and room >= 2 * tries:
         i = cursor
         cursor += 1
@@ -111,7 +110,6 @@ def move_added_edges(
                 place[u], place[v] = place[v], place[u]
                 order[place[u]], order[place[v]] = u, v
                 room -= 1
-                moves += 1
             else:
                 j = _draw(state, len(ends))
                 c, d = ends[j, 0], ends[j, 1]
@@ -129,5 +127,4 @@ def move_added_edges(
                 ends[i, 0], ends[i, 1], ends[j, 0], ends[j, 1] = u, c, w, d
                 rates[i], rates[j] = one, other
                 room -= 2
-                moves += 1
-    return cursor, moves
+    return cursor

@@ -81,7 +81,7 @@ def move_to_plausible(graph: Graph, changed: ChangedGraph, run: Run) -> ChangedG
             run.check()
             room = len(ends) + 2 * _TRIES
             changed, budget = make_room(changed, 0, room), budget - _SLICE
-            cursor, _ = _plausible_kernels.move_added_edges(
+            cursor = _plausible_kernels.move_added_edges(
                 cursor, _SLICE, room, _TRIES, ends, rates, changed, degrees, order, place, begins, rows, scale,
                 importance, state,
             )  # fmt: skip

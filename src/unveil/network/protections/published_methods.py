@@ -4,11 +4,10 @@
 - **Relaxed** builds a new graph with the same degrees, and swaps edges until it resembles the original.
 - **SimultaneousSwap** does the same with degrees that may also be lowered, at the same price.
 
-If that fails, they probe (:mod:`unveil.network.protections.published_probing`). A method that adds edges becomes one
-that removes edges by giving it the complement of the graph.
+If that fails, they probe (:mod:`unveil.network.protections.published_probing`).
 
 Algorithms: K. Liu, E. Terzi, *Towards identity anonymization on graphs*, SIGMOD 2008; M. Vanhoef, *Privacy in
-databases*, 2012, Algorithms 9.1, 9.4, 9.7 and 9.8. They are here to be measured: they draw from a given generator, so
+databases*, 2012, Algorithms 9.4, 9.7 and 9.8. They are here to be measured: they draw from a given generator, so
 that whoever knows its seed can repeat what they did. Graphs are undirected.
 """
 
@@ -25,10 +24,10 @@ from unveil.network.protections.degree_sequences import anonymise_degrees
 from unveil.network.protections.published_construction import build_supergraph, construct_graph
 from unveil.network.protections.published_probing import ProbedGraph, ProbingScheme, probe_degrees
 from unveil.network.protections.published_swaps import resemble_by_swaps
-from unveil.release.graph import Graph, simple_graph
+from unveil.release.graph import Graph
 from unveil.run import Run
 
-__all__ = ["complement_graph", "relaxed_graph", "remove_edges_only", "simultaneous_swap_graph", "supergraph"]
+__all__ = ["relaxed_graph", "simultaneous_swap_graph", "supergraph"]
 
 _MOST_PROBES = 100_000
 _PATIENCE = 1_000  # samples without a gain after which swapping ends
@@ -102,24 +101,3 @@ def _swap_constructed(
     if found.graph is None:
         return found
     return replace(found, graph=resemble_by_swaps(found.graph, graph, rng, patience, run))
-
-
-def remove_edges_only(graph: Graph, add_edges: Callable[[Graph], ProbedGraph]) -> ProbedGraph:
-    """What a method that adds edges makes of the complement, and of that the complement (Algorithm 9.1).
-
-    >>> star = Graph.from_edges([0, 0, 0], [1, 2, 3], nodes=4)
-    >>> found = remove_edges_only(star, lambda graph: supergraph(graph, 2, np.random.default_rng(0)))
-    >>> sorted(found.graph.degrees.tolist())
-    [0, 0, 1, 1]
-    """
-    found = add_edges(complement_graph(graph))
-    made = None if found.graph is None else complement_graph(found.graph)
-    return ProbedGraph(made, found.probes, graph.nodes - 1 - found.nearest)
-
-
-def complement_graph(graph: Graph) -> Graph:
-    """The graph with an edge wherever this one has none."""
-    is_edge = np.zeros((graph.nodes, graph.nodes), np.bool_)
-    is_edge[np.repeat(np.arange(graph.nodes), graph.degrees), graph.neighbours] = True
-    ends = np.argwhere(np.triu(~is_edge, 1)).astype(np.int32)
-    return simple_graph(ends.reshape(-1), graph.labels, False, graph.name, None)

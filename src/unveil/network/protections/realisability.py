@@ -1,16 +1,8 @@
-"""Which degrees can a graph have, and which can it be given by adding edges only?
+"""Which degrees can a graph be given by adding edges only?
 
-A sequence of degrees is *realisable* if some simple graph has it. With d(1) ≥ d(2) ≥ … ≥ d(n) that is so exactly if
-the sum is even and, for every ℓ,
-
-    d(1) + … + d(ℓ)  ≤  ℓ(ℓ − 1) + Σ_{i > ℓ} min(ℓ, d(i)):
-
-the ℓ highest degrees fit among these nodes and between them and the others (P. Erdős, T. Gallai, *Gráfok előírt fokú
-pontokkal*, 1960).
-
-It is *realisable subject to a graph* if a graph that contains all edges of this one has it. Let a(i) be what node i
-still lacks, V_ℓ the ℓ nodes that lack most, and d_ℓ(i) the number of neighbours of i in V_ℓ. Then the sum of all a(i)
-must be even, and for every ℓ,
+Degrees are *realisable subject to a graph* if a graph that contains all edges of this one has them. Let a(i) be what
+node i still lacks, V_ℓ the ℓ nodes that lack most, and d_ℓ(i) the number of neighbours of i in V_ℓ. Then the sum of all
+a(i) must be even, and for every ℓ,
 
     Σ_{i ∈ V_ℓ} a(i)  ≤  Σ_{i ∈ V_ℓ} (ℓ − 1 − d_ℓ(i)) + Σ_{i ∉ V_ℓ} min(ℓ − d_ℓ(i), a(i)):
 
@@ -30,27 +22,7 @@ import numpy as np
 from unveil.arrays import Ints
 from unveil.release.graph import Graph, edge_endpoints
 
-__all__ = ["is_realisable", "may_be_realised_on"]
-
-
-def is_realisable(degrees: Ints) -> bool:
-    """Whether some simple graph has these degrees, in any order.
-
-    >>> is_realisable(np.array([3, 3, 3, 2, 2, 1])), is_realisable(np.array([3, 3, 1, 1]))
-    (True, False)
-    """
-    nodes = len(degrees)
-    if nodes == 0:
-        return True
-    if degrees.min() < 0 or degrees.max() >= nodes or degrees.sum() % 2:
-        return False
-    falling = np.sort(degrees)[::-1]
-    sums = np.append(0, np.cumsum(falling))
-    first = np.arange(1, nodes + 1)
-    at_least = np.searchsorted(-falling, -first, side="right")  # how many degrees are ℓ or more
-    beyond = np.maximum(at_least, first)
-    capacity = first * (first - 1) + first * (beyond - first) + sums[-1] - sums[beyond]
-    return bool((sums[1:] <= capacity).all())
+__all__ = ["may_be_realised_on"]
 
 
 def may_be_realised_on(graph: Graph, target: Ints) -> bool:

@@ -12,7 +12,8 @@ itself. Two scores:
   Social Networks 25, 2003). It finds edges that were added between any two nodes.
 
 How well a score tells is the **AUC**: how often a real edge has a higher score than an added one, ties counted half; ½
-is guessing. The larger of both counts, since an attacker may know how edges were added. Directions do not count.
+is guessing. Below ½, an attacker turns the ranking round, and has 1 − AUC. The largest of the four counts, since an
+attacker may know how edges were added. Directions do not count.
 """
 
 from __future__ import annotations
@@ -130,8 +131,8 @@ class EdgeTelling:
 
     @property
     def auc(self) -> float:
-        """The larger of both."""
-        return max(self.by_excess, self.by_adamic_adar)
+        """What the better of both scores achieves, turned round if that is better: never below ½."""
+        return max(max(auc, 1 - auc) for auc in (self.by_excess, self.by_adamic_adar))
 
 
 def fake_edge_auc(original: Graph, released: Graph, truth: Ints, run: Run | None = None) -> EdgeTelling | None:
@@ -163,8 +164,9 @@ def _tell_added(compared: ComparedGraphs, run: Run | None) -> EdgeTelling | None
 def fake_edge_sentence(found: EdgeTelling) -> str:
     """What was found of edges that were added, for the owner."""
     return (
-        "Someone who ranks the connections by the neighbours that their ends share, in the better of two ways, puts an "
-        f"added one below an original one {percent_text(found.auc)} of the time (ties count half; guessing: about 50%)."
+        "Someone who ranks the connections by the neighbours that their ends share, and knows which way tells best, "
+        f"tells an added one from an original one {percent_text(found.auc)} of the time (ties count half; guessing: "
+        "about 50%)."
     )
 
 
