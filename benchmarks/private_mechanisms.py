@@ -53,9 +53,7 @@ def _print_density() -> None:
 
     ours = plan_counter(_ITEMS, _EPSILON).standard_deviation
     printed = _printed_density_deviation(float(_EPSILON) / 2)
-    print(
-        f"  density of {_ITEMS:,} items, ε = {_EPSILON} in all: sd {ours:.4f}, as printed with mended noise {printed:.4f}"
-    )
+    print(f"  density of {_ITEMS:,} items, ε = {_EPSILON}: sd {ours:.4f}, as printed with mended noise {printed:.4f}")
 
 
 def _printed_density_deviation(epsilon: float) -> float:

@@ -164,6 +164,9 @@ def _check_goal(by: WeighedBy, goal: str, limits: Sequence[float]) -> Risk:
         )
     if not limits:
         raise UnveilError(f"{goal}: name at least one goal")
+    for limit in limits:
+        if known[goal].is_always_met(limit):
+            raise UnveilError(f"every release meets {goal} = {known[goal].limit_text(limit)}; ask for more")
     return known[goal]
 
 

@@ -217,7 +217,7 @@ def test_hard_networks_end_in_a_result_or_in_one_line(name: str, method: str) ->
     )
     made = protect_or_refuse(graph, goal(k), method)
     if isinstance(made, str):
-        assert "\n" not in made and method in PROBING, made
+        assert "\n" not in made and method in (*PROBING, "random", "switch"), made
         return
     if graph.nodes < k:
         assert made.case is None
@@ -304,3 +304,21 @@ def test_measures_name_nobody(unveil: Unveil, tmp_path: Path) -> None:
     assert (measures["nodes"], measures["edges"]) == (len(FRIENDS), FRIENDS.number_of_edges())
     assert measures["most connections of a node"] == max(d for _, d in FRIENDS.degree), "exact, and of one node"
     assert not any(isinstance(value, (list, dict)) and value for value in measures.values())
+
+
+@pytest.mark.parametrize(("method", "graph"), [("random", nx.path_graph(4)), ("switch", nx.star_graph(9))])
+def test_what_replaces_nothing_is_refused(method: str, graph: nx.Graph) -> None:
+    """5% of three edges are none, and no two edges of a star can exchange ends: nothing would be uncertain."""
+    release = Graph.from_networkx(graph)
+    with pytest.raises(UnveilError, match=f"{method} could not replace any of"):
+        unveil.protect(release, Policy(tolerance={"network.degree_k": 2}), method=method)
+
+
+def test_nothing_changes_where_nobody_has_to_share_degrees() -> None:
+    made = unveil.protect(
+        Graph.from_networkx(nx.star_graph(9)), Policy(tolerance={"network.degree_k": 1}), method="degrees"
+    )
+    (said,) = (p.sentence for p in made.assessment.protections if p.id == "degrees")
+    assert "No connection had to change, since nobody has to share a number of connections." in said
+    assert made.case is not None and isinstance(made.case.release, Graph)
+    assert made.case.release.edges == 9

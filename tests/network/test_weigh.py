@@ -183,6 +183,7 @@ def test_more_than_there_are_nodes() -> None:
         ),
         ({"goal": "degree_k"}, "^degree_k: weigh varies network.degree_k or network.degree_unique only"),
         ({"limits": ()}, "name at least one goal"),
+        ({"limits": (1, 2)}, "every release meets network.degree_k = "),
         ({"methods": ["relabel"]}, "no protection that can be weighed here is called 'relabel'"),
         ({"releases": 0}, "at least one release"),
         ({"limits": (-1,)}, "network.degree_k"),
@@ -265,7 +266,7 @@ def test_rows_and_sentences() -> None:
     typed = replace(weighed, typed=TypedCommand("my friends.txt", (), {}))
     assert words.follow_up_command(typed) == (
         "unveil protect 'my friends.txt' --kind graph --goal network.degree_k=2 --method one -o "
-        "'my friends-protected.edges'"
+        "'my friends-protected.gml'"
     )
     for text in (" ".join(typed.to_text().split()), typed.to_html()):
         assert (

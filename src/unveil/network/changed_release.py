@@ -34,6 +34,7 @@ __all__ = [
     "if_enough_nodes",
     "is_undirected",
     "make_protection",
+    "nobody_shares_degrees",
     "refuse_additions_only",
     "unprotected_graph",
 ]
@@ -64,6 +65,11 @@ def degree_class_to_aim_at(policy: Policy, strictness: float) -> int:
     those who ask only that no degree is unique."""
     wanted = policy.tolerance_for(risks.DEGREE_K)
     return max(2, ceil((wanted or 2) / strictness))
+
+
+def nobody_shares_degrees(policy: Policy) -> bool:
+    """Whether the owner tolerates that a number of connections is unique."""
+    return (policy.tolerance_for(risks.DEGREE_K) or 1) <= 1 and policy.tolerance_for(risks.DEGREE_UNIQUE) is None
 
 
 def if_enough_nodes(

@@ -15,6 +15,7 @@ from unveil.network.changed_release import (
     if_enough_nodes,
     is_undirected,
     make_protection,
+    nobody_shares_degrees,
 )
 from unveil.network.remaining_risk import describe_remaining_risk
 from unveil.network.settings import NetworkSettings
@@ -37,6 +38,9 @@ def _share_degrees(case: Case, policy: Policy, graph: Graph, k: int, run: Run) -
     """A graph in which at least k nodes have each degree, with few changed edges."""
     from unveil.network.protections.degree_completion import anonymise_graph
 
+    if nobody_shares_degrees(policy):
+        nothing = "No connection had to change, since nobody has to share a number of connections."
+        return make_protection(case, graph, nothing)
     additions_only = policy.settings_for(NetworkSettings).additions_only
     how = "added" if additions_only else "added or removed"
     made = anonymise_graph(graph, k, run, additions_only)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unveil.case import Case
+from unveil.errors import UnveilError
 from unveil.network import risks
 from unveil.network.changed_release import (
     always,
@@ -18,6 +19,7 @@ from unveil.network.changed_release import (
     if_enough_nodes,
     is_undirected,
     make_protection,
+    nobody_shares_degrees,
     refuse_additions_only,
     unprotected_graph,
 )
@@ -27,7 +29,8 @@ from unveil.policy import Policy
 from unveil.protection import Protection, ProtectionOffer
 from unveil.release.graph import Graph
 from unveil.run import Run
-from unveil.wording import count_text, verb
+from unveil.settings import option_text
+from unveil.wording import count_text, safe_text, verb
 
 if TYPE_CHECKING:
     from unveil.arrays import Ints
@@ -47,6 +50,7 @@ def _change_at_random(case: Case, policy: Policy, run: Run, strictness: float) -
     graph = unprotected_graph(case)
     changed = change_edges_at_random(graph, _share_to_change(policy, strictness), secret_generator())
     removed = count_changes(graph, changed).removed
+    _refuse_no_change(graph, removed, "random")
     what = (
         f"{removed:,} of {count_text(graph.edges, 'connection')}, drawn at random, {verb(removed, 'is', 'are')} "
         "replaced by as many between random pairs of nodes that were not connected."
@@ -63,13 +67,21 @@ def _switch(case: Case, policy: Policy, run: Run, strictness: float) -> Protecti
     graph = unprotected_graph(case)
     changed = switch_edges(graph, _share_to_change(policy, strictness), secret_generator())
     removed = count_changes(graph, changed).removed
+    _refuse_no_change(graph, removed, "switch")
     what = (
         "Pairs of connections, drawn at random, exchange ends, so that each node keeps its number of them; "
         f"{removed:,} of {count_text(graph.edges, 'connection')} {verb(removed, 'is', 'are')} replaced."
-        if removed
-        else "No connection changed: no pair that was tried could exchange ends."
     )
     return _protect_and_share_degrees(case, policy, changed, what, run)
+
+
+def _refuse_no_change(graph: Graph, removed: int, method: str) -> None:
+    """Refuse a release in which no connection was replaced: nothing would be uncertain."""
+    if not removed:
+        raise UnveilError(
+            f"{safe_text(graph.name)}: {method} could not replace any of {count_text(graph.edges, 'connection')}; "
+            f"raise {option_text('changed_edges')}, or try {option_text('method', 'degrees')}"
+        )
 
 
 def _share_to_change(policy: Policy, strictness: float) -> float:
@@ -98,8 +110,7 @@ def _protect_and_share_degrees(case: Case, policy: Policy, changed: Graph, what:
     """The protection, with edges changed until numbers of connections are shared, if they have to be."""
     graph = unprotected_graph(case)
     made = changed
-    unique = policy.tolerance_for(risks.DEGREE_UNIQUE)
-    if (policy.tolerance_for(risks.DEGREE_K) or 1) > 1 or unique is not None:
+    if not nobody_shares_degrees(policy):
         k = degree_class_to_aim_at(policy, 1)
         if k > graph.nodes:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from unveil import questions
 from unveil.report.next_steps import protected_name
@@ -177,7 +178,8 @@ def follow_up_command(weighed: WeighedProtections) -> str:
         return ""
     p, typed = min(best, key=lambda p: _found(weighed, p)), weighed.typed
     options = [text for texts in typed.options.values() for text in texts]
-    output = shlex.quote(protected_name(typed.file, weighed.release.kind))
+    file = str(PurePath(typed.file).with_suffix(".gml")) if weighed.release.kind == "graph" else typed.file
+    output = shlex.quote(protected_name(file, weighed.release.kind))  # an edge list cannot hold nodes without edges
     kind = [] if typed.file.endswith((".edges", ".gml")) else ["--kind graph"]
     words = ["unveil protect", shlex.quote(typed.file), *kind, *typed.reading, *options]
     return " ".join([*words, f"--goal {weighed.goal}={p.limit:g}", f"--method {p.method}", f"-o {output}"])
