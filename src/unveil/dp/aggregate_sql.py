@@ -78,7 +78,7 @@ def cell_sql(question: Question, declared: DeclaredTable, table: Table) -> str:
     conditions = [] if question.condition is None else [writer.condition(question.condition)]
     person = key = "NULL"
     if declared.person_column is not None:
-        person, key = table.column(declared.person_column), writer.hashed(declared.person_column)
+        person, key = table.column(declared.person_column), writer.order_key(declared.person_column)
         conditions.append(f"{writer.present(declared.person_column)} IS NOT NULL")
     if question.measure in ("sum", "mean", "quantile"):
         conditions.append(f"{writer.number(question.columns[0])} IS NOT NULL")
@@ -141,7 +141,7 @@ class _SqlWriter:
         """What is null if a value is missing."""
         return self._table.column(column) if self._holds_numbers(column) else self.text(column)
 
-    def hashed(self, column: str) -> str:
+    def order_key(self, column: str) -> str:
         """What the order of a person's rows is made of: the same for numbers of any type."""
         raw = self._table.column(column)
         return f"CAST({raw} AS DOUBLE)" if self._holds_numbers(column) else self.text(column)
@@ -213,14 +213,14 @@ class _SqlWriter:
                 declared = ", ".join(map(sql_literal, column.values))
                 return f"coalesce({self.text(name)} NOT IN ({declared}), FALSE)"
             case Comparison(name, sign, values):
-                left, literals = self._compared(name, values)
+                left, literals = self._comparison_sides(name, values)
                 right = f"({', '.join(literals)})" if sign == "in" else literals[0]
                 return f"coalesce({left} {'<>' if sign == '!=' else sign} {right}, FALSE)"
 
     def _each(self, parts: Sequence[Condition]) -> Iterator[str]:
         return map(self.condition, parts)
 
-    def _compared(self, name: str, values: Sequence[str | Decimal]) -> tuple[str, list[str]]:
+    def _comparison_sides(self, name: str, values: Sequence[str | Decimal]) -> tuple[str, list[str]]:
         """A value and what it is compared with; numbers are clamped and in steps."""
         column = self._declared.column(name)
         if isinstance(column, CategoryColumn):
