@@ -256,8 +256,14 @@ def answered() -> Attacked:
              ("question", pa.string()), ("hidden", pa.string()), ("other_ledgers", pa.int64())]
         ),
     )  # fmt: skip
-    policy = Policy(quasi=(("sex",),), tolerance={"dp.membership": 0.6})
-    case = Case(table(PEOPLE, "answered"), holds={"answers": unveil.read(given, name="answers")})
+    policy = Policy(
+        quasi=(("sex",),),
+        sensitive=("diagnosis", "income"),
+        insensitive=("age", "zip", "job"),
+        tolerance={"dp.membership": 0.6},
+    )
+    rows = [{column: row[column] for column in row if column != "name"} for row in PEOPLE]
+    case = Case(table(rows, "answered"), holds={"answers": unveil.read(given, name="answers")})
     return Attacked("answered", case, policy)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import unveil
 from dp.made_up import AGE, PEOPLE, VISITS, Row, counted, questions, read_rows, rows
-from reference.naive_cells import cells_by_person
+from reference.naive_answers import cells_by_person
 from unveil.dp.aggregate_sql import CellCounts, cell_sql, count_cells
 from unveil.dp.answers import influence
 from unveil.dp.declarations import CategoryColumn, DeclaredTable, NumberColumn

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from dp.made_up import VISITS, Row, questions, rows
-from reference.naive_cells import naive_matches
+from reference.naive_answers import naive_matches
 from unveil.dp.query_language import Comparison, IsMissing, Not, Question, parse_question
 from unveil.errors import UnveilError
 

@@ -75,8 +75,8 @@ def test_no_finding_about_structure_changes(directed: bool) -> None:
     edges = nx.gnm_random_graph(25, 60, seed=3, directed=directed).edges
     made = unveil.protect(graph_of([(f"p{u}", f"p{v}") for u, v in edges], directed), ANY_K)
     said = [p.sentence for p in made.assessment.protections if p.chosen]
-    assert said == ["Only names and order change, so no finding about structure does. Weights and attributes are not "
-                    "released."]  # fmt: skip
+    assert said == ["Only names and order change, so findings about structure stay the same. Weights and attributes "
+                    "are not released."]  # fmt: skip
     before, after = (
         {f.id: (f.value, f.interval, f.share, f.sentence, f.baseline, f.curves) for f in found.findings}
         for found in (made.before, made.assessment)
@@ -203,7 +203,7 @@ def test_the_command_writes_release_and_mapping(unveil: Unveil, tmp_path: Path) 
     assert "People can be found by structure even without names" in done.stderr
     for published in (done.stdout, *((tmp_path / name).read_text() for name in ("safe.edges", "safe.html"))):
         assert "canary" not in published
-    assert "no finding about structure does" in (tmp_path / "safe.html").read_text()
+    assert "findings about structure stay the same" in (tmp_path / "safe.html").read_text()
     rows = [line.split() for line in (tmp_path / "safe.edges").read_text().splitlines()[1:]]
     names = mapping_of(mapping)
     assert {frozenset(row) for row in rows} == {frozenset((names[u], names[v])) for u, v in RING}
